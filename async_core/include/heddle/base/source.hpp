@@ -1,0 +1,63 @@
+// Where text came from: global source positions and the map that resolves them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+
+/// A half-open range of bytes in the virtual concatenation of all sources of one source_map
+/// (after Nix's PosIdx: four bytes a position, resolved to line and column only when printed).
+/// Position 0 is never given out, so a default span means "no place known".
+struct source_span {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+
+    [[nodiscard]] bool known() const noexcept { return begin != 0; }
+    friend bool operator==(source_span, source_span) = default;
+};
+
+/// A resolved place: 1-based line, 1-based column counted in code points.
+struct source_location {
+    std::string file;
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+    std::string line_text;        ///< the whole line, without its end
+    std::uint32_t mark_begin = 0; ///< code points before the marked part of line_text
+    std::uint32_t mark_length = 1;
+};
+
+/// Owns the texts that were read and resolves spans into them.
+/// Threads: one at a time. Complexity: add is O(1) plus the copy, locate O(log files + file size).
+class source_map {
+public:
+    /// Takes a copy of `text` under the display name `name`; returns the position of its first byte.
+    /// Texts are kept as long as the map: errors raised later still show their line.
+    /// Returns 0 when the map is full (4 GiB of text): spans into it are then unknown.
+    std::uint32_t add(std::string name, std::string text);
+
+    /// The place of a span, or an empty location (line 0) when it is unknown.
+    [[nodiscard]] source_location locate(source_span span) const;
+
+    /// The text that a span covers; empty when unknown.
+    [[nodiscard]] std::string_view text(source_span span) const;
+
+    /// Drops the last added source again (a short-lived evaluation that left nothing behind).
+    void drop_last(std::uint32_t first_position);
+
+private:
+    struct entry {
+        std::uint32_t begin;
+        std::string name;
+        std::string text;
+    };
+    [[nodiscard]] const entry* find(std::uint32_t position) const;
+
+    std::deque<entry> entries_;
+    std::uint64_t next_ = 1;
+};
+
+} // namespace heddle

@@ -1,0 +1,42 @@
+// One shard's loop: executor, clock and timers.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+#include <heddle/coro/task.hpp>
+#include <heddle/coro/timer_wheel.hpp>
+
+#include <memory>
+
+namespace heddle::coro {
+
+/// What every waiting operation of a shard needs, around an io_context that the host owns (the
+/// server's own, or one made for the run). Timers have a resolution of 1 ms and never fire early.
+/// Lifetime: outlives all coroutines started on it; the io_context outlives it.
+/// Threads: one thread runs the io_context; only executor() may be used from others.
+class event_loop {
+public:
+    explicit event_loop(boost::asio::io_context& context);
+    ~event_loop();
+    event_loop(const event_loop&) = delete;
+    event_loop& operator=(const event_loop&) = delete;
+
+    [[nodiscard]] executor get_executor() const noexcept { return executor_; }
+    [[nodiscard]] boost::asio::io_context& context() const noexcept { return context_; }
+    [[nodiscard]] clock::time_point now() const noexcept { return clock::now(); }
+
+    /// Calls node.on_timer() on the loop once `at` has come. Replaces an earlier schedule.
+    void schedule(timer_node& node, clock::time_point at);
+
+private:
+    void arm();
+    [[nodiscard]] std::uint64_t tick_of(clock::time_point at) const noexcept;
+
+    struct driver; // the asio timer and the guard that outlives a pending wait
+    boost::asio::io_context& context_;
+    executor executor_;
+    clock::time_point epoch_;
+    timer_wheel wheel_;
+    std::shared_ptr<driver> driver_;
+};
+
+} // namespace heddle::coro

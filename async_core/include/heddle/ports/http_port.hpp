@@ -1,0 +1,142 @@
+// HTTP as the providers see it.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::ports {
+
+enum class http_errc : int {
+    ok = 0,
+    invalid_url,
+    resolve_failed,    ///< no address for the host
+    connect_failed,    ///< refused, unreachable
+    tls_failed,        ///< handshake or verification
+    connect_timeout,
+    first_byte_timeout,
+    idle_timeout,      ///< nothing came for too long inside an answer
+    total_timeout,
+    connection_closed, ///< the peer ended the connection before the answer was whole
+    connection_reset,
+    protocol_error,    ///< the answer is not HTTP/1.1 as RFC 9112 has it
+    header_too_large,
+    body_too_large,
+    shut_down          ///< the client was closed
+};
+
+[[nodiscard]] const boost::system::error_category& http_category() noexcept;
+[[nodiscard]] inline boost::system::error_code make_error_code(http_errc code) noexcept {
+    return {static_cast<int>(code), http_category()};
+}
+
+struct http_header {
+    std::string name;
+    std::string value;
+    bool sensitive = false; ///< never logged, never in an error (Authorization, api keys)
+};
+
+/// Bounds of one exchange. The call's deadline holds besides these.
+struct http_limits {
+    std::chrono::milliseconds connect{10'000};    ///< resolve, TCP and TLS together
+    std::chrono::milliseconds first_byte{600'000}; ///< from the last byte of the request
+    std::chrono::milliseconds idle{120'000};      ///< between pieces of an answer
+    std::chrono::milliseconds total{900'000};     ///< the whole exchange, waiting for a connection included
+    std::size_t max_header_bytes = 64 * 1024;
+    std::size_t max_body_bytes = 64 * 1024 * 1024;
+};
+
+/// Scheme, host and port with everything that is kept for them (addresses, idle connections, TLS
+/// sessions). Obtained from http_port::origin and kept by the provider.
+class http_origin {
+public:
+    virtual ~http_origin() = default;
+    /// "https://api.openai.com:443"
+    [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+};
+
+struct http_request {
+    std::shared_ptr<http_origin> origin;
+    std::string method = "POST";
+    std::string target = "/";       ///< path and query, already percent-encoded
+    std::vector<http_header> headers; ///< without Host, Content-Length, Connection
+    std::string body;
+    http_limits limits;
+    /// True when sending the request twice does no harm the caller minds (GET). A request that may
+    /// have reached the server is sent again by the client only if this is set; a stale pooled
+    /// connection that failed before any byte of the answer is always replaced once.
+    bool idempotent = false;
+};
+
+struct http_response {
+    int status = 0;
+    std::vector<std::pair<std::string, std::string>> headers; ///< names in lower case, in order
+    std::string body;
+
+    /// First value of a header (name in lower case), or nothing.
+    [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept {
+        for (const auto& [key, value] : headers) {
+            if (key == name) return std::string_view(value);
+        }
+        return std::nullopt;
+    }
+};
+
+/// Receives the body in pieces. Returning an error ends the exchange and closes its connection.
+using http_body_sink = std::function<result<void>(std::string_view piece)>;
+/// Receives status and headers before the first piece of the body.
+using http_head_sink = std::function<result<void>(const http_response& head)>;
+
+/// Numbers for progress, tests and benchmarks.
+struct http_counters {
+    std::size_t open_connections = 0; ///< sockets that exist now
+    std::size_t idle_connections = 0;
+    std::size_t in_flight = 0;        ///< exchanges under way, waiting ones included
+    std::uint64_t started = 0;
+    std::uint64_t finished = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t connections_made = 0;
+    std::uint64_t reused = 0;
+};
+
+/// One shard's way to HTTP servers. Threads: the shard's only.
+class http_port {
+public:
+    virtual ~http_port() = default;
+
+    /// `url` is "http://host[:port]" or "https://…"; a path is refused with invalid_url.
+    /// Calling it twice for the same origin gives the same object.
+    [[nodiscard]] virtual result<std::shared_ptr<http_origin>> origin(std::string_view url) = 0;
+
+    /// Sends and receives one whole answer, whatever its status.
+    /// Errors: http_errc, cancelled. An error from the far side carries retryable().
+    /// Cancellation: at any point; the connection is closed before the call returns.
+    [[nodiscard]] virtual coro::task<result<http_response>> exchange(http_request request,
+                                                                     coro::call_context context) = 0;
+
+    /// As exchange, with the body handed over as it comes (response.body stays empty).
+    [[nodiscard]] virtual coro::task<result<http_response>>
+    stream(http_request request, http_head_sink on_head, http_body_sink on_piece,
+           coro::call_context context) = 0;
+
+    /// Closes idle connections, cancels exchanges, and waits until every socket is closed.
+    [[nodiscard]] virtual coro::task<void> close() = 0;
+
+    [[nodiscard]] virtual http_counters counters() const noexcept = 0;
+};
+
+} // namespace heddle::ports
+
+namespace boost::system {
+template <>
+struct is_error_code_enum<heddle::ports::http_errc> : std::true_type {};
+} // namespace boost::system

@@ -1,0 +1,137 @@
+// A language model as the task system sees it.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::ports {
+
+/// What can go wrong at a model service, in our own words; each provider maps to these.
+enum class llm_errc : int {
+    ok = 0,
+    invalid_request,  ///< 400, 422: the request is wrong and stays wrong
+    authentication,   ///< 401
+    permission,       ///< 403
+    not_found,        ///< 404: no such model or path
+    rate_limit,       ///< 429 that passes with time
+    quota,            ///< 429 that does not (insufficient_quota)
+    overloaded,       ///< 503, 529
+    server,           ///< other 5xx, an error inside a stream
+    request_timeout,  ///< 408
+    conflict,         ///< 409
+    connection,       ///< could not be reached, or the connection broke
+    protocol,         ///< answered with something that is not its API
+    content_refused,  ///< refused by a filter of the service
+    configuration     ///< no key, unknown provider, bad base URL
+};
+
+[[nodiscard]] const boost::system::error_category& llm_category() noexcept;
+[[nodiscard]] inline boost::system::error_code make_error_code(llm_errc code) noexcept {
+    return {static_cast<int>(code), llm_category()};
+}
+
+enum class chat_role : std::uint8_t { system, user, assistant, tool };
+
+struct tool_call {
+    std::string id;
+    std::string name;
+    std::string arguments_json; ///< an object, as text; checked to be JSON by the codec
+};
+
+struct chat_message {
+    chat_role role = chat_role::user;
+    std::string text;
+    std::vector<tool_call> tool_calls; ///< assistant only
+    std::string tool_call_id;          ///< tool only
+    std::string tool_name;             ///< tool only
+};
+
+struct tool_spec {
+    std::string name;
+    std::string description;
+    std::string parameters_json; ///< JSON Schema as text
+    bool strict = true;
+};
+
+struct response_format {
+    enum class kind : std::uint8_t { text, json_object, json_schema };
+    kind type = kind::text;
+    std::string schema_name; ///< json_schema only
+    std::string schema_json; ///< json_schema only
+    bool strict = true;
+};
+
+struct chat_request {
+    std::string model;
+    std::vector<chat_message> messages;
+    std::optional<double> temperature;
+    std::optional<double> top_p;
+    std::optional<std::int64_t> max_output_tokens;
+    std::optional<std::int64_t> seed;
+    std::vector<std::string> stop;
+    response_format format;
+    std::vector<tool_spec> tools;
+    std::string tool_choice; ///< "", "auto", "none", "required", or the name of a tool
+    std::string reasoning_effort; ///< "", "low", …
+    std::optional<bool> parallel_tool_calls;
+};
+
+enum class finish_reason : std::uint8_t { stop, length, tool_calls, content_filter, refusal, other };
+
+[[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
+
+struct token_usage {
+    std::int64_t input = 0;
+    std::int64_t output = 0;
+    std::int64_t cached = 0;    ///< part of input
+    std::int64_t reasoning = 0; ///< part of output
+};
+
+struct chat_response {
+    std::string id;
+    std::string model; ///< as the service names it
+    std::string text;
+    std::string refusal; ///< not empty: the model refused
+    std::vector<tool_call> tool_calls;
+    finish_reason finish = finish_reason::stop;
+    std::optional<token_usage> usage;
+    std::uint32_t attempts = 1; ///< requests that were sent, retries included
+};
+
+/// Receives text as it arrives. Returning an error cancels the call.
+using chat_delta_sink = std::function<result<void>(std::string_view text)>;
+
+/// A configured model service. Threads: its shard's only.
+class llm_port {
+public:
+    virtual ~llm_port() = default;
+
+    /// The name users write before the colon in "openai:gpt-4o".
+    [[nodiscard]] virtual std::string_view provider_name() const noexcept = 0;
+
+    /// One call, with the provider's retries. Errors: llm_errc, cancelled.
+    /// Cancellation: at any point; nothing stays open.
+    /// `request` is only read, and must outlive the call.
+    [[nodiscard]] virtual coro::task<result<chat_response>> complete(const chat_request& request,
+                                                                     coro::call_context context) = 0;
+
+    /// As complete, with the text handed over in pieces too.
+    [[nodiscard]] virtual coro::task<result<chat_response>>
+    stream(const chat_request& request, chat_delta_sink on_delta, coro::call_context context) = 0;
+};
+
+} // namespace heddle::ports
+
+namespace boost::system {
+template <>
+struct is_error_code_enum<heddle::ports::llm_errc> : std::true_type {};
+} // namespace boost::system

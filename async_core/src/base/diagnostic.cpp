@@ -1,0 +1,106 @@
+#include <heddle/base/diagnostic.hpp>
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t widest_line = 160; // code points of a source line that are shown
+
+std::string shown(std::string_view text, std::size_t limit) {
+    std::string out;
+    out.reserve(std::min(text.size(), limit) + 16);
+    for (char c : text) {
+        if (out.size() >= limit) return out + " […]";
+        // Texts come from models and servers: no terminal control codes get through.
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) out += c;
+        else out += '?';
+    }
+    return out;
+}
+
+std::string place_name(const source_location& place) {
+    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+class painter {
+public:
+    explicit painter(bool on) : on_(on) {}
+    std::string operator()(const char* code, std::string text) const {
+        return on_ ? std::string("\x1b[") + code + "m" + text + "\x1b[0m" : std::move(text);
+    }
+
+private:
+    bool on_;
+};
+
+/// Byte offset of the n-th code point.
+std::size_t byte_of(std::string_view text, std::size_t n) {
+    std::size_t i = 0;
+    for (; i < text.size(); ++i) {
+        if ((text[i] & 0xC0) != 0x80) {
+            if (n == 0) return i;
+            --n;
+        }
+    }
+    return i;
+}
+
+void append_snippet(std::string& out, const source_location& place, const painter& paint) {
+    const std::string number = std::to_string(place.line);
+    const std::string margin(number.size(), ' ');
+    // A very long line is shown as a window around the mark.
+    std::size_t first = 0;
+    if (place.mark_begin > widest_line / 2) first = place.mark_begin - widest_line / 2;
+    std::string_view line = place.line_text;
+    line.remove_prefix(byte_of(line, first));
+    const std::size_t cut = byte_of(line, widest_line);
+    const bool longer = cut < line.size();
+    line = line.substr(0, cut);
+    std::string pad;
+    std::size_t column = 0;
+    for (std::size_t i = 0; i < line.size() && column < place.mark_begin - first; ++i) {
+        if ((line[i] & 0xC0) == 0x80) continue;
+        pad += line[i] == '\t' ? '\t' : ' ';
+        ++column;
+    }
+    const std::size_t length = std::min<std::size_t>(place.mark_length, widest_line - column);
+    out += paint("2", " " + margin + " --> ") + place_name(place) + "\n";
+    out += paint("2", " " + number + " | ") + shown(line, line.size() + 1) + (longer ? " …" : "") + "\n";
+    out += paint("2", " " + margin + " | ") + pad + paint("1;31", std::string(std::max<std::size_t>(1, length), '^')) + "\n";
+}
+
+} // namespace
+
+std::string render_diagnostic(std::string_view kind, const error& failure, const source_map& sources,
+                              const diagnostic_style& style) {
+    const painter paint(style.colour);
+    const error_info& info = failure.info();
+    std::string out = paint("1;31", std::string(kind.empty() ? "error" : kind)) + ": " +
+                      shown(info.message, style.max_message) + "\n";
+    if (info.span.known()) {
+        const source_location place = sources.locate(info.span);
+        if (place.line != 0) append_snippet(out, place, paint);
+    }
+    const std::size_t count = info.trace.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (count > style.max_trace && i == style.max_trace / 2) {
+            const std::size_t skip = count - style.max_trace;
+            out += "  … " + std::to_string(skip) + " more …\n";
+            i += skip;
+        }
+        const trace_entry& entry = info.trace[i];
+        out += "  " + shown(entry.what, style.max_message);
+        const source_location place = sources.locate(entry.where);
+        if (place.line != 0) out += paint("2", " (" + place_name(place) + ")");
+        out += "\n";
+    }
+    if (!info.hint.empty()) out += paint("1;36", "hint") + ": " + shown(info.hint, style.max_message) + "\n";
+    std::size_t depth = 0;
+    for (const error* cause = info.cause.get(); cause && depth < 8; cause = cause->info().cause.get(), ++depth) {
+        out += "caused by: " + shown(cause->message(), style.max_message) + "\n";
+    }
+    return out;
+}
+
+} // namespace heddle

@@ -1,0 +1,104 @@
+#include <heddle/base/error.hpp>
+
+namespace heddle {
+
+namespace {
+
+class base_category_impl final : public boost::system::error_category {
+public:
+    const char* name() const noexcept override { return "heddle"; }
+    std::string message(int value) const override {
+        switch (static_cast<errc>(value)) {
+        case errc::ok: return "no error";
+        case errc::cancelled: return "cancelled";
+        case errc::invalid_argument: return "invalid argument";
+        case errc::limit_exceeded: return "limit exceeded";
+        case errc::not_found: return "not found";
+        case errc::io_error: return "input/output error";
+        case errc::internal: return "internal error";
+        }
+        return "unknown error";
+    }
+};
+
+} // namespace
+
+const boost::system::error_category& base_category() noexcept {
+    static const base_category_impl category;
+    return category;
+}
+
+std::string_view to_string(cancel_reason reason) noexcept {
+    switch (reason) {
+    case cancel_reason::none: return "not cancelled";
+    case cancel_reason::user: return "cancelled by the user";
+    case cancel_reason::deadline: return "deadline passed";
+    case cancel_reason::sibling: return "a sibling branch ended the group";
+    case cancel_reason::budget: return "budget exhausted";
+    case cancel_reason::shutdown: return "shutting down";
+    }
+    return "cancelled";
+}
+
+error_info::error_info(const error_info& other)
+    : code(other.code), message(other.message), hint(other.hint), origin(other.origin),
+      cancelled_because(other.cancelled_because), span(other.span), trace(other.trace),
+      retry_after(other.retry_after), retryable(other.retryable), cause(other.cause),
+      payload(other.payload) {}
+
+error::error(boost::system::error_code code, std::string message) : info_(new error_info) {
+    info_->code = code;
+    info_->message = std::move(message);
+}
+
+error error::cancelled(cancel_reason reason, std::string message) {
+    error made(errc::cancelled, message.empty() ? std::string(to_string(reason)) : std::move(message));
+    made.info_->cancelled_because = reason;
+    return made;
+}
+
+error_info& error::own() {
+    if (info_->references.load(std::memory_order_acquire) != 1) {
+        info_ = boost::intrusive_ptr<error_info>(new error_info(*info_));
+    }
+    return *info_;
+}
+
+error&& error::with_hint(std::string hint) && {
+    own().hint = std::move(hint);
+    return std::move(*this);
+}
+error&& error::with_span(source_span span) && {
+    if (!info_->span.known()) own().span = span;
+    return std::move(*this);
+}
+error&& error::with_trace(std::string what, source_span where) && {
+    own().trace.push_back({std::move(what), where});
+    return std::move(*this);
+}
+error&& error::with_cause(error cause) && {
+    own().cause = std::make_shared<const error>(std::move(cause));
+    return std::move(*this);
+}
+error&& error::with_origin(error_origin origin) && {
+    own().origin = origin;
+    return std::move(*this);
+}
+error&& error::with_retry_after(std::chrono::milliseconds wait) && {
+    own().retry_after = wait;
+    return std::move(*this);
+}
+error&& error::with_retryable(bool retryable) && {
+    own().retryable = retryable;
+    return std::move(*this);
+}
+error&& error::with_payload(std::shared_ptr<const error_payload> payload) && {
+    own().payload = std::move(payload);
+    return std::move(*this);
+}
+
+void throw_exception_from_error(const error& failure, const boost::source_location&) {
+    throw error_exception(failure);
+}
+
+} // namespace heddle

@@ -1,0 +1,69 @@
+#include <heddle/base/source.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace heddle {
+
+namespace {
+
+std::uint32_t code_points(std::string_view text) {
+    return static_cast<std::uint32_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+} // namespace
+
+std::uint32_t source_map::add(std::string name, std::string text) {
+    const std::uint64_t begin = next_;
+    if (begin + text.size() + 1 > std::numeric_limits<std::uint32_t>::max()) return 0;
+    next_ += text.size() + 1; // one past the end is a position too: "expected ) here"
+    entries_.push_back({static_cast<std::uint32_t>(begin), std::move(name), std::move(text)});
+    return static_cast<std::uint32_t>(begin);
+}
+
+const source_map::entry* source_map::find(std::uint32_t position) const {
+    auto after = std::upper_bound(entries_.begin(), entries_.end(), position,
+                                  [](std::uint32_t p, const entry& e) { return p < e.begin; });
+    if (position == 0 || after == entries_.begin()) return nullptr;
+    const entry& found = *std::prev(after);
+    return position - found.begin <= found.text.size() ? &found : nullptr;
+}
+
+source_location source_map::locate(source_span span) const {
+    source_location place;
+    const entry* source = find(span.begin);
+    if (!source) return place;
+    const std::string_view text = source->text;
+    const std::size_t offset = span.begin - source->begin;
+    std::size_t line_begin = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+    line_begin = line_begin == std::string_view::npos ? 0 : line_begin + 1;
+    std::size_t line_end = text.find('\n', offset);
+    if (line_end == std::string_view::npos) line_end = text.size();
+    place.file = source->name;
+    place.line = static_cast<std::uint32_t>(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_begin), '\n'));
+    place.mark_begin = code_points(text.substr(line_begin, offset - line_begin));
+    place.column = place.mark_begin + 1;
+    std::string_view line = text.substr(line_begin, line_end - line_begin);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    place.line_text = line;
+    const std::size_t mark_end =
+        std::min<std::size_t>(line_end, span.end > span.begin ? span.end - source->begin : offset + 1);
+    place.mark_length = std::max(1U, mark_end > offset ? code_points(text.substr(offset, mark_end - offset)) : 1U);
+    return place;
+}
+
+std::string_view source_map::text(source_span span) const {
+    const entry* source = find(span.begin);
+    if (!source || span.end < span.begin) return {};
+    return std::string_view(source->text).substr(span.begin - source->begin, span.end - span.begin);
+}
+
+void source_map::drop_last(std::uint32_t first_position) {
+    if (!entries_.empty() && first_position != 0 && entries_.back().begin == first_position) {
+        next_ = entries_.back().begin;
+        entries_.pop_back();
+    }
+}
+
+} // namespace heddle

@@ -1,0 +1,56 @@
+#include <heddle/coro/event_loop.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <limits>
+
+namespace heddle::coro {
+
+struct event_loop::driver {
+    explicit driver(event_loop& loop) : owner(&loop), timer(loop.context_) {}
+
+    using timer_type = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>, executor>;
+
+    event_loop* owner; // null once the loop is gone
+    timer_type timer;
+    std::uint64_t armed_for = std::numeric_limits<std::uint64_t>::max();
+};
+
+event_loop::event_loop(boost::asio::io_context& context)
+    : context_(context), executor_(context.get_executor()), epoch_(clock::now()),
+      driver_(std::make_shared<driver>(*this)) {}
+
+event_loop::~event_loop() {
+    driver_->owner = nullptr;
+    driver_->timer.cancel();
+}
+
+std::uint64_t event_loop::tick_of(clock::time_point at) const noexcept {
+    if (at <= epoch_) return 0;
+    // Rounded up: a timer never fires early.
+    const auto since = std::chrono::ceil<std::chrono::milliseconds>(at - epoch_).count();
+    return static_cast<std::uint64_t>(since);
+}
+
+void event_loop::schedule(timer_node& node, clock::time_point at) {
+    wheel_.schedule(node, at == clock::time_point::max() ? timer_wheel::last_tick : tick_of(at));
+    if (wheel_.next_tick() < driver_->armed_for) arm();
+}
+
+void event_loop::arm() {
+    const std::uint64_t next = wheel_.next_tick();
+    driver_->armed_for = next;
+    if (next == std::numeric_limits<std::uint64_t>::max()) return;
+    // expires_at cancels the wait before it; that one sees operation_aborted and does nothing.
+    driver_->timer.expires_at(epoch_ + std::chrono::milliseconds(next));
+    driver_->timer.async_wait([held = driver_](const boost::system::error_code& ec) {
+        if (ec || !held->owner) return;
+        event_loop& loop = *held->owner;
+        const auto elapsed = std::chrono::floor<std::chrono::milliseconds>(clock::now() - loop.epoch_).count();
+        held->armed_for = 0; // timers scheduled while firing do not re-arm one by one
+        loop.wheel_.advance(static_cast<std::uint64_t>(elapsed));
+        loop.arm();
+    });
+}
+
+} // namespace heddle::coro
