@@ -1,0 +1,83 @@
+// The table of primitives.
+#pragma once
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/heap.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+struct builtin;
+
+/// What a pure primitive is called with. It must not call back into the program.
+class native_call {
+public:
+    native_call(heap& memory, const builtin& row) : memory_(memory), row_(&row) {}
+
+    [[nodiscard]] heap& memory() noexcept { return memory_; }
+    [[nodiscard]] const builtin& row() const noexcept { return *row_; }
+
+    /// Notes the error and returns nil: `return call.fail(…)`.
+    value fail(error failure) {
+        failure_ = std::move(failure);
+        return {};
+    }
+    /// TypeError "NAME: argument INDEX must be EXPECTED, not ACTUAL (written form)".
+    value fail_type(std::size_t index, std::string_view expected, const value& given);
+    value fail_evaluation(std::string message);
+    /// LimitError unless `bytes` more may be allocated.
+    [[nodiscard]] bool reserve(std::size_t bytes);
+
+    [[nodiscard]] std::optional<error>& failure() noexcept { return failure_; }
+    void rebind(const builtin& row) noexcept { row_ = &row; }
+
+private:
+    heap& memory_;
+    const builtin* row_;
+    std::optional<error> failure_;
+};
+
+using native_function = value (*)(native_call& call, std::span<value> arguments);
+
+/// How the machine runs a primitive.
+enum class builtin_kind : std::uint8_t {
+    pure,    ///< `run` computes the value at once
+    effect,  ///< becomes an effect request that the host answers
+    control  ///< the machine itself: apply, eval, raise
+};
+
+/// One row: name, arity, documentation and code. `(help 'name)`, arity checks, the reference page and
+/// editor data are made from it.
+struct builtin {
+    std::string_view name;
+    std::string_view parameters; ///< "x y", "xs…", "n [default]": shown as written
+    std::uint16_t min_arguments = 0;
+    std::uint16_t max_arguments = 0; ///< any_number: no bound
+    builtin_kind how = builtin_kind::pure;
+    native_function run = nullptr; ///< pure only
+    std::string_view summary;
+    std::string_view example; ///< "(f 1) => 2", run as a test; empty when it needs the outside world
+    std::string_view family;  ///< "numbers", "strings", "lists", "maps", "data", "world"
+
+    static constexpr std::uint16_t any_number = 0xFFFF;
+};
+
+/// All rows of a family, in the order of the reference page.
+[[nodiscard]] std::span<const builtin> number_builtins() noexcept;
+[[nodiscard]] std::span<const builtin> string_builtins() noexcept;
+[[nodiscard]] std::span<const builtin> regex_builtins() noexcept;
+[[nodiscard]] std::span<const builtin> list_builtins() noexcept;
+[[nodiscard]] std::span<const builtin> map_builtins() noexcept;
+[[nodiscard]] std::span<const builtin> data_builtins() noexcept;
+/// apply, eval, parse, error, …: run by the machine.
+[[nodiscard]] std::span<const builtin> control_builtins() noexcept;
+
+/// The row of that name over all families, or null.
+[[nodiscard]] const builtin* find_builtin(std::string_view name) noexcept;
+
+} // namespace heddle::lang

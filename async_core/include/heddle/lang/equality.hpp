@@ -1,0 +1,13 @@
+// Structural equality.
+#pragma once
+
+#include <heddle/lang/value.hpp>
+
+namespace heddle::lang {
+
+/// `eq?` and `equal?` (language.md 2): structural; 1 equals 1.0 and true equals 1; symbols by name;
+/// a symbol never equals a string; maps without regard to order; closures and host objects by
+/// identity. Does not recurse on the native stack: depth is bounded by memory only.
+[[nodiscard]] bool values_equal(const value& left, const value& right);
+
+} // namespace heddle::lang

@@ -1,0 +1,105 @@
+// Memory of one session: allocation, accounting, symbols, cycles.
+#pragma once
+
+#include <heddle/lang/value.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::lang {
+
+struct cell_object;
+
+/// Where the objects of a session live. Small objects come from free lists of 16-byte steps (3 to 5 ns
+/// where malloc takes 20); large ones are blocks of their own; every byte is counted, so that a
+/// limit can be kept.
+///
+/// Lifetime: the session releases its heap with release_owner(); it frees itself when the last value
+/// is gone too, so a result may outlive its session. Cycles (only a cell can close one) are found by
+/// trial deletion (Bacon and Rajan 2001) when cells have doubled, and at release_owner().
+/// Threads: one at a time.
+class heap {
+public:
+    /// Creates a heap; call release_owner() in place of delete.
+    [[nodiscard]] static heap* create();
+    void release_owner() noexcept;
+
+    heap(const heap&) = delete;
+    heap& operator=(const heap&) = delete;
+
+    /// Memory for an object with header filled in and one reference. Never null; the process's own
+    /// exhaustion throws bad_alloc. Going over the limit is not refused here (so that no operation
+    /// fails half way): it is seen at the machine's next safe point, and builtins that make much at
+    /// once ask can_allocate first.
+    [[nodiscard]] object* allocate(kind type, std::size_t bytes);
+    /// Memory beside objects that counts too: stacks of fibers, indexes.
+    void charge(std::size_t bytes) noexcept { used_ += bytes; }
+    void discharge(std::size_t bytes) noexcept { used_ -= bytes; }
+
+    [[nodiscard]] std::size_t used() const noexcept { return used_; }
+    [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
+    void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
+    [[nodiscard]] bool over_limit() const noexcept { return used_ > limit_; }
+    [[nodiscard]] bool can_allocate(std::size_t bytes) const noexcept {
+        return bytes <= limit_ && used_ <= limit_ - bytes;
+    }
+
+    /// The symbol of that name; the same object each time.
+    [[nodiscard]] value symbol(std::string_view name);
+    /// A symbol that equals no other, for macros.
+    [[nodiscard]] value fresh_symbol(std::string_view prefix);
+
+    [[nodiscard]] std::size_t live_objects() const noexcept { return live_; }
+    [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
+    /// Frees garbage cycles through cells. Linear in what cells reach.
+    void collect_cycles();
+
+private:
+    friend void destroy_object(object* target) noexcept;
+    friend struct cell_access;
+
+    heap();
+    ~heap();
+
+    static constexpr std::size_t step = 16;
+    static constexpr std::size_t classes = 33; // up to 512 bytes
+    struct free_node {
+        free_node* next;
+    };
+    void refill(std::size_t size_class);
+    void destroy(object* target) noexcept;
+    void finalize(object* target) noexcept;
+    void deallocate(object* target) noexcept;
+    void register_cell(cell_object* cell);
+    void unregister_cell(cell_object* cell) noexcept;
+    void maybe_delete() noexcept;
+
+    free_node* free_[classes] = {};
+    std::vector<std::unique_ptr<std::byte[]>> blocks_;
+    std::byte* bump_ = nullptr;
+    std::size_t bump_left_ = 0;
+    std::size_t next_block_ = 4096;
+    std::size_t used_ = 0;
+    std::size_t limit_ = SIZE_MAX;
+    std::size_t live_ = 0;
+    std::vector<object*> dying_;
+    bool draining_ = false;
+    bool owned_ = true;
+    std::vector<cell_object*> cells_;
+    std::size_t collect_at_ = 10'000;
+    bool collecting_ = false;
+    std::unordered_map<std::string_view, object*> symbols_;
+    std::uint64_t fresh_ = 0;
+};
+
+/// Owns a heap for a scope.
+struct heap_deleter {
+    void operator()(heap* h) const noexcept { h->release_owner(); }
+};
+using heap_owner = std::unique_ptr<heap, heap_deleter>;
+
+} // namespace heddle::lang

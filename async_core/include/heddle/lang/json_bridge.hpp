@@ -1,0 +1,31 @@
+// JSON and values, both ways.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+struct json_read_options {
+    std::size_t max_depth = 512;
+    std::size_t max_bytes = 64 * 1024 * 1024;
+};
+
+/// One JSON text. Integers stay integers (an integer outside 64 bits becomes a float), duplicate
+/// keys: the last wins. Errors: invalid_argument with line, column and what was expected.
+[[nodiscard]] result<value> json_to_value(heap& memory, std::string_view text,
+                                          const json_read_options& options = {});
+
+struct json_write_options {
+    unsigned indent = 0;       ///< spaces a level; 0: one line
+    std::size_t max_depth = 10'000;
+};
+
+/// nil is null, a symbol its name. Errors: a float that JSON cannot write, a function, too deep.
+[[nodiscard]] result<std::string> value_to_json(const value& v, const json_write_options& options = {});
+
+} // namespace heddle::lang

@@ -1,0 +1,23 @@
+// Maps: ordered string keys to values.
+#pragma once
+
+#include <heddle/lang/heap.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace heddle::lang {
+
+struct map_entry;
+
+/// Entries in order of insertion.
+[[nodiscard]] std::span<const map_entry> map_entries(const value& map) noexcept;
+/// The value of a key, or null. Constant time.
+[[nodiscard]] const value* map_find(const value& map, std::string_view key) noexcept;
+/// With `key` (a string value) set; a known key keeps its place. Constant time for a new key on the
+/// newest version and for any key when `map` is the only owner; a copy otherwise.
+[[nodiscard]] value map_put(heap& memory, value map, value key, value item);
+[[nodiscard]] value map_put(heap& memory, value map, std::string_view key, value item);
+[[nodiscard]] value map_remove(heap& memory, const value& map, std::string_view key);
+
+} // namespace heddle::lang

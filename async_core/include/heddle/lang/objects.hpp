@@ -1,0 +1,111 @@
+// What lies behind a value's pointer. For the language's own sources; programs and hosts use
+// text.hpp, list.hpp and map.hpp.
+#pragma once
+
+#include <heddle/base/source.hpp>
+#include <heddle/lang/heap.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+struct string_object : object {
+    std::uint32_t capacity;
+    std::uint32_t used; ///< bytes written so far; a window that ends here may grow in place
+    bool ascii;         ///< every byte so far is below 0x80: code points are bytes
+    [[nodiscard]] char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
+    [[nodiscard]] const char* data() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+};
+
+struct symbol_object : object {
+    std::uint32_t length;
+    bool interned;
+    [[nodiscard]] std::string_view name() const noexcept {
+        return {reinterpret_cast<const char*>(this + 1), length};
+    }
+};
+
+/// Where the elements of a list that was read stand in the source (parallel to the storage), so
+/// that macros and quoted code keep their places.
+struct list_places {
+    source_span whole;
+    std::unique_ptr<source_span[]> elements;
+};
+
+struct list_object : object {
+    std::uint32_t capacity;
+    std::uint32_t begin; ///< first slot in use: a window that starts here may grow downwards
+    std::uint32_t end;   ///< one past the last slot in use
+    list_places* places; ///< owned; null unless read from source
+    [[nodiscard]] value* items() noexcept { return reinterpret_cast<value*>(this + 1); }
+    [[nodiscard]] const value* items() const noexcept { return reinterpret_cast<const value*>(this + 1); }
+};
+
+struct map_entry {
+    value key; ///< a string
+    value item;
+    std::size_t hash;
+};
+
+/// Entries in order of insertion; a value sees the first length() of them.
+struct map_object : object {
+    std::uint32_t capacity;
+    std::uint32_t used;
+    std::uint32_t* index; ///< open addressing, twice the capacity, 0 = free, else entry + 1; null when small
+    [[nodiscard]] map_entry* entries() noexcept { return reinterpret_cast<map_entry*>(this + 1); }
+    [[nodiscard]] const map_entry* entries() const noexcept {
+        return reinterpret_cast<const map_entry*>(this + 1);
+    }
+};
+
+struct cell_object : object {
+    std::uint32_t position; ///< in heap::cells_
+    value content;
+};
+
+class function; // compiled code, see code.hpp
+
+struct closure_object : object {
+    const function* code; ///< counted
+    std::uint32_t count;
+    [[nodiscard]] value* captured() noexcept { return reinterpret_cast<value*>(this + 1); }
+    [[nodiscard]] const value* captured() const noexcept { return reinterpret_cast<const value*>(this + 1); }
+};
+
+/// A value of the host's making: task, tool, future, join. Shown as #<type name>.
+class host_object {
+public:
+    virtual ~host_object() = default;
+    [[nodiscard]] virtual std::string_view type_name() const noexcept = 0; ///< for type-of
+    [[nodiscard]] virtual std::string describe() const { return std::string(type_name()); }
+    [[nodiscard]] virtual bool callable() const noexcept { return false; }
+};
+
+struct host_holder : object {
+    host_object* held; ///< owned
+};
+
+[[nodiscard]] value make_cell(heap& memory, value content);
+[[nodiscard]] value make_closure(heap& memory, const function& code, std::uint32_t captured);
+[[nodiscard]] value make_host(heap& memory, std::unique_ptr<host_object> held);
+
+[[nodiscard]] inline cell_object* cell_of(const value& v) noexcept {
+    return static_cast<cell_object*>(v.target());
+}
+[[nodiscard]] inline closure_object* closure_of(const value& v) noexcept {
+    return static_cast<closure_object*>(v.target());
+}
+/// Null when `v` is not a host object.
+[[nodiscard]] inline host_object* host_of(const value& v) noexcept {
+    return v.is(kind::host) ? static_cast<host_holder*>(v.target())->held : nullptr;
+}
+/// The host object as a T, or null.
+template <class T>
+[[nodiscard]] T* host_as(const value& v) noexcept {
+    return dynamic_cast<T*>(host_of(v));
+}
+
+} // namespace heddle::lang

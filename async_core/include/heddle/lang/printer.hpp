@@ -1,0 +1,21 @@
+// Values as text.
+#pragma once
+
+#include <heddle/lang/value.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace heddle::lang {
+
+struct print_options {
+    std::size_t max_bytes = SIZE_MAX; ///< longer output ends in "…"
+    std::size_t max_depth = SIZE_MAX; ///< deeper lists print as "(…)"
+    bool display = false;             ///< strings without quotes at the outermost level
+};
+
+/// The written form; data reads back equal. A map prints as `(dict "k" v …)`, a closure as
+/// `#<function name>`. Iterative: any depth.
+[[nodiscard]] std::string print_value(const value& v, const print_options& options = {});
+
+} // namespace heddle::lang

@@ -1,0 +1,28 @@
+// Strings and symbols.
+#pragma once
+
+#include <heddle/lang/heap.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+/// A string value with a copy of `text`, which must be UTF-8 and shorter than 256 MiB.
+[[nodiscard]] value make_string(heap& memory, std::string_view text);
+/// The bytes of a string; valid as long as some value keeps the storage and nothing is appended to
+/// it past its capacity (which makes new storage: the old bytes stay).
+[[nodiscard]] std::string_view string_bytes(const value& string) noexcept;
+/// left + right; in place when `left` owns the end of its storage, so a loop that appends is linear.
+[[nodiscard]] value string_concat(heap& memory, value left, std::string_view right);
+/// Number of code points.
+[[nodiscard]] std::size_t string_length(const value& string) noexcept;
+/// Code points [from, to) sharing the storage; the caller has checked the bounds.
+[[nodiscard]] value string_slice(const value& string, std::size_t from, std::size_t to) noexcept;
+
+[[nodiscard]] std::string_view symbol_name(const value& symbol) noexcept;
+[[nodiscard]] bool is_valid_utf8(std::string_view text) noexcept;
+/// Byte offset of the first invalid sequence, or npos.
+[[nodiscard]] std::size_t find_invalid_utf8(std::string_view text) noexcept;
+
+} // namespace heddle::lang
