@@ -1,0 +1,13 @@
+# Third-party packages, all from the system. heddleConfig.cmake repeats those of the libraries.
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers json)
+find_package(re2 MODULE REQUIRED) # cmake/Findre2.cmake
+find_package(OpenSSL 3.0 REQUIRED)
+if(HEDDLE_BUILD_CLI)
+    find_package(CLI11 CONFIG REQUIRED)
+    find_package(spdlog CONFIG REQUIRED)
+endif()
+if(HEDDLE_BUILD_TESTS)
+    find_package(GTest CONFIG REQUIRED)
+endif()

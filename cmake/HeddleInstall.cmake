@@ -1,0 +1,31 @@
+# cmake --install: libraries, public headers, the program, and a package for find_package(heddle).
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY HEDDLE_LIBRARIES)
+get_property(header_roots GLOBAL PROPERTY HEDDLE_HEADER_ROOTS)
+list(REMOVE_DUPLICATES header_roots)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heddle")
+install(TARGETS ${libraries} EXPORT heddle)
+install(EXPORT heddle NAMESPACE heddle:: DESTINATION "${package_dir}" FILE heddleTargets.cmake)
+foreach(root IN LISTS header_roots)
+    install(DIRECTORY "${root}/heddle" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+if(TARGET heddle_cli)
+    install(TARGETS heddle_cli)
+endif()
+
+configure_package_config_file(
+    "${PROJECT_SOURCE_DIR}/cmake/heddleConfig.cmake.in" "${PROJECT_BINARY_DIR}/heddleConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(
+    FILES
+        "${PROJECT_BINARY_DIR}/heddleConfig.cmake"
+        "${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake"
+    DESTINATION "${package_dir}")

@@ -1,0 +1,43 @@
+# Options. When heddle is a part of another project everything but the libraries is off.
+
+option(HEDDLE_BUILD_CLI "Build the heddle program" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_BUILD_TESTS "Build tests, fuzzers and benches" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_WERROR "Treat warnings as errors" OFF)
+option(HEDDLE_PCH "Use precompiled headers" ON)
+option(HEDDLE_CHECK_HEADERS "Compile each public header alone, as a part of the tests" OFF)
+option(HEDDLE_BENCH "Build the benches of tests/perf by default" OFF)
+option(HEDDLE_FUZZ "Build tests/fuzz (clang only)" OFF)
+option(HEDDLE_COVERAGE "Measure the coverage of the tests" OFF)
+set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address,undefined' or 'thread'")
+
+if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+    # With precompiled headers ccache gives a hit only when it may trust the macros they define.
+    find_program(HEDDLE_CCACHE ccache)
+    if(HEDDLE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+        set(CMAKE_CXX_COMPILER_LAUNCHER
+            "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${HEDDLE_CCACHE}")
+    endif()
+    find_program(HEDDLE_LLD ld.lld)
+    if(HEDDLE_LLD)
+        add_link_options(-fuse-ld=lld)
+    endif()
+
+    # These change every object and must be the same in all of them, so they are set for the tree.
+    if(HEDDLE_SANITIZE)
+        add_compile_options(-fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all
+                            -fno-omit-frame-pointer)
+        add_link_options(-fsanitize=${HEDDLE_SANITIZE})
+    endif()
+    if(HEDDLE_FUZZ)
+        add_compile_options(-fsanitize=fuzzer-no-link,address -fno-omit-frame-pointer)
+        add_link_options(-fsanitize=address)
+    endif()
+    if(HEDDLE_COVERAGE)
+        add_compile_options(--coverage)
+        add_link_options(--coverage)
+    endif()
+endif()
