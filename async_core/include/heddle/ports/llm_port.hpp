@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::ports {
@@ -70,6 +71,12 @@ struct response_format {
     bool strict = true;
 };
 
+/// A parameter that only some services know ("user", "top_k").
+struct extra_parameter {
+    std::string name;
+    std::string value_json; ///< any JSON value, as text
+};
+
 struct chat_request {
     std::string model;
     std::vector<chat_message> messages;
@@ -83,6 +90,7 @@ struct chat_request {
     std::string tool_choice; ///< "", "auto", "none", "required", or the name of a tool
     std::string reasoning_effort; ///< "", "low", …
     std::optional<bool> parallel_tool_calls;
+    std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
 };
 
 enum class finish_reason : std::uint8_t { stop, length, tool_calls, content_filter, refusal, other };
@@ -105,6 +113,13 @@ struct chat_response {
     finish_reason finish = finish_reason::stop;
     std::optional<token_usage> usage;
     std::uint32_t attempts = 1; ///< requests that were sent, retries included
+};
+
+/// The payload of an error that ends an answer in the middle: what came until then.
+class partial_response final : public error_payload {
+public:
+    explicit partial_response(chat_response received) : so_far(std::move(received)) {}
+    chat_response so_far;
 };
 
 /// Receives text as it arrives. Returning an error cancels the call.

@@ -1,0 +1,46 @@
+// OpenAI Chat Completions, and every service that speaks the same.
+#pragma once
+
+#include <heddle/base/log.hpp>
+#include <heddle/base/secret.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/ports/http_port.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/providers/common/retry.hpp>
+#include <heddle/providers/openai/chat_wire.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heddle::providers {
+
+namespace openai {
+
+inline constexpr std::string_view default_base_url = "https://api.openai.com/v1";
+
+struct options {
+    std::string name = "openai"; ///< what users write before the colon, and what errors begin with
+    /// http or https, host, port, path prefix; one trailing slash is ignored. No query, no user.
+    std::string base_url{default_base_url};
+    secret api_key;              ///< blanks and line ends around it are cut off; empty: none is sent
+    std::string organization;    ///< openai-organization, unless empty
+    std::string project;         ///< openai-project, unless empty
+    /// Empty: `openai` for api.openai.com, `compatible` for all others.
+    std::optional<wire_dialect> dialect;
+    ports::http_limits limits;
+    retry_options retry;
+};
+
+} // namespace openai
+
+/// Makes a provider over `http`. Does not connect.
+/// `http`, `loop` and `log` outlive it.
+/// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
+/// into a header, and a missing key for api.openai.com. No error shows the key.
+/// Threads: the result belongs to the shard of `loop`.
+[[nodiscard]] result<std::unique_ptr<ports::llm_port>>
+make_openai_provider(ports::http_port& http, openai::options options, coro::event_loop& loop,
+                     log_port& log);
+
+} // namespace heddle::providers
