@@ -12,7 +12,7 @@ install(TARGETS ${libraries} EXPORT heddle)
 install(EXPORT heddle NAMESPACE heddle:: DESTINATION "${package_dir}" FILE heddleTargets.cmake)
 foreach(root IN LISTS header_roots)
     install(DIRECTORY "${root}/heddle" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
 endforeach()
 if(TARGET heddle_cli)
     install(TARGETS heddle_cli)

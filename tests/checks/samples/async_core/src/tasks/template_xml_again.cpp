@@ -1,0 +1,1 @@
+#include <pugixml.hpp> // expect: single-file

@@ -1,0 +1,2 @@
+#include <boost/beast/http.hpp> // expect: third-party
+#include <heddle/ports/http_port.hpp>

@@ -1,0 +1,18 @@
+// The rules. Each looks at the whole tree or at one file and adds what it finds.
+#pragma once
+
+#include "source_file.hpp"
+
+namespace heddle::checks {
+
+/// Which layer may include what.
+void check_includes(const std::vector<source_file>& files, std::vector<finding>& findings);
+
+/// Where a co_await may stand, and where coroutines may be started.
+void check_coroutines(const source_file& file, std::vector<finding>& findings);
+
+/// Work left for later, paths of somebody's machine, files that have grown too long.
+void check_text(const source_file& file, const std::filesystem::path& root,
+                std::vector<finding>& findings);
+
+} // namespace heddle::checks

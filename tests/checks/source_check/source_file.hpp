@@ -1,0 +1,54 @@
+// One file as the rules see it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::checks {
+
+struct finding {
+    std::string file;
+    int line = 0;
+    std::string rule;
+    std::string what;
+    std::string how_to_mend;
+    bool warning = false; ///< reported, but the check does not fail
+};
+
+struct include_line {
+    int line = 0;
+    std::string path; ///< between the quotes or brackets
+    bool quoted = false;
+};
+
+/// A text file with the views that rules want.
+struct source_file {
+    std::string path; ///< relative to the root, with '/'
+    std::string text;
+    std::string code;     ///< C++ only: text with comments and literals blanked, lines kept
+    std::string comments; ///< C++ only: text with everything but comments blanked
+    std::vector<include_line> includes;
+
+    [[nodiscard]] bool is_cpp() const { return path.ends_with(".cpp") || is_header(); }
+    [[nodiscard]] bool is_header() const { return path.ends_with(".hpp"); }
+    /// "io" of "io/src/http/pool.cpp".
+    [[nodiscard]] std::string_view library() const;
+    /// "coro" of "async_core/src/coro/x.cpp" and of "async_core/include/heddle/coro/x.hpp".
+    [[nodiscard]] std::string_view area() const;
+    [[nodiscard]] bool is_public_header() const;
+    /// Line `number` (1-based) of `text`.
+    [[nodiscard]] std::string_view line(int number) const;
+};
+
+[[nodiscard]] source_file read_source(const std::filesystem::path& root,
+                                      const std::filesystem::path& file);
+
+/// All text files of a source tree; build folders and what begins with a dot are left out, except
+/// .ci.
+[[nodiscard]] std::vector<source_file> read_tree(const std::filesystem::path& root);
+
+[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);
+
+} // namespace heddle::checks

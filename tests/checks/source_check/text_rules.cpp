@@ -1,0 +1,97 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+namespace heddle::checks {
+namespace {
+
+// Soft caps: beyond them there is usually a second room in the file.
+constexpr std::size_t header_cap = 250;
+constexpr std::size_t source_cap = 500;
+
+bool has_word(std::string_view line, std::string_view word) {
+    const auto letter = [&](std::size_t i) {
+        return i < line.size() && std::isalnum(static_cast<unsigned char>(line[i])) != 0;
+    };
+    for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+        if ((at == 0 || !letter(at - 1)) && !letter(at + word.size())) return true;
+    }
+    return false;
+}
+
+// The comments of a file, as lines. Other texts have none: a document may speak of these words.
+std::vector<std::string_view> comment_lines(const source_file& file) {
+    if (file.is_cpp()) return split_lines(file.comments);
+    std::string_view start;
+    if (file.path.ends_with(".cmake") || file.path.ends_with("CMakeLists.txt") ||
+        file.text.starts_with("#!")) {
+        start = "#";
+    } else if (file.path.ends_with(".heddle")) {
+        start = ";";
+    } else {
+        return {};
+    }
+    auto lines = split_lines(file.text);
+    for (auto& line : lines) line.remove_prefix(std::min(line.find(start), line.size()));
+    return lines;
+}
+
+void check_left_for_later(const source_file& file, std::vector<finding>& findings) {
+    const auto lines = comment_lines(file);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        for (const std::string_view word : {"TODO", "FIXME", "XXX"}) {
+            if (!has_word(lines[i], word)) continue;
+            findings.push_back({file.path, static_cast<int>(i + 1), "left-for-later",
+                                std::string(word) + " in a comment",
+                                "do it now, or describe in words what does not work yet"});
+        }
+    }
+}
+
+// A path into somebody's home or into this checkout works on one machine only.
+void check_machine_paths(const source_file& file, const std::filesystem::path& root,
+                         std::vector<finding>& findings) {
+    const auto checkout = root.generic_string();
+    const auto lines = split_lines(file.text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        std::string found;
+        for (const std::string_view home : {"/home/", "/Users/"}) {
+            const auto at = lines[i].find(home);
+            const auto after = at + home.size();
+            if (at != std::string_view::npos && after < lines[i].size() &&
+                std::islower(static_cast<unsigned char>(lines[i][after])) != 0) {
+                found = home;
+            }
+        }
+        if (checkout.size() > 4 && lines[i].find(checkout + "/") != std::string_view::npos)
+            found = checkout;
+        if (found.empty()) continue;
+        findings.push_back({file.path, static_cast<int>(i + 1), "machine-path",
+                            "a path below " + found + " of one machine",
+                            "make it relative to the source tree, or a variable"});
+    }
+}
+
+void check_length(const source_file& file, std::vector<finding>& findings) {
+    if (!file.is_cpp()) return;
+    const auto count = split_lines(file.text).size();
+    const auto cap = file.is_header() ? header_cap : source_cap;
+    if (count <= cap) return;
+    findings.push_back({file.path, 1, "length",
+                        std::to_string(count) + " lines, more than " + std::to_string(cap),
+                        "look for a second subject in it", true});
+}
+
+} // namespace
+
+void check_text(const source_file& file, const std::filesystem::path& root,
+                std::vector<finding>& findings) {
+    check_left_for_later(file, findings);
+    check_machine_paths(file, root, findings);
+    check_length(file, findings);
+}
+
+} // namespace heddle::checks
