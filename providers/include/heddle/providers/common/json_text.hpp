@@ -27,11 +27,17 @@ enum class json_kind : std::uint8_t { none, object, array, string, number, boole
 /// than `max_depth`. Does not check that strings are UTF-8. Linear; no allocation; no recursion.
 [[nodiscard]] json_kind check_json(std::string_view text, std::size_t max_depth = 64) noexcept;
 
+/// True if `text` is UTF-8 throughout.
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+/// `text` with every wrong part replaced by U+FFFD, as append_json_string does it.
+[[nodiscard]] std::string replace_invalid_utf8(std::string_view text);
+
 /// Remembers the last few texts that check_json found to be objects: a schema is checked once and
 /// not for each of a million calls.
 class json_memo {
 public:
-    /// True if `text` is a JSON object.
+    /// True if `text` is a JSON object in UTF-8.
     [[nodiscard]] bool is_object(std::string_view text);
 
 private:

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
-#include <heddle/coro/call_context.hpp>
-#include <heddle/coro/task.hpp>
+#include <heddle/coro/deadline.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -83,9 +82,5 @@ private:
 
 /// Where a provider's jitter starts: the seed of the options, or one of the process.
 [[nodiscard]] retry_state::random make_jitter(const retry_options& options);
-
-/// Waits until the time of a decision. Cancellable; see coro::sleep_until for the errors.
-[[nodiscard]] coro::task<result<void>> wait_for_retry(coro::call_context context,
-                                                      coro::clock::time_point at);
 
 } // namespace heddle::providers

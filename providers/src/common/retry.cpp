@@ -1,0 +1,196 @@
+#include <heddle/providers/common/retry.hpp>
+
+#include <heddle/ports/http_port.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace heddle::providers {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds longest_advice = std::chrono::weeks(1);
+
+std::string_view trim(std::string_view text) noexcept {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+/// A number that is not negative, in units of `unit`.
+std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) {
+    text = trim(text);
+    double number = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number,
+                                           std::chars_format::fixed);
+    if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (!std::isfinite(number) || number < 0) return std::nullopt;
+    const double wait = std::ceil(number * static_cast<double>(unit.count()));
+    if (wait >= static_cast<double>(longest_advice.count())) return longest_advice;
+    return milliseconds(static_cast<milliseconds::rep>(wait));
+}
+
+bool read_digits(std::string_view text, int& value) noexcept {
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return ec == std::errc{} && end == text.data() + text.size() && !text.empty() && text[0] != '-';
+}
+
+std::optional<unsigned> read_month(std::string_view name) noexcept {
+    static constexpr std::array<std::string_view, 12> names = {
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<unsigned>(found - names.begin() + 1);
+}
+
+std::optional<std::chrono::system_clock::time_point>
+make_date(int year, std::string_view month_name, std::string_view day_text, std::string_view time) {
+    int day = 0, hour = 0, minute = 0, second = 0;
+    const auto month = read_month(month_name);
+    if (!month || !read_digits(trim(day_text), day) || time.size() != 8) return std::nullopt;
+    if (time[2] != ':' || time[5] != ':') return std::nullopt;
+    if (!read_digits(time.substr(0, 2), hour) || !read_digits(time.substr(3, 2), minute) ||
+        !read_digits(time.substr(6, 2), second)) {
+        return std::nullopt;
+    }
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(*month),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+    return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+           std::chrono::seconds(second);
+}
+
+bool is_rate_limit(const error& failure) noexcept {
+    return failure.code() == ports::make_error_code(ports::llm_errc::rate_limit);
+}
+
+bool is_retryable_llm(ports::llm_errc code) noexcept {
+    switch (code) {
+    case ports::llm_errc::rate_limit:
+    case ports::llm_errc::overloaded:
+    case ports::llm_errc::server:
+    case ports::llm_errc::request_timeout:
+    case ports::llm_errc::conflict:
+    case ports::llm_errc::connection: return true;
+    default: return false;
+    }
+}
+
+bool is_retryable_http(ports::http_errc code) noexcept {
+    switch (code) {
+    case ports::http_errc::resolve_failed:
+    case ports::http_errc::connect_failed:
+    case ports::http_errc::connect_timeout:
+    case ports::http_errc::first_byte_timeout:
+    case ports::http_errc::idle_timeout:
+    case ports::http_errc::connection_closed:
+    case ports::http_errc::connection_reset: return true;
+    default: return false;
+    }
+}
+
+} // namespace
+
+bool is_retryable(const error& failure) noexcept {
+    if (failure.is_cancelled()) return false;
+    if (failure.info().retryable) return *failure.info().retryable;
+    if (failure.code().category() == ports::llm_category()) {
+        return is_retryable_llm(static_cast<ports::llm_errc>(failure.code().value()));
+    }
+    if (failure.code().category() == ports::http_category()) {
+        return is_retryable_http(static_cast<ports::http_errc>(failure.code().value()));
+    }
+    return false;
+}
+
+std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text) {
+    text = trim(text);
+    int year = 0;
+    // "Wed, 21 Oct 2026 07:28:00 GMT"
+    if (text.size() == 29 && text[3] == ',' && text.ends_with(" GMT")) {
+        if (!read_digits(text.substr(12, 4), year)) return std::nullopt;
+        return make_date(year, text.substr(8, 3), text.substr(5, 2), text.substr(17, 8));
+    }
+    // "Wed Oct 21 07:28:00 2026", asctime
+    if (text.size() == 24 && text[3] == ' ' && text[7] == ' ') {
+        if (!read_digits(text.substr(20, 4), year)) return std::nullopt;
+        return make_date(year, text.substr(4, 3), text.substr(8, 2), text.substr(11, 8));
+    }
+    // "Wednesday, 21-Oct-26 07:28:00 GMT", RFC 850
+    const std::size_t comma = text.find(", ");
+    if (comma != std::string_view::npos && text.ends_with(" GMT")) {
+        const std::string_view date = text.substr(comma + 2);
+        if (date.size() != 22 || date[2] != '-' || date[6] != '-') return std::nullopt;
+        if (!read_digits(date.substr(7, 2), year)) return std::nullopt;
+        return make_date(2000 + year, date.substr(3, 3), date.substr(0, 2), date.substr(10, 8));
+    }
+    return std::nullopt;
+}
+
+retry_advice read_retry_advice(std::optional<std::string_view> should_retry,
+                               std::optional<std::string_view> retry_after_ms,
+                               std::optional<std::string_view> retry_after,
+                               std::chrono::system_clock::time_point wall_now) {
+    retry_advice advice;
+    if (should_retry) {
+        if (trim(*should_retry) == "true") advice.should_retry = true;
+        if (trim(*should_retry) == "false") advice.should_retry = false;
+    }
+    if (retry_after_ms) advice.wait = read_wait(*retry_after_ms, milliseconds(1));
+    if (advice.wait || !retry_after) return advice;
+    advice.wait = read_wait(*retry_after, std::chrono::seconds(1));
+    if (advice.wait) return advice;
+    if (const auto date = parse_http_date(*retry_after)) {
+        const auto wait = std::chrono::ceil<milliseconds>(*date - wall_now);
+        advice.wait = std::clamp(wait, milliseconds(0), longest_advice);
+    }
+    return advice;
+}
+
+retry_decision retry_state::after(const error& failure, coro::clock::time_point now,
+                                  coro::deadline until) noexcept {
+    if (failure.is_cancelled()) return {false, {}, "cancelled"};
+    if (!is_retryable(failure)) return {false, {}, "trying again would not help"};
+
+    unsigned& spent = is_rate_limit(failure) ? rate_limits_ : failures_;
+    const unsigned budget = is_rate_limit(failure) ? options_->max_rate_limit_retries
+                                                   : options_->max_retries;
+    if (spent >= budget) return {false, {}, "all retries are used up"};
+
+    milliseconds ceiling = options_->first_wait;
+    for (unsigned i = 0; i < spent && ceiling < options_->longest_wait; ++i) ceiling *= 2;
+    ceiling = std::clamp(ceiling, milliseconds(0), options_->longest_wait);
+    std::uniform_int_distribution<milliseconds::rep> jitter(0, ceiling.count());
+    milliseconds wait(jitter(*jitter_));
+    if (const auto asked = failure.info().retry_after) {
+        if (*asked > options_->longest_asked_wait) {
+            return {false, {}, "the service asks for a longer wait than is allowed"};
+        }
+        // Those who were told the same time must not all come back at once: jitter on top.
+        if (*asked > milliseconds(0)) wait = *asked + wait / 4;
+    }
+
+    const coro::clock::time_point at = now + wait;
+    if (!until.is_never() && at + options_->least_try > until.at()) {
+        return {false, {}, "another try could not finish before the deadline"};
+    }
+    ++spent;
+    ++attempts_;
+    return {true, at, {}};
+}
+
+retry_state::random make_jitter(const retry_options& options) {
+    if (options.seed != 0) {
+        return retry_state::random(static_cast<retry_state::random::result_type>(
+            options.seed ^ (options.seed >> 32)));
+    }
+    return retry_state::random(std::random_device{}());
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,191 @@
+#include "common/service_error.hpp"
+
+#include <heddle/providers/common/json_text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::providers {
+
+namespace {
+
+constexpr std::size_t max_shown = 300;
+constexpr std::size_t max_label = 64;  // of a type, a code, a request id
+constexpr std::size_t least_key = 4;   // shorter texts are no secrets, and would blank out words
+constexpr std::string_view hidden_mark = "[hidden]";
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) noexcept {
+    return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+bool is_quota(const service_failure& failure) noexcept {
+    for (const std::string_view name : {failure.code, failure.type}) {
+        if (is_one_of(name, {"insufficient_quota", "billing_hard_limit_reached",
+                             "billing_not_active", "quota_exceeded"})) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// An error inside a stream has no status: its type has to do.
+ports::llm_errc classify_by_type(const service_failure& failure) noexcept {
+    using ports::llm_errc;
+    if (is_quota(failure)) return llm_errc::quota;
+    for (const std::string_view name : {failure.code, failure.type}) {
+        if (is_one_of(name, {"rate_limit_exceeded", "rate_limit_error", "requests", "tokens"})) {
+            return llm_errc::rate_limit;
+        }
+        if (is_one_of(name, {"overloaded_error", "service_unavailable"})) return llm_errc::overloaded;
+        if (is_one_of(name, {"invalid_api_key", "authentication_error"})) {
+            return llm_errc::authentication;
+        }
+        if (is_one_of(name, {"permission_error", "request_forbidden"})) return llm_errc::permission;
+        if (is_one_of(name, {"model_not_found", "not_found_error"})) return llm_errc::not_found;
+        if (is_one_of(name, {"content_filter", "content_policy_violation"})) {
+            return llm_errc::content_refused;
+        }
+        if (name == "invalid_request_error") return llm_errc::invalid_request;
+    }
+    return llm_errc::server;
+}
+
+bool may_pass(ports::llm_errc kind, const service_failure& failure) noexcept {
+    using ports::llm_errc;
+    // What is wrong with the request or the account stays wrong, whatever a header says.
+    if (kind == llm_errc::quota || failure.status == 400 || failure.status == 401) return false;
+    if (failure.advice.should_retry) return *failure.advice.should_retry;
+    switch (kind) {
+    case llm_errc::rate_limit:
+    case llm_errc::overloaded:
+    case llm_errc::server:
+    case llm_errc::request_timeout:
+    case llm_errc::conflict: return true;
+    default: return false;
+    }
+}
+
+bool is_key_character(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+void replace_all(std::string& text, std::string_view what) {
+    for (std::size_t at = text.find(what); at != std::string::npos;
+         at = text.find(what, at + hidden_mark.size())) {
+        text.replace(at, what.size(), hidden_mark);
+    }
+}
+
+/// Takes out what follows the usual beginnings of a key: other people's keys are no more to be
+/// shown than ours.
+void hide_keys(std::string& text) {
+    constexpr std::size_t shortest = 12;
+    for (const std::string_view beginning : {std::string_view("sk-"), std::string_view("Bearer ")}) {
+        for (std::size_t at = text.find(beginning); at != std::string::npos;
+             at = text.find(beginning, at + 1)) {
+            const std::size_t begin = at + beginning.size();
+            std::size_t end = begin;
+            while (end < text.size() && is_key_character(text[end])) ++end;
+            if (end - begin >= shortest) text.replace(begin, end - begin, hidden_mark);
+        }
+    }
+}
+
+std::string one_line(std::string_view text) {
+    std::string line;
+    line.reserve(text.size());
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte > 0x20 && byte != 0x7F) line += c;
+        else if (!line.empty() && line.back() != ' ') line += ' ';
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    return line;
+}
+
+void append_label(std::string& message, std::string_view label, const secret* hidden) {
+    if (!label.empty()) message += ", " + presentable(label, max_label, hidden);
+}
+
+} // namespace
+
+ports::llm_errc classify(const service_failure& failure) noexcept {
+    using ports::llm_errc;
+    switch (failure.status) {
+    case 0: return classify_by_type(failure);
+    case 400:
+        return is_one_of(failure.code, {"content_filter", "content_policy_violation"})
+                   ? llm_errc::content_refused
+                   : llm_errc::invalid_request;
+    case 401: return llm_errc::authentication;
+    case 402: return llm_errc::quota;
+    case 403: return llm_errc::permission;
+    case 404: return llm_errc::not_found;
+    case 408: return llm_errc::request_timeout;
+    case 409: return llm_errc::conflict;
+    case 429: return is_quota(failure) ? llm_errc::quota : llm_errc::rate_limit;
+    case 503:
+    case 529: return llm_errc::overloaded;
+    default: break;
+    }
+    if (failure.status >= 500 && failure.status < 600) return llm_errc::server;
+    if (failure.status >= 400 && failure.status < 500) return llm_errc::invalid_request;
+    return llm_errc::protocol; // a redirection, which no model service has reason to send
+}
+
+error make_service_error(std::string_view provider_name, const service_failure& failure,
+                         const secret* hidden) {
+    const ports::llm_errc kind = classify(failure);
+    const boost::system::error_code code = ports::make_error_code(kind);
+
+    std::string message(provider_name);
+    message += ": " + code.message();
+    message += failure.status == 0 ? " (in the stream" : " (HTTP " + std::to_string(failure.status);
+    append_label(message, failure.code.empty() ? failure.type : failure.code, hidden);
+    append_label(message, failure.request_id, hidden);
+    message += ')';
+    if (!failure.message.empty()) message += ": " + presentable(failure.message, max_shown, hidden);
+
+    error made = error(code, std::move(message))
+                     .with_origin(error_origin::server)
+                     .with_retryable(may_pass(kind, failure));
+    if (failure.advice.wait) made = std::move(made).with_retry_after(*failure.advice.wait);
+    return made;
+}
+
+error make_protocol_error(std::string_view provider_name, std::string_view what,
+                          std::string_view seen, const secret* hidden) {
+    std::string message(provider_name);
+    message += ": ";
+    message += what;
+    if (!seen.empty()) message += ": " + presentable(seen, max_shown, hidden);
+    return error(ports::make_error_code(ports::llm_errc::protocol), std::move(message))
+        .with_origin(error_origin::server)
+        .with_retryable(false);
+}
+
+std::string presentable(std::string_view text, std::size_t max_bytes, const secret* hidden) {
+    // Keys are looked for before anything is cut off, so that no part of one stays at the cut; the
+    // whole of a big text is not worked through, though: what lies far behind is dropped first.
+    constexpr std::size_t longest_key = 4096;
+    const std::size_t kept = 4 * max_bytes + longest_key;
+    const bool dropped = text.size() > kept;
+    std::string shown(text.substr(0, kept));
+    if (hidden && hidden->reveal().size() >= least_key) replace_all(shown, hidden->reveal());
+    hide_keys(shown);
+    if (dropped) shown.resize(shown.size() - std::min(shown.size(), longest_key)); // a key cut there
+    shown = one_line(shown);
+
+    const bool cut = shown.size() > max_bytes;
+    if (cut) {
+        std::size_t end = max_bytes;
+        while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) --end;
+        shown.resize(end);
+    }
+    shown = replace_invalid_utf8(shown);
+    if (cut || dropped) shown += "…";
+    return shown;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,44 @@
+// From what a service says went wrong to an error of ours.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/secret.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/providers/common/retry.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heddle::providers {
+
+/// An answer that is an error, as the wire gives it. The views are only read during the call.
+struct service_failure {
+    int status = 0; ///< 0: it came inside a stream, without a status of its own
+    std::string_view type;
+    std::string_view code;
+    std::string_view message;
+    std::string_view request_id;
+    retry_advice advice;
+};
+
+/// The kind of an error by its status, and by type and code where these say more. Pure.
+[[nodiscard]] ports::llm_errc classify(const service_failure& failure) noexcept;
+
+/// Makes the error: kind, retryable, retry_after, origin server. The message begins with the
+/// provider's name and holds the server's text made fit to show. Pure.
+[[nodiscard]] error make_service_error(std::string_view provider_name,
+                                       const service_failure& failure, const secret* hidden);
+
+/// An error about an answer that is not what it should be (llm_errc::protocol), not retryable.
+/// `seen` is a text of the server, or empty.
+[[nodiscard]] error make_protocol_error(std::string_view provider_name, std::string_view what,
+                                        std::string_view seen, const secret* hidden);
+
+/// Makes a text of a server fit for one line of a message: `hidden` and whatever looks like a key
+/// are taken out, control characters and runs of blanks become one blank, bytes that are not UTF-8
+/// become U+FFFD, and what is left is cut to about `max_bytes`, never inside a character.
+[[nodiscard]] std::string presentable(std::string_view text, std::size_t max_bytes,
+                                      const secret* hidden);
+
+} // namespace heddle::providers
