@@ -1,0 +1,126 @@
+// Compiled code.
+#pragma once
+
+#include <heddle/base/source.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::lang {
+
+enum class op : std::uint8_t {
+#define HEDDLE_OP(name, operands) name,
+#include <heddle/lang/ops.def>
+#undef HEDDLE_OP
+};
+
+/// Eight bytes. `d` lies over `b` and `c`.
+struct instruction {
+    op code;
+    std::uint8_t x = 0;
+    std::uint16_t a = 0;
+    union {
+        struct {
+            std::uint16_t b;
+            std::uint16_t c;
+        };
+        std::int32_t d;
+    };
+
+    [[nodiscard]] static instruction abc(op code, unsigned a, unsigned b = 0, unsigned c = 0, unsigned x = 0) {
+        instruction i;
+        i.code = code;
+        i.x = static_cast<std::uint8_t>(x);
+        i.a = static_cast<std::uint16_t>(a);
+        i.b = static_cast<std::uint16_t>(b);
+        i.c = static_cast<std::uint16_t>(c);
+        return i;
+    }
+    [[nodiscard]] static instruction ad(op code, unsigned a, std::int32_t d, unsigned x = 0) {
+        instruction i;
+        i.code = code;
+        i.x = static_cast<std::uint8_t>(x);
+        i.a = static_cast<std::uint16_t>(a);
+        i.d = d;
+        return i;
+    }
+};
+static_assert(sizeof(instruction) == 8);
+
+/// Where a closure takes a captured value from when it is made.
+struct capture {
+    enum class from : std::uint8_t { local, captured, self };
+    from where = from::local;
+    std::uint16_t index = 0;
+};
+
+/// A protected range of code [begin, end): on an error (or, for a cleanup, on cancellation too) the
+/// machine puts what happened in a register and goes on at `target`.
+struct handler {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t target = 0;
+    std::uint16_t slot = 0;
+    bool cleanup = false;
+};
+
+/// The code of one lambda. Immutable once compiled; counted, without atomics.
+class function {
+public:
+    std::string name; ///< "" for an anonymous lambda
+    source_span span;
+    std::uint16_t required = 0;
+    std::uint16_t optional = 0;
+    bool has_rest = false;
+    std::uint16_t registers = 1; ///< parameters first
+    std::vector<instruction> code;
+    std::vector<source_span> places; ///< of each instruction
+    std::vector<value> constants;
+    std::vector<const function*> functions; ///< nested, counted
+    std::vector<capture> captures;
+    std::vector<handler> handlers; ///< inner before outer
+    std::vector<std::string> parameter_names;
+
+    function() = default;
+    function(const function&) = delete;
+    function& operator=(const function&) = delete;
+
+    mutable std::uint32_t references = 1;
+
+private:
+    friend void function_release(const function* code) noexcept;
+    ~function();
+};
+
+inline void function_retain(const function* code) noexcept { ++code->references; }
+void function_release(const function* code) noexcept;
+
+/// Owns one reference to a function.
+class function_ref {
+public:
+    function_ref() = default;
+    explicit function_ref(const function* adopted) : code_(adopted) {}
+    function_ref(const function_ref& other) : code_(other.code_) {
+        if (code_) function_retain(code_);
+    }
+    function_ref(function_ref&& other) noexcept : code_(std::exchange(other.code_, nullptr)) {}
+    function_ref& operator=(function_ref other) noexcept {
+        std::swap(code_, other.code_);
+        return *this;
+    }
+    ~function_ref() {
+        if (code_) function_release(code_);
+    }
+    [[nodiscard]] const function* get() const noexcept { return code_; }
+    [[nodiscard]] const function& operator*() const noexcept { return *code_; }
+    [[nodiscard]] const function* operator->() const noexcept { return code_; }
+    explicit operator bool() const noexcept { return code_ != nullptr; }
+
+private:
+    const function* code_ = nullptr;
+};
+
+} // namespace heddle::lang

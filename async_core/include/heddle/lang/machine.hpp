@@ -1,0 +1,64 @@
+// Runs fibers.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/fiber.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace heddle::lang {
+
+/// Bounds of a run, shared by its fibers.
+struct run_budget {
+    std::uint64_t steps = UINT64_MAX;  ///< calls and back-edges left over all fibers of the run
+    std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
+};
+
+enum class outcome_kind : std::uint8_t {
+    done,        ///< `result` is the value of the fiber
+    failed,      ///< `failure`
+    cancelled,   ///< `failure` says why
+    effect,      ///< fiber.request() waits for resume()
+    forked,      ///< `child` was split off; drive it too, and run this fiber again
+    parked,      ///< waits for its branches or for a permit; the driver hears of it with wake()
+    out_of_steps ///< the slice is used up: let others run, then run again
+};
+
+struct outcome {
+    outcome_kind kind = outcome_kind::done;
+    value result;
+    std::optional<error> failure;
+    std::unique_ptr<fiber> child;
+};
+
+/// A fiber that will call `callee` (a closure) with `arguments`.
+[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,
+                                                 value settings = value::empty_map());
+/// A fiber that will run compiled top-level code.
+[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code,
+                                                 value settings = value::empty_map());
+
+/// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
+/// does I/O, and returns at the latest after `slice` steps (a step is a call or a back-edge).
+///
+/// Cancellation is seen at every step. Memory and step limits raise LimitError there.
+/// Threads: the session's only.
+class machine {
+public:
+    /// Runs until the fiber ends, has to wait, or has used its slice.
+    /// When it ends and the fiber is a branch, its join has been told.
+    [[nodiscard]] static outcome run(fiber& strand, run_budget& budget, std::uint32_t slice = 2000);
+
+    /// Answers the effect a fiber waits for; run it again afterwards.
+    static void resume(fiber& strand, result<value> answer);
+};
+
+/// The settings of a run: at most that many branches at a time.
+[[nodiscard]] value with_concurrency(realm& world, value settings, std::size_t branches);
+
+} // namespace heddle::lang

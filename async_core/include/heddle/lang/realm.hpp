@@ -1,0 +1,88 @@
+// What all code of a session shares.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/source.hpp>
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/heap.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::lang {
+
+class host_object;
+
+/// How an operator that is no lexical binding and no primitive is to be called.
+struct operator_info {
+    value callable;                       ///< host object
+    bool is_tool = false;                 ///< tools take clauses only
+    bool declares_inputs = false;
+    std::vector<std::string> inputs;      ///< declared names, in order
+};
+
+/// The host's side of the language: effects and names that live outside.
+/// Threads: the session's only. Called while compiling and running; must not call back.
+class host_names {
+public:
+    virtual ~host_names() = default;
+    /// The row of an effect primitive ("log-message", "read-file", "call-atomic-task"), or null.
+    [[nodiscard]] virtual const builtin* find_effect(std::string_view name) const = 0;
+    /// A registered task (by name, then by type:subtype) or tool.
+    [[nodiscard]] virtual std::optional<operator_info> find_operator(heap& memory, std::string_view name) const = 0;
+    /// How a callable host object wants its arguments; nothing when it is not a task or tool.
+    [[nodiscard]] virtual std::optional<operator_info> describe_callable(const host_object& callable) const = 0;
+    /// True for reserved keys of task calls (files, context, model, …).
+    [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
+    /// Names to suggest from.
+    virtual void collect_names(std::vector<std::string>& names) const = 0;
+};
+
+/// Heap, globals, sources and the host's names. One per session; outlives its fibers.
+class realm {
+public:
+    realm();
+    explicit realm(const host_names& host);
+    realm(const realm&) = delete;
+    realm& operator=(const realm&) = delete;
+
+    [[nodiscard]] heap& memory() noexcept { return *memory_; }
+    [[nodiscard]] source_map& sources() noexcept { return sources_; }
+    [[nodiscard]] const host_names& host() const noexcept { return *host_; }
+
+    /// Index of a global, made (unbound) when it is not there.
+    [[nodiscard]] std::uint32_t global_index(std::string_view name);
+    /// Index of a global that exists and is bound.
+    [[nodiscard]] std::optional<std::uint32_t> find_global(std::string_view name) const;
+    [[nodiscard]] value& global(std::uint32_t index) noexcept { return globals_[index].content; }
+    [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept { return globals_[index].name; }
+    void define(std::string_view name, value content);
+
+    /// UnboundSymbolError with names that look alike.
+    [[nodiscard]] error unbound_error(std::string_view name) const;
+
+private:
+    struct global_slot {
+        std::string name;
+        value content;
+    };
+    heap_owner memory_;
+    source_map sources_;
+    const host_names* host_;
+    std::vector<global_slot> globals_;
+    std::unordered_map<std::string, std::uint32_t> global_indexes_;
+};
+
+/// A host that knows nothing, for tests and tools of the language alone.
+[[nodiscard]] const host_names& no_host() noexcept;
+
+/// Up to three of `candidates` that differ little from `name` (optimal string alignment), as
+/// "did you mean a, b or c?"; empty when none is near.
+[[nodiscard]] std::string suggest_names(std::string_view name, const std::vector<std::string>& candidates);
+
+} // namespace heddle::lang

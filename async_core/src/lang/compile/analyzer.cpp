@@ -1,0 +1,424 @@
+#include "analyzer.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
+
+std::string shown(const value& v) {
+    print_options options;
+    options.max_bytes = 80;
+    return print_value(v, options);
+}
+
+/// A clause as the seeds write it: (name expression).
+bool is_clause(const form& f) { return f.is_list() && f.size() == 2 && f[0].is_symbol(); }
+
+} // namespace
+
+form form::operator[](std::size_t i) const {
+    form element{list_items(content)[i], span};
+    const auto* storage = static_cast<const list_object*>(content.target());
+    if (storage->places) {
+        if (const source_span known = storage->places->elements[content.offset() + i]; known.known()) element.span = known;
+    }
+    return element;
+}
+
+std::string_view form::name() const noexcept { return symbol_name(content); }
+
+ast::node* analyzer::make(node_kind kind, source_span span) {
+    ast::node& made = arena_.nodes.emplace_back();
+    made.kind = kind;
+    made.span = span;
+    return &made;
+}
+
+ast::node* analyzer::constant(value v, source_span span) {
+    node* made = make(node_kind::constant, span);
+    made->constant = std::move(v);
+    return made;
+}
+
+ast::node* analyzer::builtin_node(std::string_view name, source_span span, std::vector<node*> arguments) {
+    node* made = make(node_kind::builtin_call, span);
+    made->row = find_builtin(name);
+    made->children = std::move(arguments);
+    return made;
+}
+
+ast::node* analyzer::fail(source_span span, std::string message, std::string hint) {
+    if (!failure_) {
+        failure_ = error(errc::evaluation, std::move(message)).with_span(span).with_origin(error_origin::script);
+        if (!hint.empty()) failure_ = std::move(*failure_).with_hint(std::move(hint));
+    }
+    return constant({}, span);
+}
+
+bool analyzer::check_name(const form& f, std::string_view form_name, std::string_view role) {
+    if (f.is_symbol()) return true;
+    fail(f.span, std::string(form_name) + ": " + std::string(role) + " must be a symbol, not " + shown(f.content));
+    return false;
+}
+
+result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
+    ast::lambda& top = arena_.lambdas.emplace_back();
+    lambda_ = &top;
+    for (const datum& each : forms) collect_toplevel({each.content, each.span});
+    node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
+    for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
+        all->children.push_back(expression({forms[i].content, forms[i].span}, {i + 1 == forms.size(), loops_.size()}));
+    }
+    if (all->children.empty()) all->children.push_back(constant({}, {}));
+    top.body = all;
+    top.span = all->span;
+    if (failed()) return *failure_;
+    return &top;
+}
+
+// ---------------------------------------------------------------- names
+
+ast::variable* analyzer::declare(std::string_view name, scope& in) {
+    ast::variable& made = arena_.variables.emplace_back();
+    made.name = name;
+    made.owner = in.owner;
+    made.loop_depth = in.loop_depth;
+    in.variables.push_back(&made);
+    return &made;
+}
+
+bool analyzer::is_local(std::string_view name) const {
+    for (const scope* s = scope_; s; s = s->outer) {
+        if (s->label && s->label->name == name) return true;
+        for (const ast::variable* v : s->variables) {
+            if (v->name == name) return true;
+        }
+    }
+    return false;
+}
+
+/// The variable that `bind` defines here, or null at the top level.
+ast::variable* analyzer::bind_here(std::string_view name) {
+    if (!scope_) return nullptr;
+    for (ast::variable* v : scope_->variables) {
+        if (v->name == name) return v;
+    }
+    return declare(name, *scope_);
+}
+
+/// Declares ahead what the forms of a body bind, so that functions of one body see each other.
+void analyzer::declare_binds(const form& f) {
+    if (!f.is_list() || f.size() == 0) return;
+    if (f[0].is_symbol()) {
+        const std::string_view head = f[0].name();
+        if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" || head == "let*" ||
+            head == "letrec" || head == "defmacro") {
+            return;
+        }
+        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+            if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
+                ast::variable* bound = bind_here(f[1].name());
+                if (head == "defatom") bound->is_task = true;
+            } else if (head == "define" && f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
+                bind_here(f[1][0].name());
+                return;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < f.size(); ++i) declare_binds(f[i]);
+}
+
+/// Names that the program defines at its top level, wherever it does so.
+void analyzer::collect_toplevel(const form& f) {
+    if (!f.is_list() || f.size() == 0) return;
+    if (f[0].is_symbol()) {
+        const std::string_view head = f[0].name();
+        if (head == "quote" || head == "quasiquote") return;
+        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+            if (f[1].is_symbol()) defined_.emplace(f[1].name());
+            else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) defined_.emplace(f[1][0].name());
+        }
+    }
+    for (std::size_t i = 0; i < f.size(); ++i) collect_toplevel(f[i]);
+}
+
+void analyzer::mark_capture(ast::variable& var) {
+    if (var.owner == lambda_) return;
+    var.captured = true;
+    if (var.definite) return;
+    // The function that is the variable's only value reaches itself without a cell.
+    for (const ast::lambda* l = lambda_; l; l = l->parent) {
+        if (l == var.self) return;
+    }
+    var.captured_early = true;
+}
+
+ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
+    for (scope* s = start; s; s = s->outer) {
+        if (s->label && s->label->name == name) {
+            s->label->escaped = true;
+            return constant({}, span);
+        }
+        for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
+            ast::variable& var = **v;
+            if (var.name != name) continue;
+            mark_capture(var);
+            node* made = make(node_kind::local, span);
+            made->var = &var;
+            bool itself = false;
+            for (const ast::lambda* l = lambda_; l && var.self; l = l->parent) itself = itself || l == var.self;
+            if (!var.definite && !itself) {
+                var.conditional = true;
+                made->children.push_back(reference_from(name, span, s->outer));
+            }
+            return made;
+        }
+    }
+    if (name == "*loop-config*") {
+        node* made = make(node_kind::dynamic, span);
+        made->constant = world_.memory().symbol(name);
+        return made;
+    }
+    const bool defined = defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+    if (!defined) {
+        const builtin* row = find_builtin(name);
+        if (!row) row = world_.host().find_effect(name);
+        if (row) return constant(value::of_builtin(*row), span);
+        if (find_special(name)) {
+            return fail(span, "'" + std::string(name) + "' is a special form, not a value",
+                        "put it at the head of a list, or wrap it in a lambda");
+        }
+    }
+    node* made = make(node_kind::global, span);
+    made->index = world_.global_index(name);
+    return made;
+}
+
+ast::node* analyzer::reference(const form& f) { return reference_from(f.name(), f.span, scope_); }
+
+// ---------------------------------------------------------------- expressions
+
+ast::node* analyzer::expression(const form& f, position where) {
+    if (failed()) return constant({}, f.span);
+    if (f.is_symbol()) return reference(f);
+    if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
+    return call(f, where);
+}
+
+ast::node* analyzer::call(const form& f, position where) {
+    const form head = f[0];
+    if (!head.is_symbol()) {
+        if (!head.is_list() || head.size() == 0) {
+            return fail(f.span, "cannot call " + shown(head.content) + ": it is a " +
+                                    std::string(kind_name(head.content.type())) + ", not a function",
+                        "to make a list write (list …) or '(…)");
+        }
+        return positional(f, expression(head, inner()));
+    }
+    const std::string_view name = head.name();
+    if (is_local(name)) return call_named(f, where);
+    const bool shadowed = defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+    if (const handler special = find_special(name); special && !shadowed) return (this->*special)(f, where);
+    return call_named(f, where);
+}
+
+ast::node* analyzer::call_named(const form& f, position where) {
+    const form head = f[0];
+    const std::string_view name = head.name();
+    for (scope* s = scope_; s; s = s->outer) {
+        if (s->label && s->label->name == name) {
+            ast::loop_label& label = *s->label;
+            const auto at = std::find(loops_.begin(), loops_.end(), &label);
+            const bool jumps = label.owner == lambda_ && at != loops_.end() &&
+                               static_cast<std::size_t>(at - loops_.begin()) >= where.loops_from &&
+                               f.size() - 1 == label.variables.size();
+            if (!jumps) {
+                label.escaped = true;
+                return constant({}, f.span);
+            }
+            node* again = make(node_kind::loop_again, f.span);
+            again->label = &label;
+            for (std::size_t i = 1; i < f.size(); ++i) again->children.push_back(expression(f[i], inner()));
+            return again;
+        }
+        for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
+            if ((*v)->name != name) continue;
+            node* callee = reference(head);
+            if ((*v)->is_task) return task_call(f, callee, (*v)->task_inputs, true, false);
+            return positional(f, callee);
+        }
+    }
+    node* callee = reference(head);
+    if (failed()) return callee;
+    if (callee->kind == node_kind::constant && callee->constant.is(kind::builtin)) {
+        const builtin& row = callee->constant.as_builtin();
+        const std::size_t count = f.size() - 1;
+        if (row.how == builtin_kind::control || count < row.min_arguments || count > row.max_arguments) {
+            return positional(f, callee); // arity is checked where it is called
+        }
+        node* made = make(row.how == builtin_kind::pure ? node_kind::builtin_call : node_kind::effect_call, f.span);
+        made->row = &row;
+        for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
+        return made;
+    }
+    if (callee->kind != node_kind::global) return positional(f, callee);
+    if (const auto task = defined_tasks_.find(std::string(name)); task != defined_tasks_.end()) {
+        return task_call(f, callee, task->second, true, false);
+    }
+    value& known = world_.global(callee->index);
+    std::optional<operator_info> info;
+    if (!known.is_unbound()) {
+        if (const host_object* object = host_of(known)) info = world_.host().describe_callable(*object);
+        if (!info) return positional(f, callee);
+    } else if (defined_.contains(std::string(name))) {
+        return positional(f, callee);
+    } else {
+        info = world_.host().find_operator(world_.memory(), name);
+    }
+    if (info) return task_call(f, callee, info->inputs, info->declares_inputs, info->is_tool);
+    // Nobody knows the name yet. If a task of that name is there when it runs, it decides.
+    bool clauses = f.size() > 1;
+    for (std::size_t i = 1; i < f.size(); ++i) clauses = clauses && is_clause(f[i]);
+    if (!clauses) return positional(f, callee);
+    if (either_depth_ >= either_limit) return clause_call(f, callee, 1);
+    ++either_depth_;
+    node* either = make(node_kind::either_call, f.span);
+    either->children = {clause_call(f, callee, 1), positional(f, callee)};
+    --either_depth_;
+    return either;
+}
+
+ast::node* analyzer::positional(const form& f, node* callee) {
+    node* made = make(node_kind::call, f.span);
+    made->children.push_back(callee);
+    for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
+    return made;
+}
+
+/// A call whose arguments from `first` on are (name expression).
+ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first) {
+    node* made = make(node_kind::clause_call, f.span);
+    made->children.push_back(callee);
+    value names = value::empty_list();
+    for (std::size_t i = first; i < f.size(); ++i) {
+        const form clause = f[i];
+        if (!is_clause(clause)) {
+            return fail(clause.span, "call of '" + shown(f[first - 1].content) + "': each argument must be (name expression), not " +
+                                         shown(clause.content));
+        }
+        names = list_push_back(world_.memory(), std::move(names), clause[0].content);
+        made->children.push_back(expression(clause[1], inner()));
+    }
+    made->constant = std::move(names);
+    return made;
+}
+
+ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<std::string>& inputs, bool declared,
+                               bool is_tool) {
+    if (is_tool) return clause_call(f, callee, 1);
+    std::size_t clauses = 0;
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        const form argument = f[i];
+        if (!is_clause(argument)) continue;
+        const std::string_view key = argument[0].name();
+        if (!declared || world_.host().is_reserved_key(key) ||
+            std::find(inputs.begin(), inputs.end(), key) != inputs.end()) {
+            ++clauses;
+        }
+    }
+    if (clauses == f.size() - 1) return clause_call(f, callee, 1);
+    if (clauses != 0) {
+        return fail(f.span, "call of task '" + shown(f[0].content) + "' mixes clauses (name expression) and positions",
+                    "write all arguments one way");
+    }
+    return positional(f, callee);
+}
+
+/// The forms from `from` on, in order; the last one's value counts.
+ast::node* analyzer::body(const form& f, std::size_t from, position where) {
+    if (f.size() == from + 1) return expression(f[from], where);
+    node* all = make(node_kind::sequence, f.span);
+    for (std::size_t i = from; i < f.size(); ++i) {
+        all->children.push_back(expression(f[i], i + 1 == f.size() ? where : inner()));
+    }
+    return all;
+}
+
+/// Wraps `wrapped` (with the first `bound` variables of the scope initialised by its children) when
+/// the scope has variables that its body binds.
+ast::node* analyzer::with_scope(scope& opened, node* wrapped, std::size_t bound) {
+    for (std::size_t i = bound; i < opened.variables.size(); ++i) wrapped->cleared.push_back(opened.variables[i]);
+    return wrapped;
+}
+
+ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std::size_t body_from, std::string name,
+                                 ast::variable* self) {
+    ast::lambda& made = arena_.lambdas.emplace_back();
+    made.name = std::move(name);
+    made.span = whole.span;
+    made.parent = lambda_;
+    made.self = self;
+    if (self) self->self = &made;
+    ast::lambda* outer = std::exchange(lambda_, &made);
+    std::vector<ast::loop_label*> outer_loops = std::exchange(loops_, {});
+    const std::uint32_t outer_depth = std::exchange(loop_depth_, 0);
+    const std::uint32_t outer_conditional = std::exchange(conditional_, 0);
+    {
+        scope own;
+        scope_guard guard(*this, own);
+        enum { required, optional, rest, done } stage = required;
+        for (std::size_t i = 0; i < parameters.size() && !failed(); ++i) {
+            const form p = parameters[i];
+            if (!check_name(p, "lambda", "a parameter")) break;
+            const std::string_view parameter = p.name();
+            if (parameter == "&optional" && stage == required) {
+                stage = optional;
+                continue;
+            }
+            if ((parameter == "." || parameter == "&rest") && stage <= optional && i + 2 == parameters.size()) {
+                stage = rest;
+                continue;
+            }
+            if (parameter == "." || parameter == "&rest" || parameter == "&optional") {
+                fail(p.span, "lambda: '" + std::string(parameter) + "' stands in the wrong place",
+                     "write (a &optional b &rest c) or (a b . c)");
+                break;
+            }
+            const bool taken = std::any_of(own.variables.begin(), own.variables.end(),
+                                           [&](const ast::variable* v) { return v->name == parameter; });
+            if (taken) fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
+            ast::variable* var = declare(parameter, own);
+            var->definite = var->bound_once = true;
+            made.parameters.push_back(var);
+            if (stage == required) ++made.required;
+            else if (stage == optional) ++made.optional;
+            else if (stage == rest) {
+                made.has_rest = true;
+                stage = done;
+            }
+        }
+        const std::size_t bound = own.variables.size();
+        for (std::size_t i = body_from; i < whole.size(); ++i) declare_binds(whole[i]);
+        node* inside = make(node_kind::scope, whole.span);
+        inside->children.push_back(body(whole, body_from, {true, 0}));
+        made.body = with_scope(own, inside, bound);
+    }
+    conditional_ = outer_conditional;
+    loop_depth_ = outer_depth;
+    loops_ = std::move(outer_loops);
+    lambda_ = outer;
+    return &made;
+}
+
+} // namespace heddle::lang

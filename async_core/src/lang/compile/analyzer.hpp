@@ -1,0 +1,167 @@
+// Resolves names and checks forms: data to ast.
+#pragma once
+
+#include "ast.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace heddle::lang {
+
+/// A scope of local names inside a lambda.
+struct scope {
+    scope* outer = nullptr;
+    ast::lambda* owner = nullptr;
+    std::uint32_t loop_depth = 0;
+    std::uint32_t conditional = 0;
+    std::vector<ast::variable*> variables;
+    ast::loop_label* label = nullptr; ///< the name of a named loop
+};
+
+/// A form with its place, while it is analysed.
+struct form {
+    value content;
+    source_span span;
+
+    [[nodiscard]] bool is_list() const noexcept { return content.is(kind::list); }
+    [[nodiscard]] bool is_symbol() const noexcept { return content.is(kind::symbol); }
+    [[nodiscard]] std::size_t size() const noexcept { return content.length(); }
+    /// Element `i` with its own place, or the whole form's when it is not known.
+    [[nodiscard]] form operator[](std::size_t i) const;
+    [[nodiscard]] std::string_view name() const noexcept; ///< of a symbol
+};
+
+/// One pass over a program. Fails with the first error; the ast is then of no use.
+/// Special forms live in a table (special_forms.cpp), each a member function here.
+class analyzer {
+public:
+    analyzer(realm& world, ast::arena& arena) : world_(world), arena_(arena) {}
+
+    /// The program as the lambda of its top level.
+    [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
+
+    /// Where an expression stands.
+    struct position {
+        bool tail = false;            ///< its value is the function's value
+        std::size_t loops_from = 0;   ///< it is in tail position of the loops from here on
+    };
+
+private:
+    friend struct special_form_table;
+    using node = ast::node;
+    using handler = node* (analyzer::*)(const form&, position);
+    struct special_form {
+        std::string_view name;
+        handler analyse;
+    };
+    [[nodiscard]] static handler find_special(std::string_view name) noexcept;
+
+    // expressions
+    node* expression(const form& f, position where);
+    node* reference(const form& f);
+    node* reference_from(std::string_view name, source_span span, scope* start);
+    node* call(const form& f, position where);
+    node* call_named(const form& f, position where);
+    node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs, bool declared,
+                    bool is_tool);
+    node* clause_call(const form& f, node* callee, std::size_t first);
+    node* positional(const form& f, node* callee);
+    node* body(const form& f, std::size_t from, position where);
+    node* with_scope(scope& opened, node* wrapped, std::size_t bound);
+    ast::lambda* lambda_of(const form& whole, const form& parameters, std::size_t body_from, std::string name,
+                           ast::variable* self = nullptr);
+    ast::lambda* thunk_of(const form& f);
+    node* initial_value(const form& f, ast::variable* var);
+    void note_bound(ast::variable& var);
+
+    // special forms
+    node* form_quote(const form& f, position where);
+    node* form_quasiquote(const form& f, position where);
+    node* form_if(const form& f, position where);
+    node* form_cond(const form& f, position where);
+    node* form_when(const form& f, position where);
+    node* form_unless(const form& f, position where);
+    node* form_case(const form& f, position where);
+    node* form_let(const form& f, position where);
+    node* form_let_star(const form& f, position where);
+    node* form_letrec(const form& f, position where);
+    node* form_bind(const form& f, position where);
+    node* form_define(const form& f, position where);
+    node* form_set(const form& f, position where);
+    node* form_lambda(const form& f, position where);
+    node* form_progn(const form& f, position where);
+    node* form_and(const form& f, position where);
+    node* form_or(const form& f, position where);
+    node* form_loop(const form& f, position where);
+    node* form_while(const form& f, position where);
+    node* form_try(const form& f, position where);
+    node* form_with(const form& f, position where);
+    node* form_defatom(const form& f, position where);
+    node* form_call_atomic_task(const form& f, position where);
+    node* form_parallel(const form& f, position where);
+    node* form_join_scope(const form& f, position where);
+    node* form_branch(const form& f, position where);
+    node* named_let(const form& f, position where);
+    node* named_let_as_loop(const form& f, position where);
+    node* named_let_as_function(const form& f, position where);
+    node* quasi(const form& f, std::size_t depth);
+
+    // names
+    ast::variable* declare(std::string_view name, scope& in);
+    ast::variable* bind_here(std::string_view name);
+    void declare_binds(const form& f);
+    void collect_toplevel(const form& f);
+    [[nodiscard]] bool is_local(std::string_view name) const;
+    void mark_capture(ast::variable& var);
+
+    // helpers
+    node* make(ast::node_kind kind, source_span span);
+    node* constant(value v, source_span span);
+    node* builtin_node(std::string_view name, source_span span, std::vector<node*> arguments);
+    node* fail(source_span span, std::string message, std::string hint = {});
+    [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
+    [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
+    [[nodiscard]] bool check_name(const form& f, std::string_view form_name, std::string_view role);
+
+    /// Opens a scope for its lifetime.
+    class scope_guard {
+    public:
+        scope_guard(analyzer& owner, scope& opened) : owner_(owner), outer_(owner.scope_) {
+            opened.outer = outer_;
+            opened.owner = owner.lambda_;
+            opened.loop_depth = owner.loop_depth_;
+            opened.conditional = owner.conditional_;
+            owner.scope_ = &opened;
+        }
+        ~scope_guard() { owner_.scope_ = outer_; }
+        scope_guard(const scope_guard&) = delete;
+        scope_guard& operator=(const scope_guard&) = delete;
+
+    private:
+        analyzer& owner_;
+        scope* outer_;
+    };
+
+    realm& world_;
+    ast::arena& arena_;
+    scope* scope_ = nullptr; ///< null at the top level
+    ast::lambda* lambda_ = nullptr;
+    std::vector<ast::loop_label*> loops_;
+    std::uint32_t loop_depth_ = 0;
+    std::uint32_t conditional_ = 0;     ///< inside a part that may not run
+    std::uint32_t tentative_loops_ = 0;
+    std::uint32_t either_depth_ = 0;
+    std::unordered_set<std::string> defined_; ///< top-level names of this program
+    std::unordered_map<std::string, std::vector<std::string>> defined_tasks_;
+    std::optional<error> failure_;
+};
+
+} // namespace heddle::lang

@@ -1,0 +1,120 @@
+// The resolved program, between data and code.
+#pragma once
+
+#include <heddle/base/source.hpp>
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace heddle::lang::ast {
+
+struct node;
+struct lambda;
+
+/// A local variable. What the analysis learns decides where it lives: a register, or a cell when it
+/// is captured and changes after the capture could have been made.
+struct variable {
+    std::string name;
+    lambda* owner = nullptr;
+    bool captured = false;
+    bool reassigned = false;    ///< set!, bound twice, or bound in a loop of its scope
+    bool captured_early = false; ///< captured before it was certainly bound
+    bool conditional = false;   ///< read at a place where it may be unbound
+    bool definite = false;      ///< certainly bound, at the present point of the analysis
+    bool bound_once = false;
+    std::uint32_t loop_depth = 0;
+    lambda* self = nullptr;     ///< the lambda that is its only value
+    std::vector<std::string> task_inputs; ///< of a defatom
+    bool is_task = false;
+    int slot = -1;              ///< register, while code is made
+
+    [[nodiscard]] bool in_cell() const noexcept { return captured && (reassigned || captured_early); }
+};
+
+/// A named let that became a loop.
+struct loop_label {
+    std::string name;
+    std::vector<variable*> variables;
+    lambda* owner = nullptr;
+    bool escaped = false; ///< used as a value, or called where a jump is impossible
+    std::size_t start = 0;
+};
+
+struct lambda {
+    std::string name;
+    source_span span;
+    lambda* parent = nullptr;
+    std::vector<variable*> parameters; ///< required, optional, rest
+    std::uint16_t required = 0;
+    std::uint16_t optional = 0;
+    bool has_rest = false;
+    node* body = nullptr;
+    variable* self = nullptr; ///< the variable that names it, if any
+};
+
+enum class node_kind : std::uint8_t {
+    constant,
+    local,          ///< variable; children[0] is the fallback when it may be unbound
+    global,         ///< index
+    dynamic,        ///< constant: name of the setting
+    bind_local,     ///< variable, children[0]
+    set_local,
+    define_global,  ///< index, children[0]
+    update_global,
+    branch_if,      ///< condition, then, else
+    sequence,
+    all_of,         ///< and
+    any_of,         ///< or
+    scope,          ///< initial values of `variables`, then the body
+    make_lambda,
+    call,           ///< callee, arguments…
+    builtin_call,   ///< row
+    effect_call,    ///< row
+    clause_call,    ///< callee, arguments…; constant: list of clause names
+    either_call,    ///< a clause_call or the same form read by position, decided when run
+    repeat,         ///< (loop n body)
+    while_loop,     ///< condition, body
+    named_loop,     ///< label; children: initial values…, body
+    loop_again,     ///< label; children: new values
+    protect,        ///< try: body, handlers, finally
+    with_settings,  ///< map expression, body
+    join_scope,     ///< variable, count, body; flag: policy; constant: label
+    branch          ///< join, slot, callee, arguments…
+};
+
+struct catch_clause {
+    variable* name = nullptr;
+    node* wanted_kind = nullptr; ///< null: any error
+    node* body = nullptr;
+};
+
+struct node {
+    node_kind kind = node_kind::constant;
+    source_span span;
+    value constant;
+    variable* var = nullptr;
+    std::uint32_t index = 0;
+    std::uint8_t flag = 0;
+    const builtin* row = nullptr;
+    lambda* code = nullptr;
+    loop_label* label = nullptr;
+    std::vector<node*> children;
+    std::vector<variable*> variables; ///< of a scope: bound to the first children, in order
+    std::vector<variable*> cleared;   ///< of a scope: bound later, by its body
+    std::vector<catch_clause> catches;
+    node* cleanup = nullptr;
+};
+
+/// Owns everything of one compilation.
+struct arena {
+    std::deque<node> nodes;
+    std::deque<variable> variables;
+    std::deque<lambda> lambdas;
+    std::deque<loop_label> labels;
+};
+
+} // namespace heddle::lang::ast

@@ -1,0 +1,107 @@
+// Ast to linear code.
+#pragma once
+
+#include "ast.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::lang {
+
+/// Generates the code of one lambda; nested lambdas get generators of their own.
+/// Registers are given out like a stack: a scope's variables and temporaries are given back at its
+/// end. `dest` is the register that gets a value; `nowhere` when only the effect counts.
+class generator {
+public:
+    generator(realm& world, const ast::lambda& source, generator* parent);
+
+    /// The code, or the limit that it breaks.
+    [[nodiscard]] result<function_ref> run();
+
+private:
+    using node = ast::node;
+    static constexpr int nowhere = -1;
+
+    // values
+    void to(const node& n, int dest);
+    void tail(const node& n);
+    int anywhere(const node& n);       ///< the register that holds the value; a new one if need be
+    int fresh(const node& n);          ///< the value in a new register
+    void jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps);
+
+    // one per kind of node
+    void local(const node& n, int dest);
+    void read_variable(const ast::variable& var, int dest, source_span span, bool peek);
+    void store_variable(const ast::variable& var, int source, source_span span);
+    void assign(const node& n, int dest);
+    void bind(const node& n, int dest);
+    void define_global(const node& n, int dest);
+    void branch_if(const node& n, int dest, bool is_tail);
+    void sequence(const node& n, int dest, bool is_tail);
+    void short_circuit(const node& n, int dest, bool is_tail);
+    void scope(const node& n, int dest, bool is_tail);
+    void clear_variables(const node& n);
+    void closure(const node& n, int dest);
+    void call(const node& n, int dest, bool is_tail);
+    void builtin_call(const node& n, int dest);
+    bool special_builtin(const node& n, int dest);
+    void effect_call(const node& n, int dest);
+    void clause_call(const node& n, int dest);
+    void either_call(const node& n, int dest, bool is_tail);
+    void repeat(const node& n, int dest);
+    void while_loop(const node& n, int dest);
+    void named_loop(const node& n, int dest, bool is_tail);
+    void loop_again(const node& n);
+    void protect(const node& n, int dest);
+    void with_settings(const node& n, int dest);
+    void join_scope(const node& n, int dest);
+    void branch(const node& n, int dest);
+
+    // operands
+    std::pair<int, int> two_operands(const node& n);
+    [[nodiscard]] static std::optional<int> small_integer(const node& n);
+    [[nodiscard]] static bool is_plain(const node& n);
+    [[nodiscard]] static bool mentions(const node& n, const ast::variable& var);
+    int arguments(const node& n, std::size_t from);
+
+    // emission
+    std::size_t emit(instruction i, source_span span);
+    std::size_t emit_wide(instruction i, std::int32_t d, source_span span);
+    void patch(std::size_t jump, std::size_t target);
+    void patch(const std::vector<std::size_t>& jumps, std::size_t target);
+    void jump_back(std::size_t target, source_span span);
+    [[nodiscard]] std::size_t here() const noexcept { return out_->code.size(); }
+    int constant_index(const value& v);
+    int name_index(const std::string& name);
+    int allocate();
+    std::uint16_t capture_index(const ast::variable& var);
+    void too_large(const char* what);
+
+    /// Gives registers back at its end.
+    class mark {
+    public:
+        explicit mark(generator& g) : g_(g), next_(g.next_) {}
+        ~mark() { g_.next_ = next_; }
+        mark(const mark&) = delete;
+        mark& operator=(const mark&) = delete;
+
+    private:
+        generator& g_;
+        int next_;
+    };
+
+    realm& world_;
+    const ast::lambda& source_;
+    generator* parent_;
+    function* out_ = nullptr;
+    int next_ = 0;
+    std::unordered_map<const ast::variable*, std::uint16_t> captured_;
+    std::optional<error> failure_;
+};
+
+} // namespace heddle::lang

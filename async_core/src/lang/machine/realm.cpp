@@ -1,0 +1,105 @@
+#include <heddle/lang/realm.hpp>
+
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+class empty_host final : public host_names {
+public:
+    const builtin* find_effect(std::string_view) const override { return nullptr; }
+    std::optional<operator_info> find_operator(heap&, std::string_view) const override { return std::nullopt; }
+    std::optional<operator_info> describe_callable(const host_object&) const override { return std::nullopt; }
+    bool is_reserved_key(std::string_view) const override { return false; }
+    void collect_names(std::vector<std::string>&) const override {}
+};
+
+/// Optimal string alignment distance, given up beyond `limit`.
+std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
+    if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + cost});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = std::min(row[j], before[j - 2] + 1);
+            }
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+} // namespace
+
+const host_names& no_host() noexcept {
+    static const empty_host host;
+    return host;
+}
+
+realm::realm() : realm(no_host()) {}
+
+realm::realm(const host_names& host) : memory_(heap::create()), host_(&host) {}
+
+std::uint32_t realm::global_index(std::string_view name) {
+    const auto [at, fresh] = global_indexes_.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
+    if (fresh) globals_.push_back({std::string(name), value::unbound()});
+    return at->second;
+}
+
+std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
+    const auto found = global_indexes_.find(std::string(name));
+    if (found == global_indexes_.end() || globals_[found->second].content.is_unbound()) return std::nullopt;
+    return found->second;
+}
+
+void realm::define(std::string_view name, value content) { globals_[global_index(name)].content = std::move(content); }
+
+error realm::unbound_error(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const global_slot& each : globals_) {
+        if (!each.content.is_unbound() && each.name.front() != '%') names.push_back(each.name);
+    }
+    for (const auto family : {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
+                              data_builtins(), control_builtins()}) {
+        for (const builtin& row : family) {
+            if (row.name.front() != '%') names.emplace_back(row.name);
+        }
+    }
+    host_->collect_names(names);
+    error made(errc::unbound, "unbound symbol '" + std::string(name) + "'");
+    std::string hint = suggest_names(name, names);
+    if (!hint.empty()) made = std::move(made).with_hint(std::move(hint));
+    return std::move(made).with_origin(error_origin::script);
+}
+
+std::string suggest_names(std::string_view name, const std::vector<std::string>& candidates) {
+    if (name.size() > 100) return {};
+    const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const std::string& candidate : candidates) {
+        const std::size_t d = distance(name, candidate, limit);
+        if (d <= limit && d < std::max(name.size(), candidate.size())) near.emplace_back(d, candidate);
+    }
+    std::sort(near.begin(), near.end());
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    if (near.empty()) return {};
+    if (near.size() > 3) near.resize(3);
+    std::string text = "did you mean ";
+    for (std::size_t i = 0; i < near.size(); ++i) {
+        if (i != 0) text += i + 1 == near.size() ? " or " : ", ";
+        text += "'" + near[i].second + "'";
+    }
+    return text + "?";
+}
+
+} // namespace heddle::lang

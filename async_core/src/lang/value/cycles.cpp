@@ -1,0 +1,91 @@
+// Garbage cycles. Values are immutable, so only a cell (a captured variable that was assigned) can
+// close a cycle; trial deletion therefore starts from the cells and nowhere else.
+#include <heddle/lang/heap.hpp>
+#include <heddle/lang/objects.hpp>
+
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::lang {
+
+namespace {
+
+/// Calls visit(object*) for every reference that `target` holds. Host objects hold none that the
+/// collector knows: what they keep counts as kept from outside.
+template <class Visit>
+void for_each_reference(object* target, Visit visit) {
+    switch (target->type) {
+    case kind::list: {
+        auto* list = static_cast<list_object*>(target);
+        for (std::uint32_t i = list->begin; i < list->end; ++i) {
+            if (object* next = list->items()[i].target()) visit(next);
+        }
+        break;
+    }
+    case kind::map: {
+        auto* map = static_cast<map_object*>(target);
+        for (std::uint32_t i = 0; i < map->used; ++i) {
+            if (object* next = map->entries()[i].item.target()) visit(next);
+        }
+        break;
+    }
+    case kind::closure: {
+        auto* closure = static_cast<closure_object*>(target);
+        for (std::uint32_t i = 0; i < closure->count; ++i) {
+            if (object* next = closure->captured()[i].target()) visit(next);
+        }
+        break;
+    }
+    case kind::cell:
+        if (object* next = static_cast<cell_object*>(target)->content.target()) visit(next);
+        break;
+    default: break;
+    }
+}
+
+[[nodiscard]] bool may_hold_references(const object* target) noexcept {
+    return target->type == kind::list || target->type == kind::map ||
+           target->type == kind::closure || target->type == kind::cell;
+}
+
+} // namespace
+
+void heap::collect_cycles() {
+    if (collecting_ || draining_ || cells_.empty()) return;
+    collecting_ = true;
+    // References from inside the graph that the cells reach, per object.
+    std::unordered_map<object*, std::uint32_t> inner;
+    std::vector<object*> work;
+    const auto reach = [&](object* next) {
+        if (!may_hold_references(next)) return;
+        if (auto [at, fresh] = inner.try_emplace(next, 0); fresh) work.push_back(next);
+    };
+    for (cell_object* cell : cells_) reach(cell);
+    for (std::size_t i = 0; i < work.size(); ++i) for_each_reference(work[i], reach);
+    for (object* from : work) {
+        for_each_reference(from, [&](object* to) {
+            if (auto at = inner.find(to); at != inner.end()) ++at->second;
+        });
+    }
+    // What is referenced from outside is alive, and all that it reaches.
+    std::vector<object*> alive;
+    for (object* candidate : work) {
+        if (candidate->references > inner[candidate]) alive.push_back(candidate);
+    }
+    for (object* root : alive) inner.erase(root);
+    for (std::size_t i = 0; i < alive.size(); ++i) {
+        for_each_reference(alive[i], [&](object* to) {
+            if (inner.erase(to) != 0) alive.push_back(to);
+        });
+    }
+    // The rest is garbage: emptying its cells opens every cycle, and counting does the rest.
+    std::vector<value> contents;
+    for (auto& [garbage, count] : inner) {
+        if (garbage->type != kind::cell) continue;
+        contents.push_back(std::move(static_cast<cell_object*>(garbage)->content));
+    }
+    contents.clear();
+    collecting_ = false;
+}
+
+} // namespace heddle::lang

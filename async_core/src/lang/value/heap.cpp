@@ -1,0 +1,240 @@
+#include <heddle/lang/heap.hpp>
+
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/objects.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace heddle::lang {
+
+heap* heap::create() { return new heap; }
+
+heap::heap() = default;
+heap::~heap() = default;
+
+void destroy_object(object* target) noexcept { target->owner->destroy(target); }
+
+void heap::release_owner() noexcept {
+    owned_ = false;
+    limit_ = SIZE_MAX;
+    collect_cycles();
+    maybe_delete();
+}
+
+void heap::maybe_delete() noexcept {
+    if (!owned_ && live_ == 0 && !draining_ && !collecting_) delete this;
+}
+
+object* heap::allocate(kind type, std::size_t bytes) {
+    const std::size_t size_class = (bytes + step - 1) / step;
+    object* made = nullptr;
+    if (size_class < classes) {
+        if (!free_[size_class]) refill(size_class);
+        free_node* node = free_[size_class];
+        free_[size_class] = node->next;
+        made = reinterpret_cast<object*>(node);
+        made->size_class = static_cast<std::uint16_t>(size_class);
+        used_ += size_class * step;
+    } else {
+        // The size stands before the object, so that it can be taken off the account again.
+        auto* raw = static_cast<std::size_t*>(std::malloc(bytes + 16));
+        if (!raw) throw std::bad_alloc();
+        *raw = bytes;
+        made = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
+        made->size_class = 0;
+        used_ += bytes;
+    }
+    made->references = 1;
+    made->type = type;
+    made->colour = 0;
+    made->owner = this;
+    ++live_;
+    return made;
+}
+
+void heap::refill(std::size_t size_class) {
+    const std::size_t bytes = size_class * step;
+    if (bump_left_ < bytes) {
+        // What is left of the old block becomes free nodes of its size.
+        if (const std::size_t rest = bump_left_ / step; rest != 0) {
+            auto* node = reinterpret_cast<free_node*>(bump_);
+            node->next = free_[rest];
+            free_[rest] = node;
+        }
+        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(next_block_));
+        bump_ = blocks_.back().get();
+        bump_left_ = next_block_;
+        next_block_ = std::min<std::size_t>(next_block_ * 2, 256 * 1024);
+    }
+    auto* node = reinterpret_cast<free_node*>(bump_);
+    node->next = nullptr;
+    free_[size_class] = node;
+    bump_ += bytes;
+    bump_left_ -= bytes;
+}
+
+void heap::deallocate(object* target) noexcept {
+    --live_;
+    if (const std::size_t size_class = target->size_class; size_class != 0) {
+        used_ -= size_class * step;
+        auto* node = reinterpret_cast<free_node*>(target);
+        node->next = free_[size_class];
+        free_[size_class] = node;
+    } else {
+        auto* raw = reinterpret_cast<std::size_t*>(reinterpret_cast<std::byte*>(target) - 16);
+        used_ -= *raw;
+        std::free(raw);
+    }
+}
+
+void heap::destroy(object* target) noexcept {
+    if (target->type == kind::string) { // leaf, the most frequent
+        deallocate(target);
+        if (!owned_) maybe_delete();
+        return;
+    }
+    // A million nested lists must not need a million native frames: what dies meanwhile queues.
+    dying_.push_back(target);
+    if (draining_) return;
+    draining_ = true;
+    while (!dying_.empty()) {
+        object* next = dying_.back();
+        dying_.pop_back();
+        finalize(next);
+        deallocate(next);
+    }
+    draining_ = false;
+    if (!owned_) maybe_delete();
+}
+
+void heap::finalize(object* target) noexcept {
+    switch (target->type) {
+    case kind::list: {
+        auto* list = static_cast<list_object*>(target);
+        for (std::uint32_t i = list->begin; i < list->end; ++i) list->items()[i].~value();
+        delete list->places;
+        break;
+    }
+    case kind::map: {
+        auto* map = static_cast<map_object*>(target);
+        for (std::uint32_t i = 0; i < map->used; ++i) map->entries()[i].~map_entry();
+        if (map->index) {
+            discharge(map->capacity * 2 * sizeof(std::uint32_t));
+            delete[] map->index;
+        }
+        break;
+    }
+    case kind::closure: {
+        auto* closure = static_cast<closure_object*>(target);
+        for (std::uint32_t i = 0; i < closure->count; ++i) closure->captured()[i].~value();
+        function_release(closure->code);
+        break;
+    }
+    case kind::cell: {
+        auto* cell = static_cast<cell_object*>(target);
+        unregister_cell(cell);
+        cell->content.~value();
+        break;
+    }
+    case kind::symbol: {
+        auto* symbol = static_cast<symbol_object*>(target);
+        if (symbol->interned) symbols_.erase(symbol->name());
+        break;
+    }
+    case kind::host: delete static_cast<host_holder*>(target)->held; break;
+    default: break;
+    }
+}
+
+value heap::symbol(std::string_view name) {
+    if (auto found = symbols_.find(name); found != symbols_.end()) {
+        ++found->second->references;
+        return value::adopt(kind::symbol, found->second);
+    }
+    auto* made = static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
+    made->length = static_cast<std::uint32_t>(name.size());
+    made->interned = true;
+    std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
+    symbols_.emplace(made->name(), made);
+    return value::adopt(kind::symbol, made);
+}
+
+value heap::fresh_symbol(std::string_view prefix) {
+    std::string name(prefix);
+    name += '#';
+    name += std::to_string(++fresh_);
+    auto* made = static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
+    made->length = static_cast<std::uint32_t>(name.size());
+    made->interned = false;
+    std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
+    return value::adopt(kind::symbol, made);
+}
+
+void heap::register_cell(cell_object* cell) {
+    cell->position = static_cast<std::uint32_t>(cells_.size());
+    cells_.push_back(cell);
+}
+
+void heap::unregister_cell(cell_object* cell) noexcept {
+    cells_[cell->position] = cells_.back();
+    cells_[cell->position]->position = cell->position;
+    cells_.pop_back();
+}
+
+/// Lets make_cell reach the registry and the trigger of the collector.
+struct cell_access {
+    static void add(heap& memory, cell_object* cell) {
+        memory.register_cell(cell);
+        if (memory.cells_.size() >= memory.collect_at_) {
+            memory.collect_cycles();
+            memory.collect_at_ = std::max<std::size_t>(10'000, memory.cells_.size() * 2);
+        }
+    }
+};
+
+value make_cell(heap& memory, value content) {
+    auto* cell = static_cast<cell_object*>(memory.allocate(kind::cell, sizeof(cell_object)));
+    new (&cell->content) value(std::move(content));
+    value made = value::adopt(kind::cell, cell);
+    cell_access::add(memory, cell);
+    return made;
+}
+
+value make_closure(heap& memory, const function& code, std::uint32_t captured) {
+    auto* closure = static_cast<closure_object*>(
+        memory.allocate(kind::closure, sizeof(closure_object) + captured * sizeof(value)));
+    closure->code = &code;
+    function_retain(&code);
+    closure->count = captured;
+    for (std::uint32_t i = 0; i < captured; ++i) new (closure->captured() + i) value();
+    return value::adopt(kind::closure, closure);
+}
+
+value make_host(heap& memory, std::unique_ptr<host_object> held) {
+    auto* holder = static_cast<host_holder*>(memory.allocate(kind::host, sizeof(host_holder)));
+    holder->held = held.release();
+    return value::adopt(kind::host, holder);
+}
+
+std::string_view kind_name(kind k) noexcept {
+    switch (k) {
+    case kind::unbound: return "unbound";
+    case kind::nil: return "nil";
+    case kind::boolean: return "boolean";
+    case kind::integer: return "integer";
+    case kind::real: return "float";
+    case kind::string: return "string";
+    case kind::symbol: return "symbol";
+    case kind::list: return "list";
+    case kind::map: return "map";
+    case kind::closure: return "function";
+    case kind::builtin: return "primitive";
+    case kind::host: return "host";
+    case kind::cell: return "cell";
+    }
+    return "value";
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,100 @@
+#include <heddle/lang/list.hpp>
+
+#include <heddle/lang/objects.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+[[nodiscard]] list_object* storage_of(const value& list) noexcept {
+    return static_cast<list_object*>(list.target());
+}
+
+/// Empty storage whose first element will stand at `begin`.
+[[nodiscard]] list_object* make_storage(heap& memory, std::size_t capacity, std::size_t begin) {
+    auto* made = static_cast<list_object*>(
+        memory.allocate(kind::list, sizeof(list_object) + capacity * sizeof(value)));
+    made->capacity = static_cast<std::uint32_t>(capacity);
+    made->begin = made->end = static_cast<std::uint32_t>(begin);
+    made->places = nullptr;
+    return made;
+}
+
+void append(list_object* storage, std::span<const value> items) noexcept {
+    for (const value& item : items) new (storage->items() + storage->end++) value(item);
+}
+
+} // namespace
+
+std::span<const value> list_items(const value& list) noexcept {
+    const list_object* storage = storage_of(list);
+    return storage ? std::span(storage->items() + list.offset(), list.length()) : std::span<const value>();
+}
+
+value make_list(heap& memory, std::span<const value> items) {
+    if (items.empty()) return value::empty_list();
+    list_object* storage = make_storage(memory, items.size(), 0);
+    append(storage, items);
+    return value::adopt(kind::list, storage, 0, items.size());
+}
+
+value make_list_with_capacity(heap& memory, std::size_t capacity) {
+    if (capacity == 0) return value::empty_list();
+    return value::adopt(kind::list, make_storage(memory, capacity, 0), 0, 0);
+}
+
+value list_push_front(heap& memory, value item, value list) {
+    const std::size_t length = list.length();
+    list_object* storage = storage_of(list);
+    if (storage && storage->places == nullptr && list.offset() == storage->begin && storage->begin != 0) {
+        new (storage->items() + --storage->begin) value(std::move(item));
+        const std::size_t offset = storage->begin;
+        return std::move(list).window(offset, length + 1);
+    }
+    // Grown downwards: the free room is in front.
+    const std::size_t capacity = length < 4 ? 4 : (length + 1) * 2;
+    list_object* grown = make_storage(memory, capacity, capacity - length);
+    append(grown, list_items(list));
+    new (grown->items() + --grown->begin) value(std::move(item));
+    return value::adopt(kind::list, grown, grown->begin, length + 1);
+}
+
+value list_push_back(heap& memory, value list, value item) {
+    const std::size_t length = list.length();
+    list_object* storage = storage_of(list);
+    if (storage && storage->places == nullptr && list.offset() + length == storage->end &&
+        storage->end < storage->capacity) {
+        new (storage->items() + storage->end++) value(std::move(item));
+        const std::size_t offset = list.offset();
+        return std::move(list).window(offset, length + 1);
+    }
+    list_object* grown = make_storage(memory, length < 4 ? 4 : (length + 1) * 2, 0);
+    append(grown, list_items(list));
+    new (grown->items() + grown->end++) value(std::move(item));
+    return value::adopt(kind::list, grown, 0, length + 1);
+}
+
+value list_concat(heap& memory, value left, std::span<const value> right) {
+    if (right.empty()) return left;
+    const std::size_t length = left.length();
+    list_object* storage = storage_of(left);
+    if (storage && storage->places == nullptr && left.offset() + length == storage->end &&
+        storage->capacity - storage->end >= right.size()) {
+        append(storage, right);
+        const std::size_t offset = left.offset();
+        return std::move(left).window(offset, length + right.size());
+    }
+    list_object* grown = make_storage(memory, std::max<std::size_t>(4, length + right.size() + length / 2), 0);
+    append(grown, list_items(left));
+    append(grown, right);
+    return value::adopt(kind::list, grown, 0, length + right.size());
+}
+
+value list_slice(const value& list, std::size_t from, std::size_t to) noexcept {
+    if (from >= to) return value::empty_list();
+    return list.window(list.offset() + from, to - from);
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,133 @@
+#include <heddle/lang/map.hpp>
+
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <functional>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t indexed_from = 8; ///< below, a scan is faster than a hash table
+
+[[nodiscard]] map_object* storage_of(const value& map) noexcept {
+    return static_cast<map_object*>(map.target());
+}
+
+[[nodiscard]] std::size_t hash_of(std::string_view key) noexcept {
+    return std::hash<std::string_view>()(key);
+}
+
+/// Position of a key among the first `visible` entries, or -1.
+[[nodiscard]] std::ptrdiff_t find(const map_object* storage, std::size_t visible, std::string_view key,
+                                  std::size_t hash) noexcept {
+    const map_entry* entries = storage->entries();
+    if (!storage->index) {
+        for (std::size_t i = 0; i < visible; ++i) {
+            if (entries[i].hash == hash && string_bytes(entries[i].key) == key) return static_cast<std::ptrdiff_t>(i);
+        }
+        return -1;
+    }
+    const std::size_t mask = storage->capacity * std::size_t{2} - 1;
+    for (std::size_t slot = hash & mask; storage->index[slot] != 0; slot = (slot + 1) & mask) {
+        const std::size_t at = storage->index[slot] - 1;
+        if (entries[at].hash == hash && string_bytes(entries[at].key) == key) {
+            return at < visible ? static_cast<std::ptrdiff_t>(at) : -1;
+        }
+    }
+    return -1;
+}
+
+void append(map_object* storage, value key, value item, std::size_t hash) noexcept {
+    new (storage->entries() + storage->used) map_entry{std::move(key), std::move(item), hash};
+    ++storage->used;
+    if (!storage->index) return;
+    const std::size_t mask = storage->capacity * std::size_t{2} - 1;
+    std::size_t slot = hash & mask;
+    while (storage->index[slot] != 0) slot = (slot + 1) & mask;
+    storage->index[slot] = storage->used;
+}
+
+[[nodiscard]] map_object* make_storage(heap& memory, std::size_t at_least) {
+    std::size_t capacity = 4;
+    while (capacity < at_least) capacity *= 2;
+    auto* made = static_cast<map_object*>(
+        memory.allocate(kind::map, sizeof(map_object) + capacity * sizeof(map_entry)));
+    made->capacity = static_cast<std::uint32_t>(capacity);
+    made->used = 0;
+    made->index = nullptr;
+    if (capacity > indexed_from) {
+        made->index = new std::uint32_t[capacity * 2]();
+        memory.charge(capacity * 2 * sizeof(std::uint32_t));
+    }
+    return made;
+}
+
+[[nodiscard]] map_object* copy_storage(heap& memory, const value& map, std::size_t capacity) {
+    map_object* copy = make_storage(memory, capacity);
+    for (const map_entry& entry : map_entries(map)) append(copy, entry.key, entry.item, entry.hash);
+    return copy;
+}
+
+} // namespace
+
+std::span<const map_entry> map_entries(const value& map) noexcept {
+    const map_object* storage = storage_of(map);
+    return storage ? std::span(storage->entries(), map.length()) : std::span<const map_entry>();
+}
+
+const value* map_find(const value& map, std::string_view key) noexcept {
+    const map_object* storage = storage_of(map);
+    if (!storage) return nullptr;
+    const std::ptrdiff_t at = find(storage, map.length(), key, hash_of(key));
+    return at < 0 ? nullptr : &storage->entries()[at].item;
+}
+
+value map_put(heap& memory, value map, value key, value item) {
+    const std::string_view name = string_bytes(key);
+    const std::size_t hash = hash_of(name);
+    map_object* storage = storage_of(map);
+    const std::size_t length = map.length();
+    if (!storage) {
+        map_object* made = make_storage(memory, 4);
+        append(made, std::move(key), std::move(item), hash);
+        return value::adopt(kind::map, made, 0, 1);
+    }
+    const std::ptrdiff_t at = find(storage, length, name, hash);
+    if (at >= 0) {
+        if (storage->references == 1) {
+            storage->entries()[at].item = std::move(item);
+            return map;
+        }
+        map_object* copy = copy_storage(memory, map, length);
+        copy->entries()[at].item = std::move(item);
+        return value::adopt(kind::map, copy, 0, length);
+    }
+    if (length == storage->used && storage->used < storage->capacity) {
+        append(storage, std::move(key), std::move(item), hash);
+        return std::move(map).window(0, length + 1);
+    }
+    map_object* grown = copy_storage(memory, map, length == storage->used ? length * 2 : length + 1);
+    append(grown, std::move(key), std::move(item), hash);
+    return value::adopt(kind::map, grown, 0, length + 1);
+}
+
+value map_put(heap& memory, value map, std::string_view key, value item) {
+    return map_put(memory, std::move(map), make_string(memory, key), std::move(item));
+}
+
+value map_remove(heap& memory, const value& map, std::string_view key) {
+    if (!map_find(map, key)) return map;
+    if (map.length() == 1) return value::empty_map();
+    const std::size_t hash = hash_of(key);
+    map_object* copy = make_storage(memory, map.length() - 1);
+    for (const map_entry& entry : map_entries(map)) {
+        if (entry.hash == hash && string_bytes(entry.key) == key) continue;
+        append(copy, entry.key, entry.item, entry.hash);
+    }
+    return value::adopt(kind::map, copy, 0, map.length() - 1);
+}
+
+} // namespace heddle::lang
