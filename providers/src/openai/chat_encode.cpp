@@ -257,10 +257,12 @@ result<std::string> encode_request(const chat_request& request, const encode_opt
 
 std::vector<ports::http_header> request_headers(const secret& api_key,
                                                 std::string_view organization,
-                                                std::string_view project) {
+                                                std::string_view project, request_body body) {
     std::vector<ports::http_header> headers;
     headers.push_back({"accept", "application/json", false});
-    headers.push_back({"content-type", "application/json", false});
+    if (body == request_body::json) {
+        headers.push_back({"content-type", "application/json", false});
+    }
     if (!api_key.empty()) {
         headers.push_back({"authorization", "Bearer " + std::string(api_key.reveal()), true});
     }

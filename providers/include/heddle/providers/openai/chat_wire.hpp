@@ -38,10 +38,12 @@ struct encode_options {
                                                  const encode_options& options,
                                                  json_memo* known_json = nullptr);
 
+enum class request_body : std::uint8_t { json, none };
+
 /// The headers of every request, to be made once. `api_key` and the others are left out if empty.
-[[nodiscard]] std::vector<ports::http_header> request_headers(const secret& api_key,
-                                                              std::string_view organization,
-                                                              std::string_view project);
+[[nodiscard]] std::vector<ports::http_header>
+request_headers(const secret& api_key, std::string_view organization, std::string_view project,
+                request_body body = request_body::json);
 
 struct decode_options {
     std::string_view provider_name = "openai"; ///< what error messages begin with; outlives
