@@ -1,0 +1,83 @@
+// Bytes of an HTTP/1.1 answer to an http_response.
+#pragma once
+
+#include <heddle/ports/http_port.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace heddle::http {
+
+struct response_rules {
+    bool head_request = false; ///< HEAD: whatever the header says, no body follows
+    std::size_t max_header_bytes = 64 * 1024;
+    std::size_t max_body_bytes = 64 * 1024 * 1024;
+};
+
+/// Where an answer goes. All must outlive the parsing.
+struct response_target {
+    ports::http_response* response = nullptr;
+    const ports::http_head_sink* on_head = nullptr;  ///< null: nobody wants it early
+    const ports::http_body_sink* on_piece = nullptr; ///< null: the body is collected in response
+};
+
+class response_parser;
+
+/// Keeps parser storage between answers. Threads: one at a time.
+class parser_cache {
+public:
+    parser_cache();
+    ~parser_cache();
+    parser_cache(const parser_cache&) = delete;
+    parser_cache& operator=(const parser_cache&) = delete;
+
+private:
+    friend class response_parser;
+    struct storage;
+    std::vector<std::unique_ptr<storage>> free_;
+};
+
+/// Parses one answer: skips 1xx, undoes chunked framing, holds to the limits, refuses messages whose
+/// framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte and
+/// given back at the end: a parser that waits costs three pointers.
+class response_parser {
+public:
+    explicit response_parser(parser_cache& cache) noexcept;
+    ~response_parser();
+    response_parser(const response_parser&) = delete;
+    response_parser& operator=(const response_parser&) = delete;
+
+    /// Takes in the next bytes; hands head and body to `target`. Result: true when the answer is
+    /// whole. Errors: http_errc (protocol_error, header_too_large, body_too_large), or what a sink
+    /// returned. After an error only the destructor may follow.
+    [[nodiscard]] result<bool> feed(std::string_view bytes, const response_rules& rules,
+                                    const response_target& target);
+    /// The connection ended cleanly. Result: true when that is the proper end of the answer.
+    [[nodiscard]] result<bool> finish();
+
+    [[nodiscard]] bool begun() const noexcept { return phase_ != phase::nothing; }
+    [[nodiscard]] bool head_done() const noexcept { return phase_ >= phase::body; }
+    /// Valid once the answer is whole: may the connection carry another exchange?
+    [[nodiscard]] bool reusable() const noexcept { return reusable_; }
+    /// Body bytes taken in so far, for messages.
+    [[nodiscard]] std::size_t body_bytes() const noexcept { return body_bytes_; }
+    /// Forgets everything, for a second attempt.
+    void reset() noexcept;
+
+private:
+    enum class phase : std::uint8_t { nothing, head, body, done };
+
+    [[nodiscard]] result<bool> parse(std::string_view& bytes, const response_rules& rules,
+                                     const response_target& target);
+    void complete() noexcept;
+
+    parser_cache* cache_;
+    std::unique_ptr<parser_cache::storage> storage_;
+    std::size_t body_bytes_ = 0;
+    phase phase_ = phase::nothing;
+    bool reusable_ = false;
+};
+
+} // namespace heddle::http

@@ -1,0 +1,79 @@
+// One connection to an origin, from the lookup to the closing.
+#pragma once
+
+#include "../net/connector.hpp"
+#include "../net/tls.hpp"
+
+#include <heddle/http/pool_fsm.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace heddle::http {
+
+class origin_state;
+
+/// The exchange that a connection works for.
+class connection_user {
+public:
+    virtual void on_opened() noexcept = 0;
+    virtual void on_open_failed(error why) noexcept = 0;
+    virtual void on_io(net::readiness what) noexcept = 0;
+
+protected:
+    ~connection_user() = default;
+};
+
+/// Phases: closed -> looking up -> connecting -> handshaking (TLS) -> open. While an exchange uses it
+/// its events go to that; while it is idle any event but TLS housekeeping makes it useless, and its
+/// origin is told.
+/// Owned by its origin_state (see origin_state::destroy). Calls to its user are the last thing it
+/// does in any function: the user may destroy it.
+class connection final : public pool_item,
+                         public net::ready_node,
+                         private net::connect_listener,
+                         private net::lookup_listener {
+public:
+    explicit connection(origin_state& origin) noexcept : origin_(origin) {}
+    ~connection() { close(); }
+
+    void attach(connection_user& user) noexcept { user_ = &user; }
+    void detach() noexcept { user_ = nullptr; }
+
+    /// Begins to open. Result: an error that showed at once; else the user is called.
+    [[nodiscard]] std::optional<error> open();
+    /// Closes at once, whatever is under way. May be opened again.
+    void close() noexcept;
+
+    [[nodiscard]] net::io_outcome read(std::span<char> into) noexcept;
+    [[nodiscard]] net::io_outcome write(std::string_view from, net::more_follows more) noexcept;
+    /// A short read means that there is no more: not so with TLS, whose records have borders.
+    [[nodiscard]] bool short_read_is_last() const noexcept { return !tls_ && !hung_up_; }
+    /// Open, and nothing is there that does not belong to the answer just read.
+    [[nodiscard]] bool clean() noexcept;
+
+private:
+    enum class phase : std::uint8_t { closed, looking_up, connecting, handshaking, open };
+
+    void on_ready(net::readiness what) noexcept override;
+    void on_addresses(result<net::address_list> found) noexcept override;
+    void on_connected(int descriptor) noexcept override;
+    void on_connect_failed(boost::system::error_code last) noexcept override;
+
+    [[nodiscard]] std::optional<error> connect(net::address_list addresses);
+    [[nodiscard]] error connect_error(boost::system::error_code last) const;
+    void handshake() noexcept;
+    void fail(error why) noexcept;
+
+    origin_state& origin_;
+    connection_user* user_ = nullptr;
+    std::unique_ptr<net::connector> connector_;
+    std::unique_ptr<net::tls_channel> tls_;
+    int descriptor_ = -1;
+    phase phase_ = phase::closed;
+    bool hung_up_ = false;
+    bool filled_ = false; ///< the last read filled its buffer: there may be more
+};
+
+} // namespace heddle::http

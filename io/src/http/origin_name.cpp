@@ -1,0 +1,101 @@
+#include <heddle/http/origin_name.hpp>
+
+#include <heddle/ports/http_port.hpp>
+
+#include <boost/asio/ip/address.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace heddle::http {
+
+namespace {
+
+error invalid(std::string_view url, std::string why) {
+    // The URL itself may carry a password; only its part before any '@' oddity is safe to show.
+    const bool hides_user = url.find('@') != std::string_view::npos;
+    std::string shown(hides_user ? url.substr(0, url.find("://") + 3) : url.substr(0, 200));
+    return error(ports::http_errc::invalid_url, "invalid URL \"" + shown + "\": " + std::move(why))
+        .with_hint("write http://host[:port] or https://host[:port]")
+        .with_retryable(false);
+}
+
+bool is_host_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+}
+
+bool is_address(const std::string& host) {
+    boost::system::error_code ec;
+    (void)boost::asio::ip::make_address(host, ec);
+    return !ec;
+}
+
+} // namespace
+
+std::string origin_name::text() const {
+    const bool six = host.find(':') != std::string::npos;
+    return (tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string origin_name::host_header() const {
+    const bool six = host.find(':') != std::string::npos;
+    std::string out = six ? "[" + host + "]" : host;
+    if (port != (tls ? 443 : 80)) out += ":" + std::to_string(port);
+    return out;
+}
+
+result<origin_name> parse_origin(std::string_view url) {
+    const std::string_view whole = url;
+    origin_name name;
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+    const std::size_t colon = url.find("://");
+    if (colon == std::string_view::npos) return invalid(whole, "there is no scheme");
+    std::string scheme(url.substr(0, colon));
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
+    if (scheme != "http" && scheme != "https") return invalid(whole, "the scheme is not http or https");
+    name.tls = scheme == "https";
+    url.remove_prefix(colon + 3);
+    if (url.ends_with('/')) url.remove_suffix(1);
+    if (url.find('@') != std::string_view::npos) return invalid(whole, "a user name does not belong here");
+    if (url.find_first_of("/?#") != std::string_view::npos) return invalid(whole, "a path does not belong here");
+
+    std::string_view port;
+    bool has_port = false;
+    if (url.starts_with('[')) {
+        const std::size_t end = url.find(']');
+        if (end == std::string_view::npos) return invalid(whole, "a closing ] is missing");
+        name.host = url.substr(1, end - 1);
+        url.remove_prefix(end + 1);
+        has_port = url.starts_with(':');
+        if (!url.empty() && !has_port) return invalid(whole, "there is text after the ]");
+        if (has_port) port = url.substr(1);
+        if (name.host.find(':') == std::string::npos || !is_address(name.host)) {
+            return invalid(whole, "the brackets hold no IPv6 address");
+        }
+        std::transform(name.host.begin(), name.host.end(), name.host.begin(), lower);
+        name.numeric = true;
+    } else {
+        const std::size_t end = url.find(':');
+        has_port = end != std::string_view::npos;
+        if (has_port) port = url.substr(end + 1);
+        name.host = url.substr(0, end);
+        std::transform(name.host.begin(), name.host.end(), name.host.begin(), lower);
+        if (name.host.empty()) return invalid(whole, "the host is empty");
+        if (name.host.size() > 253 || !std::all_of(name.host.begin(), name.host.end(), is_host_byte)) {
+            return invalid(whole, "the host is not a name or an address");
+        }
+        name.numeric = is_address(name.host);
+    }
+    name.port = name.tls ? 443 : 80;
+    if (has_port) {
+        unsigned value = 0;
+        const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), value);
+        if (ec != std::errc() || end != port.data() + port.size() || value == 0 || value > 65535) {
+            return invalid(whole, "the port is not a number from 1 to 65535");
+        }
+        name.port = static_cast<std::uint16_t>(value);
+    }
+    return name;
+}
+
+} // namespace heddle::http

@@ -1,0 +1,52 @@
+// The addresses of one host name.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/event_loop.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::net {
+
+using address_list = std::shared_ptr<const std::vector<boost::asio::ip::tcp::endpoint>>;
+
+/// Waits for a lookup. Leaves the queue when destroyed.
+class lookup_listener
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    /// Called once on the loop, never from within addresses(). Must not throw.
+    virtual void on_addresses(result<address_list> found) noexcept = 0;
+
+protected:
+    ~lookup_listener() = default;
+};
+
+/// Looks a name up on the resolver's thread, for all who ask in the meantime at once, and remembers
+/// the answer for a while. Destroying it drops the waiting listeners.
+/// Threads: the shard's only.
+class address_book {
+public:
+    /// With `fixed` not empty these numeric addresses are used and nothing is looked up.
+    address_book(coro::event_loop& loop, std::string host, std::uint16_t port, std::chrono::milliseconds age,
+                 const std::vector<std::string>& fixed);
+    ~address_book();
+    address_book(const address_book&) = delete;
+    address_book& operator=(const address_book&) = delete;
+
+    /// The addresses, not empty; or null, and `listener` will be called.
+    [[nodiscard]] address_list addresses(lookup_listener& listener);
+    /// None of them worked: ask again next time.
+    void distrust() noexcept;
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace heddle::net

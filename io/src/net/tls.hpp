@@ -1,0 +1,90 @@
+// TLS over a non-blocking socket.
+#pragma once
+
+#include "socket_io.hpp"
+
+#include <heddle/base/error.hpp>
+
+#include <memory>
+#include <string>
+
+struct ssl_ctx_st;
+struct ssl_st;
+struct ssl_session_st;
+
+namespace heddle::net {
+
+struct tls_settings {
+    std::string ca_file;
+    std::string ca_directory;
+    bool verify = true;
+};
+
+/// The last session of an origin, offered to its next connection. Outlives its channels.
+class tls_session_slot {
+public:
+    tls_session_slot() = default;
+    tls_session_slot(const tls_session_slot&) = delete;
+    tls_session_slot& operator=(const tls_session_slot&) = delete;
+    ~tls_session_slot() { replace(nullptr); }
+
+    [[nodiscard]] ssl_session_st* get() const noexcept { return session_; }
+    void replace(ssl_session_st* session) noexcept; ///< takes the reference over
+
+private:
+    ssl_session_st* session_ = nullptr;
+};
+
+/// What all connections of a client share: trusted certificates, versions, ALPN.
+class tls_context {
+public:
+    /// Errors: tls_failed naming the certificate file or directory that cannot be read.
+    [[nodiscard]] static result<std::shared_ptr<tls_context>> create(const tls_settings& settings);
+    ~tls_context();
+    tls_context(const tls_context&) = delete;
+    tls_context& operator=(const tls_context&) = delete;
+
+    [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
+
+private:
+    explicit tls_context(ssl_ctx_st* context) noexcept : context_(context) {}
+    ssl_ctx_st* context_;
+};
+
+/// One TLS client connection; does not own the socket. Owns two buffers only while bytes are in them.
+class tls_channel {
+public:
+    /// `host` is checked against the certificate (as a name, or as an address when `numeric`), and
+    /// sent as SNI when it is a name. Result: null when memory ran out.
+    [[nodiscard]] static std::unique_ptr<tls_channel> create(const tls_context& context, int descriptor,
+                                                             const std::string& host, bool numeric,
+                                                             tls_session_slot& sessions);
+    ~tls_channel();
+    tls_channel(const tls_channel&) = delete;
+    tls_channel& operator=(const tls_channel&) = delete;
+
+    /// Goes on with the handshake: done, would_block, or failed; then see failure().
+    [[nodiscard]] io_status handshake() noexcept;
+    [[nodiscard]] io_outcome read_some(std::span<char> into) noexcept;
+    [[nodiscard]] io_outcome write_some(std::string_view from) noexcept;
+    /// Bytes were received that no read has given out yet.
+    [[nodiscard]] bool has_pending() const noexcept;
+    /// Says goodbye if that is possible without waiting.
+    void close_notify() noexcept;
+
+    /// Why the handshake failed: tls_failed with cause and cure, or connection_reset / _closed.
+    [[nodiscard]] error failure(const std::string& origin) const;
+
+private:
+    explicit tls_channel(ssl_st* ssl, int descriptor) noexcept : ssl_(ssl), descriptor_(descriptor) {}
+    io_outcome outcome_of(int returned) noexcept;
+
+    friend struct tls_bio;
+    ssl_st* ssl_;
+    int descriptor_;
+    boost::system::error_code socket_error_;
+    bool saw_end_ = false;
+    std::string library_error_; ///< of the failed handshake
+};
+
+} // namespace heddle::net
