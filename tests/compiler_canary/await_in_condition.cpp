@@ -1,8 +1,8 @@
 // Does this compiler run a coroutine that awaits inside a condition?
 //
 // g++ 12 miscompiles such a coroutine when its outer block declares no local variable: the program
-// crashes, hangs, or the coroutine silently stops. Our rule is therefore to bind what was awaited to
-// a named local first (CONTRIBUTING.md). No Asio here: the bug needs none.
+// crashes, hangs, or the coroutine silently stops. Our rule is therefore to bind what was awaited
+// to a named local first (CONTRIBUTING.md). No Asio here: the bug needs none.
 //
 //   compiler_canary in_condition     may do anything
 //   compiler_canary bound_to_local   must print "ran to its end" and return 0
