@@ -14,7 +14,8 @@ using ports::http_response;
 // Two coroutines and not one: the sinks would cost every plain call their room in the frame.
 // Each holds the core: a client object that is let go of does not pull it away from under them.
 
-coro::task<result<http_response>> run_exchange(std::shared_ptr<client_core> core, ports::http_request request,
+coro::task<result<http_response>> run_exchange(std::shared_ptr<client_core> core,
+                                               ports::http_request request,
                                                coro::call_context context) {
     exchange_operation operation(*core, request, context, nullptr, nullptr);
     operation.start();
@@ -24,8 +25,10 @@ coro::task<result<http_response>> run_exchange(std::shared_ptr<client_core> core
     co_return operation.take_outcome();
 }
 
-coro::task<result<http_response>> run_stream(std::shared_ptr<client_core> core, ports::http_request request,
-                                             ports::http_head_sink on_head, ports::http_body_sink on_piece,
+coro::task<result<http_response>> run_stream(std::shared_ptr<client_core> core,
+                                             ports::http_request request,
+                                             ports::http_head_sink on_head,
+                                             ports::http_body_sink on_piece,
                                              coro::call_context context) {
     exchange_operation operation(*core, request, context, &on_head, on_piece ? &on_piece : nullptr);
     operation.start();
@@ -52,12 +55,16 @@ public:
         HEDDLE_TRY(std::shared_ptr<ports::http_origin> found, core_->origin(url));
         return found;
     }
-    coro::task<result<http_response>> exchange(ports::http_request request, coro::call_context context) override {
+    coro::task<result<http_response>> exchange(ports::http_request request,
+                                               coro::call_context context) override {
         return run_exchange(core_, std::move(request), context);
     }
-    coro::task<result<http_response>> stream(ports::http_request request, ports::http_head_sink on_head,
-                                             ports::http_body_sink on_piece, coro::call_context context) override {
-        return run_stream(core_, std::move(request), std::move(on_head), std::move(on_piece), context);
+    coro::task<result<http_response>> stream(ports::http_request request,
+                                             ports::http_head_sink on_head,
+                                             ports::http_body_sink on_piece,
+                                             coro::call_context context) override {
+        return run_stream(core_, std::move(request), std::move(on_head), std::move(on_piece),
+                          context);
     }
     coro::task<void> close() override { return run_close(core_); }
     ports::http_counters counters() const noexcept override { return core_->counters(); }
@@ -68,7 +75,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<ports::http_port> make_http_client(coro::event_loop& loop, http_client_options options) {
+std::shared_ptr<ports::http_port> make_http_client(coro::event_loop& loop,
+                                                   http_client_options options) {
     return std::make_shared<http_client>(loop, std::move(options));
 }
 

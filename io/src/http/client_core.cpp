@@ -3,7 +3,9 @@
 namespace heddle::http {
 
 client_core::client_core(coro::event_loop& loop, http_client_options options)
-    : loop_(loop), options_(std::move(options)), sockets_(loop),
+    : loop_(loop),
+      options_(std::move(options)),
+      sockets_(loop),
       scratch_(std::make_unique_for_overwrite<char[]>(scratch_size)) {}
 
 client_core::~client_core() {
@@ -17,7 +19,8 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
     if (const auto known = origins_.find(key); known != origins_.end()) return known->second;
     if (name.tls && !tls_) {
         // Made when first needed: reading the system's certificates takes tens of milliseconds.
-        const net::tls_settings settings{options_.ca_file, options_.ca_directory, options_.check == peer_check::verify};
+        const net::tls_settings settings{options_.ca_file, options_.ca_directory,
+                                         options_.check == peer_check::verify};
         HEDDLE_TRY(tls_, net::tls_context::create(settings));
     }
     std::shared_ptr<net::tls_context> tls = name.tls ? tls_ : nullptr;

@@ -1,8 +1,8 @@
 // What all exchanges of one client share.
 #pragma once
 
-#include "../net/readiness_set.hpp"
-#include "../net/tls.hpp"
+#include "net/readiness_set.hpp"
+#include "net/tls.hpp"
 #include "origin_state.hpp"
 
 #include <heddle/http/client.hpp>
@@ -19,8 +19,8 @@
 namespace heddle::http {
 
 /// An exchange under way, as the client sees it.
-class running_exchange
-    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class running_exchange : public boost::intrusive::list_base_hook<
+                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     /// Ends with `reason`; its connection is closed when this returns.
     virtual void stop(cancel_reason reason) noexcept = 0;
@@ -30,8 +30,8 @@ protected:
 };
 
 /// Held by the client object and by every exchange under way.
-/// `scratch` and `rendered` are used within one call and never across two turns of the loop: that is
-/// why a call that waits owns no buffer.
+/// `scratch` and `rendered` are used within one call and never across two turns of the loop: that
+/// is why a call that waits owns no buffer.
 class client_core {
 public:
     client_core(coro::event_loop& loop, http_client_options options);

@@ -28,7 +28,8 @@ std::optional<error> connection::connect(net::address_list addresses) {
 }
 
 error connection::connect_error(boost::system::error_code last) const {
-    std::string hint = "check that a server listens at this address and that no firewall is between";
+    std::string hint =
+        "check that a server listens at this address and that no firewall is between";
     if (last.value() == EMFILE || last.value() == ENFILE) {
         hint = "too many files are open: raise the limit (ulimit -n) or allow fewer connections";
     } else if (last.value() == EADDRNOTAVAIL) {
@@ -36,7 +37,8 @@ error connection::connect_error(boost::system::error_code last) const {
     } else {
         origin_.addresses().distrust();
     }
-    return error(http_errc::connect_failed, origin_.name() + ": cannot connect (" + last.message() + ")")
+    return error(http_errc::connect_failed,
+                 origin_.name() + ": cannot connect (" + last.message() + ")")
         .with_hint(std::move(hint))
         .with_retryable(true);
 }
@@ -71,13 +73,16 @@ void connection::on_addresses(result<net::address_list> found) noexcept {
     if (auto failed = connect(*std::move(found))) fail(*std::move(failed));
 }
 
-void connection::on_connect_failed(boost::system::error_code last) noexcept { fail(connect_error(last)); }
+void connection::on_connect_failed(boost::system::error_code last) noexcept {
+    fail(connect_error(last));
+}
 
 void connection::on_connected(int descriptor) noexcept {
     descriptor_ = descriptor;
     connector_.reset();
     client_core& core = *origin_.core();
-    if (const auto ec = core.sockets().change(descriptor_, *this, net::readiness_set::interest::stream)) {
+    if (const auto ec =
+            core.sockets().change(descriptor_, *this, net::readiness_set::interest::stream)) {
         fail(connect_error(ec));
         return;
     }
@@ -88,9 +93,11 @@ void connection::on_connected(int descriptor) noexcept {
         return;
     }
     const origin_name& name = origin_.parts();
-    tls_ = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric, origin_.sessions());
+    tls_ = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
+                                    origin_.sessions());
     if (!tls_) {
-        fail(error(http_errc::tls_failed, origin_.name() + ": there is no memory for TLS").with_retryable(true));
+        fail(error(http_errc::tls_failed, origin_.name() + ": there is no memory for TLS")
+                 .with_retryable(true));
         return;
     }
     phase_ = phase::handshaking;
@@ -99,13 +106,13 @@ void connection::on_connected(int descriptor) noexcept {
 
 void connection::handshake() noexcept {
     switch (tls_->handshake()) {
-    case net::io_status::would_block: return;
-    case net::io_status::done:
-        phase_ = phase::open;
-        filled_ = true; // the last flight may have brought more than the handshake
-        user_->on_opened();
-        return;
-    default: fail(tls_->failure(origin_.name())); return;
+        case net::io_status::would_block: return;
+        case net::io_status::done:
+            phase_ = phase::open;
+            filled_ = true; // the last flight may have brought more than the handshake
+            user_->on_opened();
+            return;
+        default: fail(tls_->failure(origin_.name())); return;
     }
 }
 
@@ -122,7 +129,8 @@ void connection::on_ready(net::readiness what) noexcept {
 }
 
 net::io_outcome connection::read(std::span<char> into) noexcept {
-    const net::io_outcome outcome = tls_ ? tls_->read_some(into) : net::read_some(descriptor_, into);
+    const net::io_outcome outcome =
+        tls_ ? tls_->read_some(into) : net::read_some(descriptor_, into);
     filled_ = outcome.status == net::io_status::done && outcome.count == into.size();
     return outcome;
 }

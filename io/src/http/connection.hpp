@@ -1,8 +1,8 @@
 // One connection to an origin, from the lookup to the closing.
 #pragma once
 
-#include "../net/connector.hpp"
-#include "../net/tls.hpp"
+#include "net/connector.hpp"
+#include "net/tls.hpp"
 
 #include <heddle/http/pool_fsm.hpp>
 
@@ -25,11 +25,10 @@ protected:
     ~connection_user() = default;
 };
 
-/// Phases: closed -> looking up -> connecting -> handshaking (TLS) -> open. While an exchange uses it
-/// its events go to that; while it is idle any event but TLS housekeeping makes it useless, and its
-/// origin is told.
-/// Owned by its origin_state (see origin_state::destroy). Calls to its user are the last thing it
-/// does in any function: the user may destroy it.
+/// Phases: closed -> looking up -> connecting -> handshaking (TLS) -> open. While an exchange uses
+/// it its events go to that; while it is idle any event but TLS housekeeping makes it useless, and
+/// its origin is told. Owned by its origin_state (see origin_state::destroy). Calls to its user are
+/// the last thing it does in any function: the user may destroy it.
 class connection final : public pool_item,
                          public net::ready_node,
                          private net::connect_listener,

@@ -64,8 +64,10 @@ exchange_step exchange_fsm::send_failed(boost::system::error_code ec, time_point
 
 exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
     if (done()) return exchange_step::wait;
-    if (phase_ < phase::sending) return finish(error(errc::internal, "bytes arrived before there was a request"));
-    const response_rules rules{rules_.head_request, rules_.limits.max_header_bytes, rules_.limits.max_body_bytes};
+    if (phase_ < phase::sending)
+        return finish(error(errc::internal, "bytes arrived before there was a request"));
+    const response_rules rules{rules_.head_request, rules_.limits.max_header_bytes,
+                               rules_.limits.max_body_bytes};
     auto whole = parser_.feed(bytes, rules, target_);
     if (!whole) {
         // The parser and the sinks do not know where they are.
@@ -73,7 +75,8 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
         if (failure.code().category() == ports::http_category()) {
             std::string message = std::string(rules_.origin) + ": " + failure.message();
             error placed = error(failure.code(), std::move(message)).with_retryable(false);
-            if (!failure.info().hint.empty()) placed = std::move(placed).with_hint(failure.info().hint);
+            if (!failure.info().hint.empty())
+                placed = std::move(placed).with_hint(failure.info().hint);
             return finish(std::move(placed));
         }
         return finish(std::move(failure));
@@ -97,7 +100,8 @@ exchange_step exchange_fsm::ended(stream_end how, boost::system::error_code ec, 
     }
     if (!parser_.begun() && may_send_again()) return send_again(now);
     if (!ec) ec = send_error_;
-    return finish(broken(how == stream_end::reset ? http_errc::connection_reset : http_errc::connection_closed, ec));
+    return finish(broken(
+        how == stream_end::reset ? http_errc::connection_reset : http_errc::connection_closed, ec));
 }
 
 exchange_step exchange_fsm::failed(error why) {
@@ -113,29 +117,30 @@ exchange_step exchange_fsm::cancelled(cancel_reason reason) {
 exchange_step exchange_fsm::timed(time_point now) {
     if (done()) return exchange_step::wait;
     if (rules_.until.passed(now)) return cancelled(cancel_reason::deadline);
-    if (now >= later(started_, rules_.limits.total)) return finish(timeout(http_errc::total_timeout));
+    if (now >= later(started_, rules_.limits.total))
+        return finish(timeout(http_errc::total_timeout));
     if (now < phase_limit()) return exchange_step::wait;
     switch (phase_) {
-    case phase::opening: return finish(timeout(http_errc::connect_timeout));
-    case phase::head: return finish(timeout(http_errc::first_byte_timeout));
-    case phase::sending:
-    case phase::body: return finish(timeout(http_errc::idle_timeout));
-    case phase::start:
-    case phase::waiting:
-    case phase::done: break;
+        case phase::opening: return finish(timeout(http_errc::connect_timeout));
+        case phase::head: return finish(timeout(http_errc::first_byte_timeout));
+        case phase::sending:
+        case phase::body: return finish(timeout(http_errc::idle_timeout));
+        case phase::start:
+        case phase::waiting:
+        case phase::done: break;
     }
     return exchange_step::wait;
 }
 
 exchange_fsm::time_point exchange_fsm::phase_limit() const noexcept {
     switch (phase_) {
-    case phase::opening: return later(mark_, rules_.limits.connect);
-    case phase::head: return later(mark_, rules_.limits.first_byte);
-    case phase::sending:
-    case phase::body: return later(mark_, rules_.limits.idle);
-    case phase::start:
-    case phase::waiting:
-    case phase::done: break;
+        case phase::opening: return later(mark_, rules_.limits.connect);
+        case phase::head: return later(mark_, rules_.limits.first_byte);
+        case phase::sending:
+        case phase::body: return later(mark_, rules_.limits.idle);
+        case phase::start:
+        case phase::waiting:
+        case phase::done: break;
     }
     return time_point::max();
 }
@@ -167,13 +172,19 @@ exchange_step exchange_fsm::send_again(time_point now) {
 
 error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     std::string message(rules_.origin);
-    message += code == http_errc::connection_reset ? ": the connection broke" : ": the server closed the connection";
-    if (!parser_.begun()) message += phase_ == phase::sending ? " while the request was sent" : " before it answered";
+    message += code == http_errc::connection_reset ? ": the connection broke"
+                                                   : ": the server closed the connection";
+    if (!parser_.begun())
+        message += phase_ == phase::sending ? " while the request was sent" : " before it answered";
     else if (!parser_.head_done()) message += " inside the answer's header";
-    else message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the answer's body";
+    else
+        message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the answer's body";
     if (ec) message += " (" + ec.message() + ")";
     error made = error(code, std::move(message)).with_retryable(true);
-    if (!parser_.begun()) made = std::move(made).with_hint("sending again may help; it is not done by itself because the server may have acted on the request");
+    if (!parser_.begun())
+        made = std::move(made).with_hint(
+            "sending again may help; it is not done by itself because the server may have acted on "
+            "the request");
     return made;
 }
 
@@ -182,26 +193,30 @@ error exchange_fsm::timeout(http_errc code) const {
     std::string hint;
     const ports::http_limits& limits = rules_.limits;
     switch (code) {
-    case http_errc::connect_timeout:
-        message += ": no connection within " + milliseconds_text(limits.connect);
-        hint = "check that the server can be reached from here, or raise the connect limit";
-        break;
-    case http_errc::first_byte_timeout:
-        message += ": no answer within " + milliseconds_text(limits.first_byte);
-        hint = "raise the first-byte limit if the server is known to think for long";
-        break;
-    case http_errc::idle_timeout:
-        message += phase_ == phase::sending ? ": the server did not read the request for " : ": the answer stood still for ";
-        message += milliseconds_text(limits.idle);
-        hint = "raise the idle limit if such pauses are expected";
-        break;
-    default:
-        message += ": not done within " + milliseconds_text(limits.total);
-        hint = phase_ == phase::waiting ? "all connections were in use: allow more of them, or start fewer calls at once"
-                                        : "raise the total limit";
-        break;
+        case http_errc::connect_timeout:
+            message += ": no connection within " + milliseconds_text(limits.connect);
+            hint = "check that the server can be reached from here, or raise the connect limit";
+            break;
+        case http_errc::first_byte_timeout:
+            message += ": no answer within " + milliseconds_text(limits.first_byte);
+            hint = "raise the first-byte limit if the server is known to think for long";
+            break;
+        case http_errc::idle_timeout:
+            message += phase_ == phase::sending ? ": the server did not read the request for "
+                                                : ": the answer stood still for ";
+            message += milliseconds_text(limits.idle);
+            hint = "raise the idle limit if such pauses are expected";
+            break;
+        default:
+            message += ": not done within " + milliseconds_text(limits.total);
+            hint = phase_ == phase::waiting ? "all connections were in use: allow more of them, or "
+                                              "start fewer calls at once"
+                                            : "raise the total limit";
+            break;
     }
-    return error(code, std::move(message)).with_hint(std::move(hint)).with_retryable(code != http_errc::total_timeout);
+    return error(code, std::move(message))
+        .with_hint(std::move(hint))
+        .with_retryable(code != http_errc::total_timeout);
 }
 
 } // namespace heddle::http

@@ -19,9 +19,14 @@ constexpr int most_reads_in_a_row = 16;
 } // namespace
 
 exchange_operation::exchange_operation(client_core& core, const ports::http_request& request,
-                                       coro::call_context context, const ports::http_head_sink* on_head,
+                                       coro::call_context context,
+                                       const ports::http_head_sink* on_head,
                                        const ports::http_body_sink* on_piece)
-    : core_(core), request_(request), cancel_(context.cancel), until_(context.until), on_head_(on_head),
+    : core_(core),
+      request_(request),
+      cancel_(context.cancel),
+      until_(context.until),
+      on_head_(on_head),
       on_piece_(on_piece) {
     ++core_.counted.in_flight;
     ++core_.counted.started;
@@ -40,7 +45,8 @@ void exchange_operation::refuse(error why) noexcept {
 
 void exchange_operation::start() {
     if (core_.closed()) {
-        refuse(error(ports::http_errc::shut_down, "the HTTP client was closed").with_retryable(false));
+        refuse(
+            error(ports::http_errc::shut_down, "the HTTP client was closed").with_retryable(false));
         return;
     }
     if (cancel_ != nullptr && cancel_->requested()) {
@@ -50,7 +56,8 @@ void exchange_operation::start() {
     ports::http_origin* const asked = request_.origin.get();
     if (asked == nullptr || typeid(*asked) != typeid(origin_state) ||
         static_cast<origin_state*>(asked)->core() != &core_) {
-        refuse(error(errc::invalid_argument, "HTTP request: its origin was not made by this client").with_retryable(false));
+        refuse(error(errc::invalid_argument, "HTTP request: its origin was not made by this client")
+                   .with_retryable(false));
         return;
     }
     if (auto fine = check_request(request_); !fine) {
@@ -58,7 +65,8 @@ void exchange_operation::start() {
         return;
     }
     origin_ = static_cast<origin_state*>(asked);
-    const exchange_rules rules{origin_->name(), request_.limits, until_, request_.method == "HEAD", request_.idempotent};
+    const exchange_rules rules{origin_->name(), request_.limits, until_, request_.method == "HEAD",
+                               request_.idempotent};
     fsm_.emplace(core_.parsers, rules, response_target{&response_, on_head_, on_piece_});
     core_.running.push_back(*this);
     if (cancel_ != nullptr) cancel_->hook(*this);
@@ -77,13 +85,13 @@ result<ports::http_response> exchange_operation::take_outcome() {
 void exchange_operation::perform(exchange_step step) noexcept {
     for (;;) {
         switch (step) {
-        case exchange_step::wait:
-        case exchange_step::receive: set_timer(); return;
-        case exchange_step::acquire: step = acquire(); break;
-        case exchange_step::reopen: connection_->close(); [[fallthrough]];
-        case exchange_step::open: step = open(); break;
-        case exchange_step::send: step = send(); break;
-        case exchange_step::finish: finish(); return;
+            case exchange_step::wait:
+            case exchange_step::receive: set_timer(); return;
+            case exchange_step::acquire: step = acquire(); break;
+            case exchange_step::reopen: connection_->close(); [[fallthrough]];
+            case exchange_step::open: step = open(); break;
+            case exchange_step::send: step = send(); break;
+            case exchange_step::finish: finish(); return;
         }
     }
 }
@@ -93,18 +101,19 @@ exchange_step exchange_operation::acquire() { return take(origin_->pool().acquir
 exchange_step exchange_operation::take(const pool_grant& grant) {
     const auto now = core_.sockets().now();
     switch (grant.answer) {
-    case pool_answer::queued: return exchange_step::wait;
-    case pool_answer::closed:
-        return fsm_->failed(error(ports::http_errc::shut_down, "the HTTP client was closed").with_retryable(false));
-    case pool_answer::open:
-        connection_ = &origin_->make_connection();
-        connection_->attach(*this);
-        return fsm_->opening(now);
-    case pool_answer::reuse:
-        connection_ = static_cast<connection*>(grant.item);
-        connection_->attach(*this);
-        ++core_.counted.reused;
-        return fsm_->connected(connection_origin::pooled, now);
+        case pool_answer::queued: return exchange_step::wait;
+        case pool_answer::closed:
+            return fsm_->failed(error(ports::http_errc::shut_down, "the HTTP client was closed")
+                                    .with_retryable(false));
+        case pool_answer::open:
+            connection_ = &origin_->make_connection();
+            connection_->attach(*this);
+            return fsm_->opening(now);
+        case pool_answer::reuse:
+            connection_ = static_cast<connection*>(grant.item);
+            connection_->attach(*this);
+            ++core_.counted.reused;
+            return fsm_->connected(connection_origin::pooled, now);
     }
     return exchange_step::wait;
 }
@@ -121,7 +130,9 @@ void exchange_operation::on_opened() noexcept {
     perform(fsm_->connected(connection_origin::fresh, core_.sockets().now()));
 }
 
-void exchange_operation::on_open_failed(error why) noexcept { perform(fsm_->failed(std::move(why))); }
+void exchange_operation::on_open_failed(error why) noexcept {
+    perform(fsm_->failed(std::move(why)));
+}
 
 exchange_step exchange_operation::send() {
     // Rendered again after a partial write, which is rare: so nothing has to be kept meanwhile.
@@ -132,8 +143,9 @@ exchange_step exchange_operation::send() {
     if (joined) head += request_.body;
     while (sent_ < whole) {
         const bool in_head = sent_ < head.size();
-        const std::string_view rest = in_head ? std::string_view(head).substr(sent_)
-                                              : std::string_view(request_.body).substr(sent_ - head.size());
+        const std::string_view rest =
+            in_head ? std::string_view(head).substr(sent_)
+                    : std::string_view(request_.body).substr(sent_ - head.size());
         const auto more = in_head && !joined ? net::more_follows::yes : net::more_follows::no;
         const net::io_outcome outcome = connection_->write(rest, more);
         if (outcome.status == net::io_status::would_block) return exchange_step::wait;
@@ -156,11 +168,11 @@ exchange_step exchange_operation::receive() {
         const net::io_outcome outcome = connection_->read(buffer);
         const auto now = core_.sockets().now();
         switch (outcome.status) {
-        case net::io_status::would_block: return exchange_step::wait;
-        case net::io_status::end: return fsm_->ended(stream_end::clean, {}, now);
-        case net::io_status::truncated: return fsm_->ended(stream_end::truncated, {}, now);
-        case net::io_status::failed: return fsm_->ended(stream_end::reset, outcome.ec, now);
-        case net::io_status::done: break;
+            case net::io_status::would_block: return exchange_step::wait;
+            case net::io_status::end: return fsm_->ended(stream_end::clean, {}, now);
+            case net::io_status::truncated: return fsm_->ended(stream_end::truncated, {}, now);
+            case net::io_status::failed: return fsm_->ended(stream_end::reset, outcome.ec, now);
+            case net::io_status::done: break;
         }
         const exchange_step step = fsm_->received({buffer.data(), outcome.count}, now);
         if (step == exchange_step::finish || stop_after_ != cancel_reason::none) return step;
@@ -179,11 +191,13 @@ void exchange_operation::on_io(net::readiness what) noexcept {
             step = receive();
         } catch (const std::exception& thrown) {
             // A sink, or no memory for the body. Neither may unwind into the loop.
-            step = fsm_->failed(error(errc::internal, std::string("while an answer was read: ") + thrown.what()));
+            step = fsm_->failed(
+                error(errc::internal, std::string("while an answer was read: ") + thrown.what()));
         }
     }
     in_callback_ = false;
-    if (stop_after_ != cancel_reason::none && step != exchange_step::finish) step = fsm_->cancelled(stop_after_);
+    if (stop_after_ != cancel_reason::none && step != exchange_step::finish)
+        step = fsm_->cancelled(stop_after_);
     perform(step);
 }
 
@@ -221,7 +235,8 @@ void exchange_operation::finish() noexcept {
     if (!handler_) return;
     auto handler = std::move(*handler_);
     handler_.reset();
-    boost::asio::post(core_.loop().get_executor(), [h = std::move(handler)]() mutable { std::move(h)(); });
+    boost::asio::post(core_.loop().get_executor(),
+                      [h = std::move(handler)]() mutable { std::move(h)(); });
 }
 
 } // namespace heddle::http

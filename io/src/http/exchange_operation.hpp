@@ -26,8 +26,9 @@ class exchange_operation final : public pool_waiter,
                                  private coro::timer_node {
 public:
     /// All arguments outlive the operation; the sinks may be null.
-    exchange_operation(client_core& core, const ports::http_request& request, coro::call_context context,
-                       const ports::http_head_sink* on_head, const ports::http_body_sink* on_piece);
+    exchange_operation(client_core& core, const ports::http_request& request,
+                       coro::call_context context, const ports::http_head_sink* on_head,
+                       const ports::http_body_sink* on_piece);
     ~exchange_operation();
 
     void start();

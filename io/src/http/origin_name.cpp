@@ -34,7 +34,8 @@ bool is_address(const std::string& host) {
 
 std::string origin_name::text() const {
     const bool six = host.find(':') != std::string::npos;
-    return (tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+    return (tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" +
+           std::to_string(port);
 }
 
 std::string origin_name::host_header() const {
@@ -47,17 +48,22 @@ std::string origin_name::host_header() const {
 result<origin_name> parse_origin(std::string_view url) {
     const std::string_view whole = url;
     origin_name name;
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    };
     const std::size_t colon = url.find("://");
     if (colon == std::string_view::npos) return invalid(whole, "there is no scheme");
     std::string scheme(url.substr(0, colon));
     std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
-    if (scheme != "http" && scheme != "https") return invalid(whole, "the scheme is not http or https");
+    if (scheme != "http" && scheme != "https")
+        return invalid(whole, "the scheme is not http or https");
     name.tls = scheme == "https";
     url.remove_prefix(colon + 3);
     if (url.ends_with('/')) url.remove_suffix(1);
-    if (url.find('@') != std::string_view::npos) return invalid(whole, "a user name does not belong here");
-    if (url.find_first_of("/?#") != std::string_view::npos) return invalid(whole, "a path does not belong here");
+    if (url.find('@') != std::string_view::npos)
+        return invalid(whole, "a user name does not belong here");
+    if (url.find_first_of("/?#") != std::string_view::npos)
+        return invalid(whole, "a path does not belong here");
 
     std::string_view port;
     bool has_port = false;
@@ -81,7 +87,8 @@ result<origin_name> parse_origin(std::string_view url) {
         name.host = url.substr(0, end);
         std::transform(name.host.begin(), name.host.end(), name.host.begin(), lower);
         if (name.host.empty()) return invalid(whole, "the host is empty");
-        if (name.host.size() > 253 || !std::all_of(name.host.begin(), name.host.end(), is_host_byte)) {
+        if (name.host.size() > 253 ||
+            !std::all_of(name.host.begin(), name.host.end(), is_host_byte)) {
             return invalid(whole, "the host is not a name or an address");
         }
         name.numeric = is_address(name.host);

@@ -1,9 +1,9 @@
 // What is kept for one origin.
 #pragma once
 
-#include "../net/address_book.hpp"
-#include "../net/tls.hpp"
 #include "connection.hpp"
+#include "net/address_book.hpp"
+#include "net/tls.hpp"
 
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/pool_fsm.hpp>

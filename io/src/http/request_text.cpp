@@ -26,26 +26,27 @@ bool is_value(std::string_view text) noexcept {
 }
 
 bool is_target(std::string_view text) noexcept {
-    return !text.empty() && text.front() == '/' && std::all_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte > 0x20 && byte < 0x7F;
-    });
+    return !text.empty() && text.front() == '/' &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               const auto byte = static_cast<unsigned char>(c);
+               return byte > 0x20 && byte < 0x7F;
+           });
 }
 
 bool same_name(std::string_view a, std::string_view lower) noexcept {
-    return a.size() == lower.size() && std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) {
-        return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y;
-    });
+    return a.size() == lower.size() &&
+           std::equal(a.begin(), a.end(), lower.begin(),
+                      [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
 }
 
 bool is_ours(std::string_view name) noexcept {
     switch (name.size()) {
-    case 4: return same_name(name, "host");
-    case 7: return same_name(name, "upgrade");
-    case 10: return same_name(name, "connection");
-    case 14: return same_name(name, "content-length");
-    case 17: return same_name(name, "transfer-encoding");
-    default: return false;
+        case 4: return same_name(name, "host");
+        case 7: return same_name(name, "upgrade");
+        case 10: return same_name(name, "connection");
+        case 14: return same_name(name, "content-length");
+        case 17: return same_name(name, "transfer-encoding");
+        default: return false;
     }
 }
 
@@ -58,11 +59,13 @@ error refused(std::string what) {
 result<void> check_request(const ports::http_request& request) {
     if (!is_token(request.method)) return refused("the method is not a token");
     if (!is_target(request.target)) {
-        return refused("the target must begin with / and hold no blanks").with_hint("percent-encode path and query");
+        return refused("the target must begin with / and hold no blanks")
+            .with_hint("percent-encode path and query");
     }
     for (const ports::http_header& header : request.headers) {
         if (!is_token(header.name)) return refused("a header's name is not a token");
-        if (is_ours(header.name)) return refused("the header " + header.name + " is set by the client itself");
+        if (is_ours(header.name))
+            return refused("the header " + header.name + " is set by the client itself");
         if (!is_value(header.value)) {
             return refused("the value of the header " + header.name + " holds a control character")
                 .with_hint("look for a line end at the end of a key that was read from a file");
@@ -73,7 +76,12 @@ result<void> check_request(const ports::http_request& request) {
 
 void render_head(const ports::http_request& request, std::string_view host, std::string& out) {
     out.clear();
-    out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\nHost: ").append(host).append("\r\n");
+    out.append(request.method)
+        .append(" ")
+        .append(request.target)
+        .append(" HTTP/1.1\r\nHost: ")
+        .append(host)
+        .append("\r\n");
     for (const ports::http_header& header : request.headers) {
         out.append(header.name).append(": ").append(header.value).append("\r\n");
     }

@@ -27,9 +27,8 @@ error parse_error(ports::http_errc code, std::string what) {
 
 bool is_chunked_only(std::string_view value) {
     constexpr std::string_view chunked = "chunked";
-    return std::equal(value.begin(), value.end(), chunked.begin(), chunked.end(), [](char a, char b) {
-        return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b;
-    });
+    return std::equal(value.begin(), value.end(), chunked.begin(), chunked.end(),
+                      [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
 }
 
 /// Beast's grammar with our response as its target.
@@ -53,7 +52,8 @@ private:
     void on_field_impl(beast::field field, boost::beast::string_view name,
                        boost::beast::string_view value, error_code&) override {
         if (head_seen) return; // trailers: nobody asked for them
-        if (field == beast::field::transfer_encoding && !is_chunked_only(to_std(value))) odd_coding = true;
+        if (field == beast::field::transfer_encoding && !is_chunked_only(to_std(value)))
+            odd_coding = true;
         auto& [key, text] = target.response->headers.emplace_back();
         key.resize(name.size());
         std::transform(name.begin(), name.end(), key.begin(), [](char c) {
@@ -67,7 +67,8 @@ private:
         if (target.response->status < 200) return;
         if (odd_coding) {
             // A coding we did not offer, or an end that only the closing would show.
-            failure = parse_error(ports::http_errc::protocol_error, "the answer has a transfer coding other than chunked");
+            failure = parse_error(ports::http_errc::protocol_error,
+                                  "the answer has a transfer coding other than chunked");
             ec = beast_error::bad_transfer_encoding;
             return;
         }
@@ -93,7 +94,8 @@ private:
 
     void on_chunk_header_impl(std::uint64_t, boost::beast::string_view, error_code&) override {}
 
-    std::size_t on_chunk_body_impl(std::uint64_t, boost::beast::string_view piece, error_code& ec) override {
+    std::size_t on_chunk_body_impl(std::uint64_t, boost::beast::string_view piece,
+                                   error_code& ec) override {
         take(to_std(piece), ec);
         return piece.size();
     }
@@ -125,8 +127,8 @@ struct parser_cache::storage {
         parser->eager(true);
         parser->skip(rules.head_request);
         parser->body_limit(rules.max_body_bytes);
-        parser->header_limit(static_cast<std::uint32_t>(
-            std::min<std::size_t>(rules.max_header_bytes, std::numeric_limits<std::uint32_t>::max())));
+        parser->header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(
+            rules.max_header_bytes, std::numeric_limits<std::uint32_t>::max())));
     }
 };
 
@@ -199,32 +201,39 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         parser.target = target;
         error_code ec;
         std::size_t used = 0;
-        if (!bytes.empty()) used = parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
+        if (!bytes.empty())
+            used = parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
         bytes.remove_prefix(used);
         body_bytes_ = parser.body_bytes;
         if (!parser.head_seen) {
             storage_->header_bytes += used;
-            if (storage_->header_bytes + bytes.size() > rules.max_header_bytes) ec = beast_error::header_limit;
+            if (storage_->header_bytes + bytes.size() > rules.max_header_bytes)
+                ec = beast_error::header_limit;
         }
         if (parser.failure) return *std::exchange(parser.failure, std::nullopt);
         if (ec == beast_error::header_limit) {
             return parse_error(ports::http_errc::header_too_large,
-                               "the answer's header is larger than " + std::to_string(rules.max_header_bytes) + " bytes");
+                               "the answer's header is larger than " +
+                                   std::to_string(rules.max_header_bytes) + " bytes");
         }
         if (ec == beast_error::body_limit) {
             return parse_error(ports::http_errc::body_too_large,
-                               "the answer's body is larger than " + std::to_string(rules.max_body_bytes) + " bytes")
+                               "the answer's body is larger than " +
+                                   std::to_string(rules.max_body_bytes) + " bytes")
                 .with_hint("raise the limit if such answers are expected");
         }
         if (ec && ec != beast_error::need_more) {
-            return parse_error(ports::http_errc::protocol_error, "the answer is not valid HTTP/1.1 (" + ec.message() + ")");
+            return parse_error(ports::http_errc::protocol_error,
+                               "the answer is not valid HTTP/1.1 (" + ec.message() + ")");
         }
         if (parser.is_header_done() && target.response->status < 200) {
             if (target.response->status == 101) {
-                return parse_error(ports::http_errc::protocol_error, "the server switched to a protocol nobody asked for");
+                return parse_error(ports::http_errc::protocol_error,
+                                   "the server switched to a protocol nobody asked for");
             }
             if (++storage_->interim_answers > most_interim_answers) {
-                return parse_error(ports::http_errc::protocol_error, "the server sends interim answers without end");
+                return parse_error(ports::http_errc::protocol_error,
+                                   "the server sends interim answers without end");
             }
             target.response->headers.clear();
             storage_->begin(rules);

@@ -12,7 +12,8 @@ namespace {
 
 using tcp = boost::asio::ip::tcp;
 using resolver = boost::asio::ip::basic_resolver<tcp, coro::executor>;
-using listeners = boost::intrusive::list<lookup_listener, boost::intrusive::constant_time_size<false>>;
+using listeners =
+    boost::intrusive::list<lookup_listener, boost::intrusive::constant_time_size<false>>;
 
 /// Families in turn, starting with the one the system prefers, so that one dead family costs one
 /// stagger and not one per address.
@@ -34,8 +35,13 @@ std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& sorted)
 } // namespace
 
 struct address_book::state {
-    state(coro::event_loop& owner, std::string name, std::uint16_t number, std::chrono::milliseconds limit)
-        : loop(owner), host(std::move(name)), port(number), age(limit), lookup(owner.get_executor()) {}
+    state(coro::event_loop& owner, std::string name, std::uint16_t number,
+          std::chrono::milliseconds limit)
+        : loop(owner),
+          host(std::move(name)),
+          port(number),
+          age(limit),
+          lookup(owner.get_executor()) {}
 
     static void begin(const std::shared_ptr<state>& self);
     void found(const boost::system::error_code& ec, const tcp::resolver::results_type& entries);
@@ -75,7 +81,8 @@ address_book::~address_book() {
 
 address_list address_book::addresses(lookup_listener& listener) {
     state& s = *state_;
-    if (s.known && (s.good_until == coro::clock::time_point::max() || s.loop.now() < s.good_until)) return s.known;
+    if (s.known && (s.good_until == coro::clock::time_point::max() || s.loop.now() < s.good_until))
+        return s.known;
     s.waiting.push_back(listener);
     if (!s.under_way) state::begin(state_);
     return nullptr;
@@ -87,14 +94,16 @@ void address_book::distrust() noexcept {
 
 void address_book::state::begin(const std::shared_ptr<state>& self) {
     self->under_way = true;
-    self->lookup.async_resolve(self->host, std::to_string(self->port), tcp::resolver::numeric_service,
-                               [self](const boost::system::error_code& ec, const tcp::resolver::results_type& entries) {
-                                   self->under_way = false;
-                                   if (!self->abandoned) self->found(ec, entries);
-                               });
+    self->lookup.async_resolve(
+        self->host, std::to_string(self->port), tcp::resolver::numeric_service,
+        [self](const boost::system::error_code& ec, const tcp::resolver::results_type& entries) {
+            self->under_way = false;
+            if (!self->abandoned) self->found(ec, entries);
+        });
 }
 
-void address_book::state::found(const boost::system::error_code& ec, const tcp::resolver::results_type& entries) {
+void address_book::state::found(const boost::system::error_code& ec,
+                                const tcp::resolver::results_type& entries) {
     std::vector<tcp::endpoint> endpoints;
     for (const auto& entry : entries) endpoints.push_back(entry.endpoint());
     if (!ec && !endpoints.empty()) {

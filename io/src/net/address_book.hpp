@@ -17,8 +17,8 @@ namespace heddle::net {
 using address_list = std::shared_ptr<const std::vector<boost::asio::ip::tcp::endpoint>>;
 
 /// Waits for a lookup. Leaves the queue when destroyed.
-class lookup_listener
-    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class lookup_listener : public boost::intrusive::list_base_hook<
+                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     /// Called once on the loop, never from within addresses(). Must not throw.
     virtual void on_addresses(result<address_list> found) noexcept = 0;
@@ -33,8 +33,8 @@ protected:
 class address_book {
 public:
     /// With `fixed` not empty these numeric addresses are used and nothing is looked up.
-    address_book(coro::event_loop& loop, std::string host, std::uint16_t port, std::chrono::milliseconds age,
-                 const std::vector<std::string>& fixed);
+    address_book(coro::event_loop& loop, std::string host, std::uint16_t port,
+                 std::chrono::milliseconds age, const std::vector<std::string>& fixed);
     ~address_book();
     address_book(const address_book&) = delete;
     address_book& operator=(const address_book&) = delete;

@@ -8,7 +8,10 @@ namespace heddle::net {
 
 connector::connector(readiness_set& set, coro::event_loop& loop, address_list addresses,
                      std::chrono::milliseconds stagger, connect_listener& listener)
-    : set_(set), loop_(loop), addresses_(std::move(addresses)), listener_(listener),
+    : set_(set),
+      loop_(loop),
+      addresses_(std::move(addresses)),
+      listener_(listener),
       fsm_(addresses_->size(), stagger) {}
 
 connector::~connector() { close_attempts(); }
@@ -55,7 +58,8 @@ void connector::on_timer() noexcept {
 
 void connector::attempt_ended(attempt& ended) noexcept {
     const boost::system::error_code ec = connect_outcome(ended.descriptor);
-    const auto at = std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& one) { return one.get() == &ended; });
+    const auto at = std::find_if(attempts_.begin(), attempts_.end(),
+                                 [&](const auto& one) { return one.get() == &ended; });
     const std::unique_ptr<attempt> self = std::move(*at);
     attempts_.erase(at);
     if (ec) {

@@ -16,8 +16,8 @@ namespace heddle::net {
 /// Hears the end of a connect.
 class connect_listener {
 public:
-    /// `descriptor` is connected, watched by the connector's attempt `from`, and now the listener's:
-    /// readiness_set::change() hands it over. The connector may be destroyed from here.
+    /// `descriptor` is connected, watched by the connector's attempt `from`, and now the
+    /// listener's: readiness_set::change() hands it over. The connector may be destroyed from here.
     virtual void on_connected(int descriptor) noexcept = 0;
     /// No address worked; `last` is what the last attempt said. The connector may be destroyed.
     virtual void on_connect_failed(boost::system::error_code last) noexcept = 0;

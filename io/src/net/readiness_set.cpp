@@ -20,9 +20,10 @@ using boost::system::error_code;
 error_code last_error() { return {errno, boost::system::system_category()}; }
 
 std::uint32_t mask_of(readiness_set::interest what) {
-    const std::uint32_t direction = what == readiness_set::interest::connect
-                                        ? static_cast<std::uint32_t>(EPOLLOUT)
-                                        : static_cast<std::uint32_t>(EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+    const std::uint32_t direction =
+        what == readiness_set::interest::connect
+            ? static_cast<std::uint32_t>(EPOLLOUT)
+            : static_cast<std::uint32_t>(EPOLLIN | EPOLLOUT | EPOLLRDHUP);
     return direction | static_cast<std::uint32_t>(EPOLLET);
 }
 
@@ -68,8 +69,8 @@ struct readiness_set::state : std::enable_shared_from_this<state> {
     std::array<epoll_event, 256> batch;
     int batch_next = 0;
     int batch_end = 0;
-    std::vector<later> again;      ///< for the next turn
-    std::vector<later> again_now;  ///< of this turn
+    std::vector<later> again;     ///< for the next turn
+    std::vector<later> again_now; ///< of this turn
 };
 
 readiness_set::readiness_set(coro::event_loop& loop) : state_(std::make_shared<state>(loop)) {}

@@ -38,10 +38,11 @@ private:
 /// An epoll instance that the loop sees as one single descriptor.
 ///
 /// Why not a socket object of Asio per connection: an operation of its own for every read costs an
-/// allocation, a second system call (the read that finds nothing, or the re-arming), and a wait that
-/// has to be cancelled and collected before a socket may be closed. Here a descriptor is registered
-/// once, edge-triggered; a turn of the loop fetches all events in one call; closing a socket is just
-/// that. Costs: one more epoll_wait and one more epoll_ctl per turn, shared by all events of it.
+/// allocation, a second system call (the read that finds nothing, or the re-arming), and a wait
+/// that has to be cancelled and collected before a socket may be closed. Here a descriptor is
+/// registered once, edge-triggered; a turn of the loop fetches all events in one call; closing a
+/// socket is just that. Costs: one more epoll_wait and one more epoll_ctl per turn, shared by all
+/// events of it.
 ///
 /// Edge-triggered: a node is told once of each change and must read until there is no more.
 /// While descriptors are registered, io_context::run() of the loop does not return.

@@ -15,9 +15,11 @@ boost::system::error_code code_of(int number) { return {number, boost::system::s
 
 } // namespace
 
-int begin_connect(const boost::asio::ip::tcp::endpoint& to, boost::system::error_code& ec) noexcept {
+int begin_connect(const boost::asio::ip::tcp::endpoint& to,
+                  boost::system::error_code& ec) noexcept {
     ec = {};
-    const int descriptor = ::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    const int descriptor =
+        ::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
     if (descriptor < 0) {
         ec = code_of(errno);
         return -1;
@@ -25,7 +27,8 @@ int begin_connect(const boost::asio::ip::tcp::endpoint& to, boost::system::error
     const int on = 1;
     // Requests are written whole: waiting for more would only delay them. Failure is harmless.
     (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::connect(descriptor, to.data(), static_cast<socklen_t>(to.size())) != 0 && errno != EINPROGRESS) {
+    if (::connect(descriptor, to.data(), static_cast<socklen_t>(to.size())) != 0 &&
+        errno != EINPROGRESS) {
         ec = code_of(errno);
         ::close(descriptor);
         return -1;

@@ -27,12 +27,14 @@ struct io_outcome {
 
 /// A new non-blocking socket with TCP_NODELAY for the family of `to`, with a connect begun.
 /// Result: the descriptor, or -1 and `ec`. A connect under way is no error.
-[[nodiscard]] int begin_connect(const boost::asio::ip::tcp::endpoint& to, boost::system::error_code& ec) noexcept;
+[[nodiscard]] int begin_connect(const boost::asio::ip::tcp::endpoint& to,
+                                boost::system::error_code& ec) noexcept;
 /// How a connect that has come to its end went.
 [[nodiscard]] boost::system::error_code connect_outcome(int descriptor) noexcept;
 
 enum class more_follows : std::uint8_t { no, yes };
 [[nodiscard]] io_outcome read_some(int descriptor, std::span<char> into) noexcept;
-[[nodiscard]] io_outcome write_some(int descriptor, std::string_view from, more_follows more) noexcept;
+[[nodiscard]] io_outcome write_some(int descriptor, std::string_view from,
+                                    more_follows more) noexcept;
 
 } // namespace heddle::net

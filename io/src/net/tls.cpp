@@ -34,7 +34,8 @@ int keep_session(SSL* ssl, SSL_SESSION* session) {
 
 error unreadable(const std::string& what, const std::string& path) {
     const std::string why = take_library_error();
-    return error(http_errc::tls_failed, "cannot read the " + what + " " + path + (why.empty() ? "" : ": " + why))
+    return error(http_errc::tls_failed,
+                 "cannot read the " + what + " " + path + (why.empty() ? "" : ": " + why))
         .with_hint("give a file of PEM certificates that this user may read")
         .with_retryable(false);
 }
@@ -48,7 +49,8 @@ struct tls_bio {
     static int write(BIO* bio, const char* data, int size) {
         BIO_clear_retry_flags(bio);
         const io_outcome outcome = net::write_some(
-            channel(bio)->descriptor_, std::string_view(data, static_cast<std::size_t>(size)), more_follows::no);
+            channel(bio)->descriptor_, std::string_view(data, static_cast<std::size_t>(size)),
+            more_follows::no);
         if (outcome.status == io_status::done) return static_cast<int>(outcome.count);
         if (outcome.status == io_status::would_block) BIO_set_retry_write(bio);
         else channel(bio)->socket_error_ = outcome.ec;
@@ -56,8 +58,8 @@ struct tls_bio {
     }
     static int read(BIO* bio, char* data, int size) {
         BIO_clear_retry_flags(bio);
-        const io_outcome outcome =
-            net::read_some(channel(bio)->descriptor_, std::span<char>(data, static_cast<std::size_t>(size)));
+        const io_outcome outcome = net::read_some(
+            channel(bio)->descriptor_, std::span<char>(data, static_cast<std::size_t>(size)));
         if (outcome.status == io_status::done) return static_cast<int>(outcome.count);
         if (outcome.status == io_status::end) {
             channel(bio)->saw_end_ = true;
@@ -67,14 +69,17 @@ struct tls_bio {
         else channel(bio)->socket_error_ = outcome.ec;
         return -1;
     }
-    static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+    static long control(BIO*, int command, long, void*) {
+        return command == BIO_CTRL_FLUSH ? 1 : 0;
+    }
     static int create(BIO* bio) {
         BIO_set_init(bio, 1);
         return 1;
     }
     static BIO_METHOD* method() {
         static BIO_METHOD* const made = [] {
-            BIO_METHOD* fresh = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "heddle socket");
+            BIO_METHOD* fresh =
+                BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "heddle socket");
             BIO_meth_set_write(fresh, &tls_bio::write);
             BIO_meth_set_read(fresh, &tls_bio::read);
             BIO_meth_set_ctrl(fresh, &tls_bio::control);
@@ -94,12 +99,14 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
     ERR_clear_error();
     SSL_CTX* native = SSL_CTX_new(TLS_client_method());
     if (native == nullptr) {
-        return error(http_errc::tls_failed, "TLS cannot be set up: " + take_library_error()).with_retryable(false);
+        return error(http_errc::tls_failed, "TLS cannot be set up: " + take_library_error())
+            .with_retryable(false);
     }
     std::shared_ptr<tls_context> context(new tls_context(native));
     SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
     SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                 SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(native, 1); // header and body of a record in one system call
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(native, &keep_session);
@@ -107,10 +114,12 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
     SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
     SSL_CTX_set_verify(native, settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (settings.verify) {
-        if (!settings.ca_file.empty() && SSL_CTX_load_verify_file(native, settings.ca_file.c_str()) != 1) {
+        if (!settings.ca_file.empty() &&
+            SSL_CTX_load_verify_file(native, settings.ca_file.c_str()) != 1) {
             return unreadable("certificate file", settings.ca_file);
         }
-        if (!settings.ca_directory.empty() && SSL_CTX_load_verify_dir(native, settings.ca_directory.c_str()) != 1) {
+        if (!settings.ca_directory.empty() &&
+            SSL_CTX_load_verify_dir(native, settings.ca_directory.c_str()) != 1) {
             return unreadable("certificate directory", settings.ca_directory);
         }
         if (settings.ca_file.empty() && SSL_CTX_set_default_verify_paths(native) != 1) {
@@ -151,10 +160,10 @@ tls_channel::~tls_channel() { SSL_free(ssl_); }
 
 io_outcome tls_channel::outcome_of(int returned) noexcept {
     switch (SSL_get_error(ssl_, returned)) {
-    case SSL_ERROR_WANT_READ:
-    case SSL_ERROR_WANT_WRITE: return {io_status::would_block, 0, {}};
-    case SSL_ERROR_ZERO_RETURN: return {io_status::end, 0, {}};
-    default: break;
+        case SSL_ERROR_WANT_READ:
+        case SSL_ERROR_WANT_WRITE: return {io_status::would_block, 0, {}};
+        case SSL_ERROR_ZERO_RETURN: return {io_status::end, 0, {}};
+        default: break;
     }
     ERR_clear_error();
     if (socket_error_) return {io_status::failed, 0, socket_error_};
@@ -174,14 +183,16 @@ io_status tls_channel::handshake() noexcept {
 
 io_outcome tls_channel::read_some(std::span<char> into) noexcept {
     ERR_clear_error();
-    const int count = SSL_read(ssl_, into.data(), static_cast<int>(std::min<std::size_t>(into.size(), INT_MAX)));
+    const int count =
+        SSL_read(ssl_, into.data(), static_cast<int>(std::min<std::size_t>(into.size(), INT_MAX)));
     if (count > 0) return {io_status::done, static_cast<std::size_t>(count), {}};
     return outcome_of(count);
 }
 
 io_outcome tls_channel::write_some(std::string_view from) noexcept {
     ERR_clear_error();
-    const int count = SSL_write(ssl_, from.data(), static_cast<int>(std::min<std::size_t>(from.size(), INT_MAX)));
+    const int count =
+        SSL_write(ssl_, from.data(), static_cast<int>(std::min<std::size_t>(from.size(), INT_MAX)));
     if (count > 0) return {io_status::done, static_cast<std::size_t>(count), {}};
     return outcome_of(count);
 }
@@ -198,40 +209,43 @@ void tls_channel::close_notify() noexcept {
 error tls_channel::failure(const std::string& origin) const {
     if (socket_error_) {
         return error(http_errc::connection_reset,
-                     origin + ": the connection broke during the TLS handshake (" + socket_error_.message() + ")")
+                     origin + ": the connection broke during the TLS handshake (" +
+                         socket_error_.message() + ")")
             .with_retryable(true);
     }
     const long verdict = SSL_get_verify_result(ssl_);
     if (verdict != X509_V_OK) {
         std::string hint;
         switch (verdict) {
-        case X509_V_ERR_HOSTNAME_MISMATCH:
-        case X509_V_ERR_IP_ADDRESS_MISMATCH:
-            hint = "use the name that the server's certificate was made for";
-            break;
-        case X509_V_ERR_CERT_HAS_EXPIRED:
-        case X509_V_ERR_CERT_NOT_YET_VALID:
-            hint = "the server needs a new certificate, or this machine's clock is wrong";
-            break;
-        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-            hint = "if this authority is to be trusted, give its certificate as the CA file";
-            break;
-        default: break;
+            case X509_V_ERR_HOSTNAME_MISMATCH:
+            case X509_V_ERR_IP_ADDRESS_MISMATCH:
+                hint = "use the name that the server's certificate was made for";
+                break;
+            case X509_V_ERR_CERT_HAS_EXPIRED:
+            case X509_V_ERR_CERT_NOT_YET_VALID:
+                hint = "the server needs a new certificate, or this machine's clock is wrong";
+                break;
+            case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+            case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+            case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+                hint = "if this authority is to be trusted, give its certificate as the CA file";
+                break;
+            default: break;
         }
-        return error(http_errc::tls_failed, origin + ": the server's certificate is not accepted: " +
+        return error(http_errc::tls_failed, origin +
+                                                ": the server's certificate is not accepted: " +
                                                 X509_verify_cert_error_string(verdict))
             .with_hint(std::move(hint))
             .with_retryable(false);
     }
     if (saw_end_) {
-        return error(http_errc::connection_closed, origin + ": the server hung up during the TLS handshake")
+        return error(http_errc::connection_closed,
+                     origin + ": the server hung up during the TLS handshake")
             .with_retryable(true);
     }
-    return error(http_errc::tls_failed,
-                 origin + ": the TLS handshake failed" + (library_error_.empty() ? "" : ": " + library_error_))
+    return error(http_errc::tls_failed, origin + ": the TLS handshake failed" +
+                                            (library_error_.empty() ? "" : ": " + library_error_))
         .with_hint("check that this port speaks TLS 1.2 or later; for plain HTTP write http://")
         .with_retryable(false);
 }

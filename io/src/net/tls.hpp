@@ -51,12 +51,14 @@ private:
     ssl_ctx_st* context_;
 };
 
-/// One TLS client connection; does not own the socket. Owns two buffers only while bytes are in them.
+/// One TLS client connection; does not own the socket. Owns two buffers only while bytes are in
+/// them.
 class tls_channel {
 public:
     /// `host` is checked against the certificate (as a name, or as an address when `numeric`), and
     /// sent as SNI when it is a name. Result: null when memory ran out.
-    [[nodiscard]] static std::unique_ptr<tls_channel> create(const tls_context& context, int descriptor,
+    [[nodiscard]] static std::unique_ptr<tls_channel> create(const tls_context& context,
+                                                             int descriptor,
                                                              const std::string& host, bool numeric,
                                                              tls_session_slot& sessions);
     ~tls_channel();
@@ -76,7 +78,8 @@ public:
     [[nodiscard]] error failure(const std::string& origin) const;
 
 private:
-    explicit tls_channel(ssl_st* ssl, int descriptor) noexcept : ssl_(ssl), descriptor_(descriptor) {}
+    explicit tls_channel(ssl_st* ssl, int descriptor) noexcept
+        : ssl_(ssl), descriptor_(descriptor) {}
     io_outcome outcome_of(int returned) noexcept;
 
     friend struct tls_bio;

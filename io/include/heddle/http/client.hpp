@@ -37,7 +37,8 @@ struct http_client_options {
     std::size_t max_connections = 20'000;
     /// Unused connections kept per origin; 0: none is kept.
     std::size_t max_idle = 20'000;
-    /// An unused connection is closed at this age. Less than what servers usually allow (60 to 75 s).
+    /// An unused connection is closed at this age. Less than what servers usually allow (60 to 75
+    /// s).
     std::chrono::milliseconds idle_age{55'000};
     /// How long the addresses of a name are used without asking again.
     std::chrono::milliseconds address_age{30'000};
@@ -56,11 +57,10 @@ struct http_client_options {
 /// keep the loop's io_context::run() from returning. A client that is destroyed unclosed closes its
 /// sockets at once and ends its exchanges with cancel_reason::shutdown.
 ///
-/// What retryable() says of its errors: true where sending again may help (resolve, connect, closed,
-/// reset, connect / first byte / idle timeouts), false where it cannot (certificate, limits,
-/// protocol, total timeout, invalid input).
-/// Sinks of stream() are called on the loop, outside any coroutine, and must not block.
-/// Threads: the shard's only.
+/// What retryable() says of its errors: true where sending again may help (resolve, connect,
+/// closed, reset, connect / first byte / idle timeouts), false where it cannot (certificate,
+/// limits, protocol, total timeout, invalid input). Sinks of stream() are called on the loop,
+/// outside any coroutine, and must not block. Threads: the shard's only.
 [[nodiscard]] std::shared_ptr<ports::http_port> make_http_client(coro::event_loop& loop,
                                                                  http_client_options options = {});
 

@@ -34,15 +34,15 @@ enum class stream_end : std::uint8_t {
 struct exchange_rules {
     std::string_view origin; ///< for messages; outlives the machine
     ports::http_limits limits;
-    coro::deadline until;    ///< the call's own deadline; passing it cancels
+    coro::deadline until; ///< the call's own deadline; passing it cancels
     bool head_request = false;
     bool idempotent = false;
 };
 
 /// Knows phases, limits, the rule for stale connections, and what every ending means.
 /// The driver feeds events with the time they happened at and performs the returned step; it asks
-/// next_time() after each step and calls timed() when that moment has come. Events that arrive after
-/// the end are ignored (step `wait`).
+/// next_time() after each step and calls timed() when that moment has come. Events that arrive
+/// after the end are ignored (step `wait`).
 ///
 /// Phases: waiting for a connection -> opening -> sending -> awaiting the head -> body -> done.
 /// Limits: `connect` spans opening; `idle` spans a pause in sending or inside the answer;

@@ -22,8 +22,8 @@ struct origin_name {
     [[nodiscard]] std::string host_header() const;
 };
 
-/// Errors: ports::http_errc::invalid_url for another scheme, a user name, a path, query or fragment,
-/// an empty or malformed host, a bad port. A single closing slash is let pass.
+/// Errors: ports::http_errc::invalid_url for another scheme, a user name, a path, query or
+/// fragment, an empty or malformed host, a bad port. A single closing slash is let pass.
 [[nodiscard]] result<origin_name> parse_origin(std::string_view url);
 
 } // namespace heddle::http

@@ -77,19 +77,21 @@ public:
     pool_fsm(const pool_fsm&) = delete;
     pool_fsm& operator=(const pool_fsm&) = delete;
 
-    /// A call wants a connection. Nobody overtakes: with others in the queue the answer is `queued`.
+    /// A call wants a connection. Nobody overtakes: with others in the queue the answer is
+    /// `queued`.
     [[nodiscard]] pool_grant acquire(pool_waiter& waiter) noexcept;
     /// A queued call gives up.
     void leave(pool_waiter& waiter) noexcept;
-    /// The exchange on `item` has ended. Result: true when it is kept as idle; false when the driver
-    /// must close it, which ends with gone().
+    /// The exchange on `item` has ended. Result: true when it is kept as idle; false when the
+    /// driver must close it, which ends with gone().
     [[nodiscard]] bool released(pool_item& item, bool usable, time_point now) noexcept;
     /// A connection was closed, or could not be opened: its place is free. Works on idle ones too.
     void gone(pool_item& item) noexcept;
     /// Serves the first of the queue, if something is free for it.
     [[nodiscard]] std::optional<pool_grant> next_grant() noexcept;
 
-    /// The longest unused connection if it is too old; the driver closes it, which ends with gone().
+    /// The longest unused connection if it is too old; the driver closes it, which ends with
+    /// gone().
     [[nodiscard]] pool_item* expired(time_point now) const noexcept;
     /// When expired() has something next; time_point::max() when nothing is idle.
     [[nodiscard]] time_point next_expiry() const noexcept;

@@ -39,9 +39,9 @@ private:
     std::vector<std::unique_ptr<storage>> free_;
 };
 
-/// Parses one answer: skips 1xx, undoes chunked framing, holds to the limits, refuses messages whose
-/// framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte and
-/// given back at the end: a parser that waits costs three pointers.
+/// Parses one answer: skips 1xx, undoes chunked framing, holds to the limits, refuses messages
+/// whose framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte
+/// and given back at the end: a parser that waits costs three pointers.
 class response_parser {
 public:
     explicit response_parser(parser_cache& cache) noexcept;

@@ -16,8 +16,8 @@ enum class connect_step : std::uint8_t {
     fail      ///< nothing is left to try
 };
 
-/// Tries addresses in order; the next one starts when an attempt fails, or when the newest has taken
-/// longer than the stagger. The first to connect wins.
+/// Tries addresses in order; the next one starts when an attempt fails, or when the newest has
+/// taken longer than the stagger. The first to connect wins.
 class connect_fsm {
 public:
     using time_point = coro::clock::time_point;

@@ -24,7 +24,9 @@ struct usage {
 usage usage_now() {
     rusage now{};
     getrusage(RUSAGE_SELF, &now);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
     return {seconds(now.ru_utime) + seconds(now.ru_stime), now.ru_maxrss};
 }
 
@@ -46,8 +48,10 @@ ports::http_request make_request(const job& work, int number) {
     request.headers.reserve(2);
     request.headers.push_back({"Content-Type", "application/json", false});
     request.headers.push_back({"Authorization", "Bearer sk-mock", true});
-    request.body = R"({"model":"gpt-4o-mini","messages":[{"role":"system","content":"You summarise."},)"
-                   R"({"role":"user","content":"Item )" + std::to_string(number) + R"(: summarise this line."}]})";
+    request.body =
+        R"({"model":"gpt-4o-mini","messages":[{"role":"system","content":"You summarise."},)"
+        R"({"role":"user","content":"Item )" +
+        std::to_string(number) + R"(: summarise this line."}]})";
     return request;
 }
 
@@ -57,7 +61,8 @@ void count(job& work, const result<ports::http_response>& answer, bool whole) {
         return;
     }
     ++work.failed;
-    if (work.first_error.empty()) work.first_error = answer ? "unexpected answer" : answer.error().message();
+    if (work.first_error.empty())
+        work.first_error = answer ? "unexpected answer" : answer.error().message();
 }
 
 coro::task<result<void>> caller(job* work, coro::call_context context) {
@@ -69,7 +74,8 @@ coro::task<result<void>> caller(job* work, coro::call_context context) {
                 bytes += piece.size();
                 return {};
             };
-            auto answer = co_await work->client->stream(make_request(*work, number), {}, sink, context);
+            auto answer =
+                co_await work->client->stream(make_request(*work, number), {}, sink, context);
             count(*work, answer, bytes > 1000);
         } else {
             auto answer = co_await work->client->exchange(make_request(*work, number), context);
@@ -92,7 +98,8 @@ coro::task<void> run_all(job* work, int in_flight, coro::call_context context) {
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [json|sse] [CA_FILE]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [json|sse] [CA_FILE]\n",
+                     argv[0]);
         return 2;
     }
     boost::asio::io_context context(1);
@@ -112,14 +119,18 @@ int main(int argc, char** argv) {
     work.stream = argc > 4 && std::string_view(argv[4]) == "sse";
     const usage before = usage_now();
     const auto began = coro::clock::now();
-    coro::spawn(loop, run_all(&work, std::atoi(argv[2]), {&loop, nullptr, {}}), [&context](std::exception_ptr) { context.stop(); });
+    coro::spawn(loop, run_all(&work, std::atoi(argv[2]), {&loop, nullptr, {}}),
+                [&context](std::exception_ptr) { context.stop(); });
     context.run();
     const double wall = std::chrono::duration<double>(coro::clock::now() - began).count();
     const usage after = usage_now();
     const auto counters = client->counters();
-    if (!work.first_error.empty()) std::fprintf(stderr, "first error: %s\n", work.first_error.c_str());
-    std::printf("{\"ok\":%d,\"err\":%d,\"wall\":%f,\"cpu\":%f,\"peak_kb\":%ld,\"connections\":%llu,\"open\":%zu}\n",
-                work.ok, work.failed, wall, after.cpu - before.cpu, after.peak_kb,
-                static_cast<unsigned long long>(counters.connections_made), counters.open_connections);
+    if (!work.first_error.empty())
+        std::fprintf(stderr, "first error: %s\n", work.first_error.c_str());
+    std::printf(
+        "{\"ok\":%d,\"err\":%d,\"wall\":%f,\"cpu\":%f,\"peak_kb\":%ld,\"connections\":%llu,"
+        "\"open\":%zu}\n",
+        work.ok, work.failed, wall, after.cpu - before.cpu, after.peak_kb,
+        static_cast<unsigned long long>(counters.connections_made), counters.open_connections);
     return work.failed == 0 ? 0 : 1;
 }
