@@ -1,0 +1,37 @@
+// Paths that cannot leave a directory.
+#pragma once
+
+#include "descriptor.hpp"
+
+#include <heddle/base/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace heddle::fs {
+
+/// A directory that is held open, and how users may call it.
+struct workspace_root {
+    descriptor directory;
+    std::string path; ///< absolute, without links, without a closing slash
+};
+
+/// Errors: not_found when `path` is no directory.
+[[nodiscard]] result<workspace_root> open_root(const std::string& path);
+
+/// The last directory of a path, held open, and the name in it. The name is not a link at the time
+/// of the resolution and need not exist; "." means the directory itself.
+struct resolved_path {
+    descriptor directory;
+    std::string name;
+};
+
+/// Walks `path` from the root, one component at a time, following links by hand.
+/// Errors: invalid_argument when it leads out of the root, not_found for a missing directory,
+/// io_error. Blocks for as long as the file system does.
+[[nodiscard]] result<resolved_path> resolve(const workspace_root& root, std::string_view path);
+
+/// The system's error `number` about `path` in our words.
+[[nodiscard]] error file_error(int number, std::string_view action, std::string_view path);
+
+} // namespace heddle::fs

@@ -1,0 +1,227 @@
+#include "file_work.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <random>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace heddle::fs {
+
+namespace {
+
+constexpr std::size_t piece_size = 256 * 1024; // between looks at the abandon flag
+
+error abandoned_error() { return error::cancelled(cancel_reason::user); }
+
+error too_large(const std::string& path, std::size_t limit) {
+    return error(errc::limit_exceeded,
+                 "\"" + path + "\" is larger than " + std::to_string(limit) + " bytes")
+        .with_hint("raise the workspace's file size limit if such files are expected")
+        .with_retryable(false);
+}
+
+error not_a_file(const std::string& path, mode_t mode) {
+    return error(errc::invalid_argument,
+                 "\"" + path + "\" is " + (S_ISDIR(mode) ? "a directory" : "not a regular file"))
+        .with_retryable(false);
+}
+
+std::string temporary_name(const std::string& name) {
+    std::random_device source;
+    std::string out = "." + name.substr(0, 200) + ".";
+    for (int i = 0; i < 12; ++i) out += "abcdefghijklmnopqrstuvwxyz234567"[source() % 32];
+    return out;
+}
+
+/// A file that disappears again unless it is renamed.
+class temporary_file {
+public:
+    temporary_file(int directory, std::string name, mode_t mode)
+        : directory_(directory), name_(std::move(name)) {
+        file_ = descriptor(::openat(directory_, name_.c_str(),
+                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    }
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+    ~temporary_file() {
+        if (file_.open()) ::unlinkat(directory_, name_.c_str(), 0);
+    }
+
+    [[nodiscard]] int get() const noexcept { return file_.get(); }
+    [[nodiscard]] bool rename_to(const std::string& target) noexcept {
+        if (::renameat(directory_, name_.c_str(), directory_, target.c_str()) != 0) return false;
+        file_ = descriptor();
+        return true;
+    }
+
+private:
+    int directory_;
+    std::string name_;
+    descriptor file_;
+};
+
+bool is_directory(const workspace_root& root, int directory, const std::string& path,
+                  const dirent& entry) {
+    if (entry.d_type == DT_DIR) return true;
+    struct stat about {};
+    if (entry.d_type == DT_LNK) {
+        const auto target = resolve(root, path + "/" + entry.d_name);
+        return target &&
+               ::fstatat(target->directory.get(), target->name.c_str(), &about,
+                         AT_SYMLINK_NOFOLLOW) == 0 &&
+               S_ISDIR(about.st_mode);
+    }
+    if (entry.d_type != DT_UNKNOWN) return false;
+    return ::fstatat(directory, entry.d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(about.st_mode);
+}
+
+} // namespace
+
+bool is_utf8(std::string_view text) noexcept {
+    std::size_t i = 0;
+    while (i < text.size()) {
+        const auto lead = static_cast<unsigned char>(text[i]);
+        if (lead < 0x80) {
+            ++i;
+            continue;
+        }
+        std::size_t more = 0;
+        std::uint32_t point = 0;
+        std::uint32_t least = 0;
+        if ((lead & 0xE0) == 0xC0) {
+            more = 1;
+            point = lead & 0x1FU;
+            least = 0x80;
+        } else if ((lead & 0xF0) == 0xE0) {
+            more = 2;
+            point = lead & 0x0FU;
+            least = 0x800;
+        } else if ((lead & 0xF8) == 0xF0) {
+            more = 3;
+            point = lead & 0x07U;
+            least = 0x10000;
+        } else return false;
+        if (text.size() - i <= more) return false;
+        for (std::size_t k = 1; k <= more; ++k) {
+            const auto byte = static_cast<unsigned char>(text[i + k]);
+            if ((byte & 0xC0) != 0x80) return false;
+            point = (point << 6) | (byte & 0x3FU);
+        }
+        if (point < least || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return false;
+        i += more + 1;
+    }
+    return true;
+}
+
+result<std::string> read_file(const workspace_root& root, const std::string& path,
+                              std::size_t max_bytes, const abandon_flag& abandoned) {
+    HEDDLE_TRY(const resolved_path place, resolve(root, path));
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
+    const descriptor file(::openat(place.directory.get(), place.name.c_str(),
+                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.open()) return file_error(errno, "read", path);
+    struct stat about {};
+    if (::fstat(file.get(), &about) != 0) return file_error(errno, "read", path);
+    if (!S_ISREG(about.st_mode)) return not_a_file(path, about.st_mode);
+    const auto announced = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
+    if (announced > max_bytes) return too_large(path, max_bytes);
+    std::string text;
+    // One byte more than announced, so that the end shows in the same read.
+    std::size_t want = announced + 1;
+    for (;;) {
+        if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
+        const std::size_t have = text.size();
+        text.resize(have + std::clamp<std::size_t>(want, 4096, piece_size));
+        const ssize_t count = ::read(file.get(), text.data() + have, text.size() - have);
+        if (count < 0 && errno != EINTR) return file_error(errno, "read", path);
+        text.resize(have + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        if (count == 0) break;
+        if (text.size() > max_bytes) return too_large(path, max_bytes); // it grew meanwhile
+        want = text.size() < announced + 1 ? announced + 1 - text.size() : 4096;
+    }
+    if (!is_utf8(text)) {
+        return error(errc::invalid_argument, "\"" + path + "\" is not UTF-8 text")
+            .with_retryable(false);
+    }
+    return text;
+}
+
+result<void> write_file(const workspace_root& root, const std::string& path,
+                        const std::string& text, const abandon_flag& abandoned) {
+    HEDDLE_TRY(const resolved_path place, resolve(root, path));
+    struct stat about {};
+    const bool replaces =
+        ::fstatat(place.directory.get(), place.name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (replaces && !S_ISREG(about.st_mode)) return not_a_file(path, about.st_mode);
+    temporary_file fresh(place.directory.get(), temporary_name(place.name), 0666);
+    if (fresh.get() < 0) return file_error(errno, "write", path);
+    if (replaces && ::fchmod(fresh.get(), about.st_mode & 07777) != 0)
+        return file_error(errno, "write", path);
+    for (std::size_t done = 0; done < text.size();) {
+        if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
+        const ssize_t count =
+            ::write(fresh.get(), text.data() + done, std::min(piece_size, text.size() - done));
+        if (count < 0 && errno != EINTR) return file_error(errno, "write", path);
+        if (count > 0) done += static_cast<std::size_t>(count);
+    }
+    // Without this a crash of the machine could leave the new name with no content.
+    if (::fdatasync(fresh.get()) != 0) return file_error(errno, "write", path);
+    if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
+    if (!fresh.rename_to(place.name)) return file_error(errno, "write", path);
+    return {};
+}
+
+result<bool> file_exists(const workspace_root& root, const std::string& path) {
+    const auto place = resolve(root, path);
+    if (!place) {
+        if (place.error().code() == make_error_code(errc::not_found)) return false;
+        return place.error();
+    }
+    struct stat about {};
+    if (::fstatat(place->directory.get(), place->name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    if (errno == ENOENT) return false;
+    return file_error(errno, "look at", path);
+}
+
+result<std::vector<std::string>> list_directory(const workspace_root& root, const std::string& path,
+                                                std::size_t max_entries,
+                                                const abandon_flag& abandoned) {
+    HEDDLE_TRY(const resolved_path place, resolve(root, path));
+    descriptor opened(::openat(place.directory.get(), place.name.c_str(),
+                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened.open()) return file_error(errno, "list", path);
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(opened.get()), &::closedir);
+    if (!directory) return file_error(errno, "list", path);
+    (void)opened.release(); // closed by closedir
+    std::vector<std::string> names;
+    for (;;) {
+        if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
+        errno = 0;
+        const dirent* entry = ::readdir(directory.get());
+        if (entry == nullptr) {
+            if (errno != 0) return file_error(errno, "list", path);
+            break;
+        }
+        std::string name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        if (names.size() == max_entries) {
+            return error(errc::limit_exceeded, "\"" + path + "\" has more than " +
+                                                   std::to_string(max_entries) + " entries")
+                .with_retryable(false);
+        }
+        if (is_directory(root, ::dirfd(directory.get()), path, *entry)) name += '/';
+        names.push_back(std::move(name));
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+} // namespace heddle::fs
