@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace heddle::lang {
@@ -37,6 +39,12 @@ struct inline_branch {
     std::uint32_t slot;
     permit right;
     value settings; ///< as they were when the branch began
+};
+
+/// A cleanup under way: cancellation waits until it has ended.
+struct cleanup_mark {
+    std::uint32_t depth;  ///< number of frames when it began
+    std::uint32_t target; ///< where its code begins
 };
 
 /// A request to the host.
@@ -75,7 +83,7 @@ public:
     [[nodiscard]] bool cancel_requested() const noexcept { return cancel_ != cancel_reason::none; }
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
     /// Cleanup code runs: cancellation waits until it has ended.
-    [[nodiscard]] bool cancellation_masked() const noexcept { return masked_ != 0; }
+    [[nodiscard]] bool cancellation_masked() const noexcept { return !cleanups_.empty(); }
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
     [[nodiscard]] const value& settings() const noexcept { return settings_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
@@ -91,7 +99,8 @@ private:
     friend class machine;
     friend class join;
     friend class concurrency_scope;
-    friend struct fiber_access;
+    friend class interpreter;
+    friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, value);
 
     void reserve(std::size_t registers); ///< room for that many values in the stack
 
@@ -102,15 +111,20 @@ private:
     std::vector<inline_branch> branches_;
     value settings_ = value::empty_map();
     std::unique_ptr<effect_request> request_;
+    std::int32_t first_call_ = -1;  ///< arguments of the call at stack 0 that starts the fiber, or -1
     std::uint32_t result_slot_ = 0; ///< stack index where the answer of an effect goes
     waiting_for waits_ = waiting_for::nothing;
     cancel_reason cancel_ = cancel_reason::none;
-    std::uint16_t masked_ = 0;
+    std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
+    std::optional<error> incoming_;      ///< the failure of the effect that was waited for
+    std::size_t charged_frames_ = 0;
+    std::uint32_t child_index_ = 0; ///< in the join's list of children
     std::uint32_t slot_ = 0; ///< of group_
     value group_;            ///< the join this fiber is a branch of, or nil
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
-    value waits_on_;                       ///< keeps the join or scope alive
+    value waits_on_;                       ///< the join whose children are waited for
+    concurrency_scope* waits_scope_ = nullptr; ///< whose permit is waited for; its join keeps it alive
 };
 
 } // namespace heddle::lang

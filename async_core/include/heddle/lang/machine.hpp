@@ -54,6 +54,10 @@ public:
     /// When it ends and the fiber is a branch, its join has been told.
     [[nodiscard]] static outcome run(fiber& strand, run_budget& budget, std::uint32_t slice = 2000);
 
+    /// When the strand computes inside a branch of a join on its parent's stack: makes that branch a
+    /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is none.
+    [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& strand);
+
     /// Answers the effect a fiber waits for; run it again afterwards.
     static void resume(fiber& strand, result<value> answer);
 };

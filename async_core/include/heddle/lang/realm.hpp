@@ -39,6 +39,8 @@ public:
     [[nodiscard]] virtual std::optional<operator_info> describe_callable(const host_object& callable) const = 0;
     /// True for reserved keys of task calls (files, context, model, …).
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
+    /// Monotonic time in seconds, for deadlines.
+    [[nodiscard]] virtual double now() const = 0;
     /// Names to suggest from.
     virtual void collect_names(std::vector<std::string>& names) const = 0;
 };

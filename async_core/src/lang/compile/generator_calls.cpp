@@ -176,17 +176,15 @@ void generator::protect(const node& n, int dest) {
     const int result = dest == nowhere ? nowhere : allocate();
     const int caught = allocate();
     const int pending = allocate();
-    const std::size_t outer_begin = here();
-    const std::size_t begin = here();
+    const std::size_t outer_begin = emit(instruction::abc(op::nop, 0), n.span);
+    const std::size_t begin = outer_begin;
     to(*n.children[0], result);
     const std::size_t end = here();
     std::vector<std::size_t> done;
     done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
     if (!n.catches.empty()) {
-        if (end != begin) {
-            out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                                      static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(caught), false});
-        }
+        out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                                  static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(caught), false});
         for (const ast::catch_clause& clause : n.catches) {
             mark in_clause(*this);
             std::size_t next = 0;
@@ -229,15 +227,13 @@ void generator::with_settings(const node& n, int dest) {
         const int added = fresh(*n.children[0]);
         emit(instruction::abc(op::settings_push, static_cast<unsigned>(saved), static_cast<unsigned>(added)), n.span);
     }
-    const std::size_t begin = here();
+    const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
     to(*n.children[1], result);
     const std::size_t end = here();
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
     const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
-    if (end != begin) {
-        out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                                  static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
-    }
+    out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                              static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
     emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
     patch(past, here());
@@ -252,7 +248,7 @@ void generator::join_scope(const node& n, int dest) {
     const int pending = allocate();
     emit(instruction::abc(op::join_begin, static_cast<unsigned>(group), static_cast<unsigned>(group), static_cast<unsigned>(constant_index(n.constant)), n.flag), n.span);
     for (ast::variable* var : n.cleared) var->slot = allocate();
-    const std::size_t begin = here();
+    const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
     to(*n.children[1], nowhere);
     emit(instruction::abc(op::join_end, static_cast<unsigned>(result), static_cast<unsigned>(group)), n.span);
     const std::size_t end = here();

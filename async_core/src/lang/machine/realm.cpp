@@ -14,6 +14,7 @@ public:
     std::optional<operator_info> find_operator(heap&, std::string_view) const override { return std::nullopt; }
     std::optional<operator_info> describe_callable(const host_object&) const override { return std::nullopt; }
     bool is_reserved_key(std::string_view) const override { return false; }
+    double now() const override { return 0; }
     void collect_names(std::vector<std::string>&) const override {}
 };
 

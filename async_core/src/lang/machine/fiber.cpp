@@ -1,0 +1,69 @@
+#include <heddle/lang/fiber.hpp>
+
+#include "join.hpp"
+
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace heddle::lang {
+
+fiber::fiber(realm& world) : world_(&world) {}
+
+fiber::~fiber() {
+    for (std::size_t i = 0; i < capacity_; ++i) stack_[i].~value();
+    std::free(stack_);
+    world_->memory().discharge(capacity_ * sizeof(value) + charged_frames_);
+}
+
+void fiber::reserve(std::size_t registers) {
+    if (registers <= capacity_) return;
+    // Exact for the first use (most fibers stay small), then by half.
+    const std::size_t wanted = capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
+    // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
+    auto* grown = static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
+    if (!grown) throw std::bad_alloc();
+    stack_ = grown;
+    for (std::size_t i = capacity_; i < wanted; ++i) new (stack_ + i) value();
+    world_->memory().charge((wanted - capacity_) * sizeof(value));
+    capacity_ = wanted;
+}
+
+void fiber::request_cancel(cancel_reason reason) noexcept {
+    if (cancel_requested()) return;
+    cancel_ = reason;
+    if (cancellation_masked()) return;
+    switch (waits_) {
+    case waiting_for::nothing: break; // seen at its next step
+    case waiting_for::effect:
+        if (driver) driver->cancel_effect(*this);
+        break;
+    case waiting_for::permit:
+        std::exchange(waits_scope_, nullptr)->forget(*this);
+        waits_ = waiting_for::nothing;
+        if (driver) driver->wake(*this);
+        break;
+    case waiting_for::children:
+        // Stays parked until they have ended.
+        host_as<join>(waits_on_)->cancel(reason);
+        break;
+    }
+}
+
+std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments, value settings) {
+    auto made = std::make_unique<fiber>(world);
+    made->settings_ = std::move(settings);
+    made->reserve(1 + arguments.size());
+    made->stack_[0] = std::move(callee);
+    for (std::size_t i = 0; i < arguments.size(); ++i) made->stack_[1 + i] = arguments[i];
+    made->first_call_ = static_cast<std::int32_t>(arguments.size());
+    return made;
+}
+
+std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code, value settings) {
+    return start_fiber(world, make_closure(world.memory(), *code, 0), {}, std::move(settings));
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,488 @@
+// The dispatch loop. Registers are values in the fiber's stack; `R` points at the frame's first.
+// Every path that may grow the stack, change frames or fail saves `pc` first and reloads after.
+#include "interpreter.hpp"
+
+#include <heddle/lang/equality.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <cmath>
+
+#pragma GCC diagnostic ignored "-Wpedantic" // labels as values: 20 % on fib beside a switch
+
+namespace heddle::lang {
+
+outcome interpreter::run() {
+    out_ = {};
+    return dispatch();
+}
+
+outcome interpreter::dispatch() {
+    static const void* const labels[] = {
+#define HEDDLE_OP(name, operands) &&op_##name,
+#include <heddle/lang/ops.def>
+#undef HEDDLE_OP
+    };
+
+    const instruction* pc = nullptr;
+    value* R = nullptr;
+    std::uint32_t fuel = 0;
+    instruction i{};
+    next verdict = next::go_on;
+
+#define SAVE() (f_.frames_.back().at = pc)
+#define LOAD()                                                                                     \
+    do {                                                                                           \
+        pc = f_.frames_.back().at;                                                                 \
+        R = f_.stack_ + f_.frames_.back().base;                                                    \
+    } while (0)
+#define NEXT()                                                                                     \
+    do {                                                                                           \
+        i = *pc++;                                                                                 \
+        goto* labels[static_cast<std::uint8_t>(i.code)];                                           \
+    } while (0)
+#define FUEL()                                                                                     \
+    do {                                                                                           \
+        if (--fuel == 0) goto slice_end;                                                           \
+    } while (0)
+// A slow operation: saves, runs, and goes on where it says. A plain goto: it runs the destructors of
+// the block it leaves, which the computed goto of NEXT must never have to.
+#define SLOW(call)                                                                                 \
+    do {                                                                                           \
+        SAVE();                                                                                    \
+        fuel_ = fuel;                                                                              \
+        verdict = (call);                                                                          \
+        goto after_slow;                                                                           \
+    } while (0)
+#define BASE() (static_cast<std::size_t>(R - f_.stack_))
+
+    // ---- entry
+    fuel_ = 1;
+    given_ = 1;
+    if (const next entered = check_slice(); entered == next::leave) return std::move(out_);
+    if (f_.first_call_ >= 0) {
+        const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
+        if (call_value(0, count, false) == next::leave) return std::move(out_);
+    }
+    fuel = fuel_;
+    if (f_.frames_.empty()) goto finished;
+    LOAD();
+    NEXT();
+
+op_nop:
+    NEXT();
+op_load_const:
+    R[i.a] = f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)];
+    NEXT();
+op_load_int:
+    R[i.a].set_integer(i.d);
+    NEXT();
+op_load_unbound:
+    R[i.a] = value::unbound();
+    NEXT();
+op_move:
+    R[i.a] = R[i.b];
+    NEXT();
+op_cell_make:
+    R[i.a] = make_cell(memory_, std::move(R[i.a]));
+    NEXT();
+op_cell_get: {
+    const value& content = cell_of(R[i.b])->content;
+    if (content.is_unbound()) [[unlikely]] goto unbound_name;
+    R[i.a] = content;
+    NEXT();
+}
+op_cell_peek:
+    R[i.a] = value(cell_of(R[i.b])->content);
+    NEXT();
+op_cell_set:
+    cell_of(R[i.a])->content = R[i.b];
+    NEXT();
+op_up_get:
+    R[i.a] = closure_of(R[-1])->captured()[i.b];
+    NEXT();
+op_up_cell_get: {
+    const value& content = cell_of(closure_of(R[-1])->captured()[i.b])->content;
+    if (content.is_unbound()) [[unlikely]] goto unbound_name;
+    R[i.a] = content;
+    NEXT();
+}
+op_up_cell_peek:
+    R[i.a] = cell_of(closure_of(R[-1])->captured()[i.b])->content;
+    NEXT();
+op_up_cell_set:
+    cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
+    NEXT();
+op_check_bound:
+    if (R[i.a].is_unbound()) [[unlikely]] {
+        i.c = static_cast<std::uint16_t>(i.d);
+        goto unbound_name;
+    }
+    NEXT();
+op_global_get: {
+    const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+    if (content.is_unbound()) [[unlikely]] {
+        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d))) SLOW(raise_pending());
+        NEXT();
+    }
+    R[i.a] = content;
+    NEXT();
+}
+op_global_define:
+    f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
+    NEXT();
+op_global_update: {
+    value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+    if (content.is_unbound()) [[unlikely]] {
+        SLOW(raise(f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
+    }
+    content = R[i.a];
+    NEXT();
+}
+op_dynamic_get: {
+    const std::string_view name = symbol_name(f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)]);
+    const value* found = map_find(f_.settings_, name);
+    if (!found) SLOW(raise(f_.world_->unbound_error(name)));
+    R[i.a] = *found;
+    NEXT();
+}
+op_closure:
+    make_function(BASE(), i);
+    NEXT();
+op_self:
+    R[i.a] = R[-1];
+    NEXT();
+op_jump:
+    pc += i.d;
+    NEXT();
+op_loop:
+    pc += i.d;
+    FUEL();
+    NEXT();
+op_jump_false:
+    if (!R[i.a].truthy()) pc += i.d;
+    NEXT();
+op_jump_true:
+    if (R[i.a].truthy()) pc += i.d;
+    NEXT();
+op_jump_bound:
+    if (!R[i.a].is_unbound()) pc += i.d;
+    NEXT();
+op_jump_nil:
+    if (R[i.a].is_nil()) pc += i.d;
+    NEXT();
+
+// Two words: the comparison, then the jump.
+#define COMPARE(symbol, letter, right_integer, right_value)                                        \
+    do {                                                                                           \
+        bool holds;                                                                                \
+        const value& left = R[i.a];                                                                \
+        if (left.is_integer() && (right_integer)) [[likely]] {                                     \
+            holds = left.as_integer() symbol(right_value);                                         \
+        } else {                                                                                   \
+            goto compare_##letter;                                                                 \
+        }                                                                                          \
+        const instruction target = *pc++;                                                          \
+        if (holds == (i.x != 0)) pc += target.d;                                                   \
+        NEXT();                                                                                    \
+    } while (0)
+
+op_jump_lt: COMPARE(<, lt, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_le: COMPARE(<=, le, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_num_eq: COMPARE(==, num_eq, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_lt_i: COMPARE(<, lt_i, true, static_cast<std::int16_t>(i.b));
+op_jump_le_i: COMPARE(<=, le_i, true, static_cast<std::int16_t>(i.b));
+op_jump_gt_i: COMPARE(>, gt_i, true, static_cast<std::int16_t>(i.b));
+op_jump_ge_i: COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
+op_jump_num_eq_i: COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
+op_jump_equal: {
+    const bool holds = values_equal(R[i.a], R[i.b]);
+    const instruction target = *pc++;
+    if (holds == (i.x != 0)) pc += target.d;
+    NEXT();
+}
+
+#define SLOW_COMPARE(name, letter, right)                                                          \
+    compare_##name : {                                                                             \
+        const std::optional<bool> holds = slow_compare(letter, R[i.a], right);                     \
+        if (!holds) SLOW(raise_pending());                                             \
+        const instruction target = *pc++;                                                          \
+        if (*holds == (i.x != 0)) pc += target.d;                                                  \
+        NEXT();                                                                                    \
+    }
+#define IMMEDIATE() value::integer(static_cast<std::int16_t>(i.b))
+    SLOW_COMPARE(lt, '<', R[i.b])
+    SLOW_COMPARE(le, 'l', R[i.b])
+    SLOW_COMPARE(num_eq, '=', R[i.b])
+    SLOW_COMPARE(lt_i, '<', IMMEDIATE())
+    SLOW_COMPARE(le_i, 'l', IMMEDIATE())
+    SLOW_COMPARE(gt_i, '>', IMMEDIATE())
+    SLOW_COMPARE(ge_i, 'g', IMMEDIATE())
+    SLOW_COMPARE(num_eq_i, '=', IMMEDIATE())
+
+#define ARITHMETIC(builtin_overflow, symbol, letter, right)                                        \
+    do {                                                                                           \
+        const value& l = R[i.b];                                                                   \
+        const value& r = right;                                                                    \
+        if (l.is_integer() && r.is_integer()) [[likely]] {                                         \
+            std::int64_t exact;                                                                    \
+            if (!builtin_overflow(l.as_integer(), r.as_integer(), &exact)) [[likely]] {            \
+                R[i.a].set_integer(exact);                                                         \
+                NEXT();                                                                            \
+            }                                                                                      \
+        } else if (l.is_real() && r.is_real()) {                                                   \
+            R[i.a] = value::real(l.as_real() symbol r.as_real());                                  \
+            NEXT();                                                                                \
+        }                                                                                          \
+        if (!slow_arithmetic(letter, l, r, R[i.a])) SLOW(raise_pending());                         \
+        NEXT();                                                                                    \
+    } while (0)
+#define ARITHMETIC_I(builtin_overflow, letter)                                                     \
+    do {                                                                                           \
+        const value& l = R[i.b];                                                                   \
+        const std::int64_t r = static_cast<std::int16_t>(i.c);                                     \
+        std::int64_t exact;                                                                        \
+        if (l.is_integer() && !builtin_overflow(l.as_integer(), r, &exact)) [[likely]] {           \
+            R[i.a].set_integer(exact);                                                             \
+            NEXT();                                                                                \
+        }                                                                                          \
+        if (!slow_arithmetic(letter, l, value::integer(r), R[i.a])) SLOW(raise_pending());         \
+        NEXT();                                                                                    \
+    } while (0)
+
+op_add: ARITHMETIC(__builtin_add_overflow, +, '+', R[i.c]);
+op_sub: ARITHMETIC(__builtin_sub_overflow, -, '-', R[i.c]);
+op_mul: ARITHMETIC(__builtin_mul_overflow, *, '*', R[i.c]);
+op_add_i: ARITHMETIC_I(__builtin_add_overflow, '+');
+op_sub_i: ARITHMETIC_I(__builtin_sub_overflow, '-');
+op_mul_i: ARITHMETIC_I(__builtin_mul_overflow, '*');
+op_logic_not:
+    R[i.a] = value::boolean(!R[i.b].truthy());
+    NEXT();
+op_is_empty: {
+    const value& v = R[i.b];
+    R[i.a] = value::boolean(v.is_nil() || (v.is(kind::list) && v.length() == 0));
+    NEXT();
+}
+op_cons:
+    if (!R[i.c].is(kind::list)) [[unlikely]] SLOW(raise_type("cons", 2, "a list", R[i.c]));
+    if (R[i.c].length() == value::max_length) [[unlikely]] SLOW(raise(error(errc::limit, "cons: the list is too long")));
+    R[i.a] = list_push_front(memory_, R[i.b], R[i.c]);
+    NEXT();
+op_first: {
+    const value& v = R[i.b];
+    if (!v.is(kind::list)) [[unlikely]] SLOW(raise_type("first", 1, "a list", v));
+    if (v.length() == 0) [[unlikely]] SLOW(raise(error(errc::evaluation, "first: the list is empty")));
+    R[i.a] = value(static_cast<const list_object*>(v.target())->items()[v.offset()]);
+    NEXT();
+}
+op_rest: {
+    const value& v = R[i.b];
+    if (!v.is(kind::list)) [[unlikely]] SLOW(raise_type("rest", 1, "a list", v));
+    if (v.length() <= 1) R[i.a] = value::empty_list();
+    else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
+    NEXT();
+}
+op_length: {
+    const value& v = R[i.b];
+    if (!v.is(kind::list)) [[unlikely]] {
+        SAVE();
+        if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1)) SLOW(raise_pending());
+        LOAD();
+        NEXT();
+    }
+    R[i.a].set_integer(v.length());
+    NEXT();
+}
+op_nth: {
+    const value& list = R[i.b];
+    const value& index = R[i.c];
+    if (!list.is(kind::list)) [[unlikely]] SLOW(raise_type("nth", 1, "a list", list));
+    if (!index.is_integer()) [[unlikely]] SLOW(raise_type("nth", 2, "an integer", index));
+    if (static_cast<std::uint64_t>(index.as_integer()) >= list.length()) [[unlikely]] {
+        SLOW(raise(error(errc::evaluation, "nth: index " + std::to_string(index.as_integer()) +
+                                               " is outside a list of " + std::to_string(list.length()))));
+    }
+    R[i.a] = value(static_cast<const list_object*>(list.target())->items()[list.offset() + static_cast<std::uint64_t>(index.as_integer())]);
+    NEXT();
+}
+op_list:
+    R[i.a] = make_list(memory_, std::span<const value>(R + i.b, i.c));
+    NEXT();
+
+op_call_global: {
+    const instruction where = *pc++;
+    const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+    if (callee.is_unbound()) [[unlikely]] {
+        SAVE();
+        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d))) SLOW(raise_pending());
+    } else {
+        R[i.a] = callee;
+    }
+}
+op_call: {
+    const value& callee = R[i.a];
+    if (callee.is(kind::closure)) [[likely]] {
+        const function* code = closure_of(callee)->code;
+        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+            const std::size_t base = BASE() + i.a + 1U;
+            if (base + code->registers > f_.capacity_) [[unlikely]] f_.reserve(base + code->registers);
+            SAVE();
+            pc = code->code.data();
+            f_.frames_.push_back({pc, code, static_cast<std::uint32_t>(base), 0});
+            R = f_.stack_ + base;
+            FUEL();
+            NEXT();
+        }
+    }
+    SLOW(call_value(BASE() + i.a, i.b, false));
+}
+op_tail_call_global: {
+    const instruction where = *pc++;
+    const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+    if (callee.is_unbound()) [[unlikely]] {
+        SAVE();
+        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d))) SLOW(raise_pending());
+    } else {
+        R[i.a] = callee;
+    }
+}
+op_tail_call: {
+    const value& callee = R[i.a];
+    if (callee.is(kind::closure)) [[likely]] {
+        const function* code = closure_of(callee)->code;
+        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+            frame& self = f_.frames_.back();
+            const std::uint32_t old_registers = self.code->registers;
+            value* from = R + i.a;
+            R[-1] = std::move(*from); // may free the code that runs: not touched any more
+            for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
+            for (std::uint32_t k = i.b; k < old_registers; ++k) R[k].set_nil();
+            self.code = code;
+            self.tail_calls += self.tail_calls != UINT32_MAX;
+            pc = code->code.data();
+            self.at = pc;
+            if (self.base + code->registers > f_.capacity_) [[unlikely]] {
+                f_.reserve(self.base + code->registers);
+                R = f_.stack_ + self.base;
+            }
+            FUEL();
+            NEXT();
+        }
+    }
+    SLOW(call_value(BASE() + i.a, i.b, true));
+}
+op_call_builtin: {
+    const instruction which = *pc++;
+    {
+        const builtin& row = f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+        native_call call(memory_, row);
+        value made = row.run(call, std::span<value>(R + i.b, i.c));
+        if (call.failure()) [[unlikely]] SLOW(raise(*std::move(call.failure())));
+        R[i.a] = std::move(made);
+    }
+    NEXT();
+}
+op_call_effect: {
+    const instruction which = *pc++;
+    effect_request request;
+    request.row = &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+    request.arguments.reserve(i.c);
+    for (std::uint32_t k = 0; k < i.c; ++k) request.arguments.push_back(std::move(R[i.b + k]));
+    SLOW(request_effect(std::move(request), BASE() + i.a));
+}
+op_call_clauses: {
+    const instruction which = *pc++;
+    SLOW(call_clauses(BASE() + i.a, i.b, f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)]));
+}
+op_jump_unless_clauses: {
+    const instruction target = *pc++;
+    if (!reads_as_clauses(R[i.a], f_.frames_.back().code->constants[i.b])) pc += target.d;
+    NEXT();
+}
+op_return_value: {
+    {
+        const std::uint32_t registers = f_.frames_.back().code->registers;
+        value result = std::move(R[i.a]);
+        for (value *r = R, *end = R + registers; r != end; ++r) {
+            if (r->is_object()) r->set_nil();
+        }
+        R[-1] = std::move(result); // the caller's register of the callee
+    }
+    f_.frames_.pop_back();
+    if (f_.frames_.empty()) goto finished;
+    LOAD();
+    NEXT();
+}
+op_rethrow: {
+    SAVE();
+    const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
+    if (i.x != 0) f_.cleanups_.pop_back();
+    error failure = caught->failure;
+    SLOW(unwind(std::move(failure)));
+}
+op_catch_value:
+    R[i.a] = describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
+    NEXT();
+op_catch_matches: {
+    const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
+    const value& wanted = R[i.c];
+    const std::string_view name = wanted.is(kind::symbol) ? symbol_name(wanted) : wanted.is(kind::string) ? string_bytes(wanted) : std::string_view();
+    R[i.a] = value::boolean(name == error_kind_name(failure) || (name == "SexpEvaluationError" && is_evaluation_error(failure)));
+    NEXT();
+}
+op_settings_push:
+    SAVE();
+    if (!push_settings(BASE(), i)) SLOW(raise_pending());
+    NEXT();
+op_settings_pop:
+    f_.settings_ = R[i.a];
+    NEXT();
+op_join_begin:
+    SAVE();
+    if (!begin_join(BASE(), i)) SLOW(raise_pending());
+    NEXT();
+op_branch_call: {
+    const instruction operands = *pc++;
+    SLOW(branch_call(i, operands, BASE()));
+}
+op_branch_done:
+    branch_done(BASE(), i);
+    NEXT();
+op_join_end:
+    SLOW(join_end(BASE(), i));
+op_join_abort:
+    SLOW(join_abort(BASE(), i));
+
+unbound_name:
+    SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
+
+
+slice_end:
+    SAVE();
+    fuel_ = 0;
+    verdict = check_slice();
+after_slow:
+    fuel = fuel_;
+    if (verdict == next::leave) goto leave;
+    if (f_.frames_.empty()) goto finished;
+    LOAD();
+    NEXT();
+
+finished:
+    out_.kind = outcome_kind::done;
+    out_.result = std::move(f_.stack_[0]);
+    fuel_ = fuel;
+    finish_fiber(out_);
+leave:
+    if (given_ > fuel_) {
+        const std::uint64_t spent = given_ - fuel_;
+        budget_.steps -= std::min(budget_.steps, spent);
+    }
+    return std::move(out_);
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,86 @@
+// One run of the machine over one fiber.
+#pragma once
+
+#include "join.hpp"
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/machine.hpp>
+
+namespace heddle::lang {
+
+/// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
+/// Lives on the native stack for the length of one run().
+class interpreter {
+public:
+    interpreter(fiber& strand, run_budget& budget, std::uint32_t slice)
+        : f_(strand), budget_(budget), slice_(slice), memory_(strand.world().memory()) {}
+
+    outcome run();
+
+    /// Splits the innermost inline branch off; its frames, permit and cleanups go with it.
+    static std::unique_ptr<fiber> detach_branch(fiber& strand);
+
+private:
+    /// What a slow operation tells the dispatch loop.
+    enum class next : std::uint8_t {
+        go_on,  ///< reload the frame and continue
+        leave,  ///< `out_` is ready
+    };
+
+    outcome dispatch();
+
+    // calls
+    next call_value(std::size_t at, std::size_t count, bool tail);
+    next enter_closure(std::size_t at, std::size_t count, bool tail);
+    next call_control(const builtin& row, std::size_t at, std::size_t count, bool tail);
+    bool run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count);
+    next request_effect(effect_request request, std::size_t dest);
+    next call_clauses(std::size_t at, std::size_t count, const value& names);
+    bool reads_as_clauses(const value& callee, const value& names);
+
+    // errors
+    next raise(error failure);
+    next raise_pending() { return raise(*std::exchange(failure_, std::nullopt)); }
+    next raise_type(std::string_view what, std::size_t index, std::string_view expected, const value& given);
+    next unwind(error failure);
+    void add_trace(error& failure) const;
+    void leave_frame();
+    void finish_fiber(outcome& out);
+
+    // waiting and branches
+    next suspend(waiting_for what);
+    void drop_grant() noexcept;
+    [[nodiscard]] bool take_grant(const concurrency_scope* scope) noexcept;
+    next branch_call(instruction i, instruction operands, std::size_t base);
+    void branch_done(std::size_t base, instruction i);
+    next join_end(std::size_t base, instruction i);
+    next join_abort(std::size_t base, instruction i);
+    [[nodiscard]] permit& strand_permit() noexcept;
+    [[nodiscard]] bool some_branch_is_stopping() const noexcept;
+    next check_slice();
+
+    // settings
+    bool push_settings(std::size_t base, instruction i);
+    bool begin_join(std::size_t base, instruction i);
+    void make_function(std::size_t base, instruction i);
+
+    // names
+    bool global_lookup(std::size_t dest, std::uint32_t index);
+    bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
+    std::optional<bool> slow_compare(char operation, const value& left, const value& right);
+
+    /// Where the running instruction stands. Valid after the frame's `at` was saved.
+    [[nodiscard]] source_span here() const;
+    [[nodiscard]] frame& top() noexcept { return f_.frames_.back(); }
+
+    fiber& f_;
+    run_budget& budget_;
+    std::uint32_t slice_;
+    heap& memory_;
+    std::uint32_t fuel_ = 0;
+    std::uint32_t given_ = 0; ///< fuel at the last refill
+    std::optional<error> failure_; ///< set by helpers that return false
+    outcome out_;
+};
+
+} // namespace heddle::lang

@@ -1,0 +1,274 @@
+// Slices, waiting, branches and joins.
+#include "interpreter.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+permit& interpreter::strand_permit() noexcept {
+    return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
+}
+
+bool interpreter::some_branch_is_stopping() const noexcept {
+    return std::any_of(f_.branches_.begin(), f_.branches_.end(), [](const inline_branch& b) {
+        return static_cast<const join*>(host_of(b.group))->stopping();
+    });
+}
+
+/// Gives a permit back that was handed over and is not wanted any more.
+void interpreter::drop_grant() noexcept {
+    if (f_.granted_) std::exchange(f_.granted_, nullptr)->release();
+}
+
+/// True when a permit of `scope` was handed over while the strand waited.
+bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
+    if (f_.granted_ != scope || !scope) return false;
+    f_.granted_ = nullptr;
+    return true;
+}
+
+/// At the start and at the end of a slice: limits, cancellation, and more fuel.
+interpreter::next interpreter::check_slice() {
+    const std::uint64_t spent = given_ - fuel_;
+    budget_.steps -= std::min(budget_.steps, spent);
+    const bool fresh = given_ == 1 && fuel_ == 1; // run() has just begun
+    given_ = fuel_ = 0;
+    if (!fresh && slice_ <= spent) {
+        out_.kind = outcome_kind::out_of_steps;
+        return next::leave;
+    }
+    slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
+    // A safe point counts as one step, so a slice of n runs n of them.
+    const auto refill = [&] { given_ = fuel_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps))); };
+    refill();
+    if (f_.incoming_) {
+        error failure = *std::exchange(f_.incoming_, std::nullopt);
+        if (f_.frames_.empty() && f_.first_call_ < 0) {
+            add_trace(failure);
+            return unwind(std::move(failure));
+        }
+        if (!(f_.cancel_requested() && !f_.cancellation_masked())) return raise(std::move(failure));
+    }
+    if (!f_.cancellation_masked()) {
+        if (f_.cancel_requested()) {
+            f_.first_call_ = -1;
+            drop_grant();
+            return unwind(error::cancelled(f_.cancelled_because()).with_span(here()));
+        }
+        if (some_branch_is_stopping()) {
+            drop_grant();
+            return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
+        }
+        if (const value* at = map_find(f_.settings_, "deadline-at"); at && f_.world_->host().now() >= at->as_real() && !f_.frames_.empty()) {
+            return raise(error(errc::timeout, "the time given by 'with' or 'timeout' is over"));
+        }
+    }
+    // Frames are not values; they count all the same.
+    if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame); bytes != f_.charged_frames_) {
+        memory_.charge(bytes);
+        memory_.discharge(std::exchange(f_.charged_frames_, bytes));
+    }
+    if (f_.cancellation_masked()) return next::go_on;
+    if (budget_.steps == 0) return raise(error(errc::limit, "the step limit of this run is used up"));
+    if (memory_.over_limit()) {
+        return raise(error(errc::limit, "the memory limit of this run (" + std::to_string(memory_.limit() / (1024 * 1024)) +
+                                            " MiB) is used up at a depth of " + std::to_string(f_.frames_.size()) + " calls")
+                         .with_hint("raise the limit, or make a deep recursion a loop with tail calls"));
+    }
+    if (f_.frames_.size() > budget_.max_frames) {
+        return raise(error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
+    }
+    return next::go_on;
+}
+
+/// The strand has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
+/// goes on.
+interpreter::next interpreter::suspend(waiting_for what) {
+    f_.waits_ = what;
+    if (f_.branches_.empty()) {
+        out_.kind = what == waiting_for::effect ? outcome_kind::effect : outcome_kind::parked;
+        return next::leave;
+    }
+    out_.child = detach_branch(f_);
+    out_.kind = outcome_kind::forked;
+    return next::leave;
+}
+
+std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
+    inline_branch branch = std::move(parent.branches_.back());
+    parent.branches_.pop_back();
+    auto child = std::make_unique<fiber>(*parent.world_);
+    const std::size_t first = branch.first_frame;
+    const bool framed = first < parent.frames_.size();
+    // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
+    const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
+    std::size_t to = from + 1;
+    if (framed) to = parent.frames_.back().base + parent.frames_.back().code->registers;
+    child->reserve(to - from);
+    // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
+    for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
+    child->frames_.assign(parent.frames_.begin() + static_cast<std::ptrdiff_t>(first), parent.frames_.end());
+    parent.frames_.resize(first);
+    for (frame& moved : child->frames_) moved.base -= static_cast<std::uint32_t>(from);
+    while (!parent.cleanups_.empty() && parent.cleanups_.back().depth > first) {
+        cleanup_mark moved = parent.cleanups_.back();
+        moved.depth -= static_cast<std::uint32_t>(first);
+        child->cleanups_.insert(child->cleanups_.begin(), moved);
+        parent.cleanups_.pop_back();
+    }
+    child->settings_ = std::exchange(parent.settings_, std::move(branch.settings));
+    child->request_ = std::move(parent.request_);
+    child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
+    child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
+    child->waits_on_ = std::exchange(parent.waits_on_, value());
+    child->driver = parent.driver;
+    child->right_ = branch.right;
+    child->slot_ = branch.slot;
+    auto* group = static_cast<join*>(host_of(branch.group));
+    child->group_ = std::move(branch.group);
+    group->add(*child);
+    // What the branch waits on must wake the child, not its parent.
+    if (child->waits_ == waiting_for::children) host_as<join>(child->waits_on_)->park(*child);
+    if (child->waits_ == waiting_for::permit) {
+        concurrency_scope* scope = std::exchange(parent.waits_scope_, nullptr);
+        scope->forget(parent);
+        scope->wait(*child);
+    }
+    ++parent.frames_.back().at; // past branch_done: the join hears from the child
+    return child;
+}
+
+bool interpreter::begin_join(std::size_t base, instruction i) {
+    value* R = f_.stack_ + base;
+    const value& count = R[i.b];
+    const auto slots = static_cast<std::uint64_t>(count.is_integer() ? count.as_integer() : -1);
+    if (slots > value::max_length || !memory_.can_allocate(slots * sizeof(value))) {
+        failure_ = error(errc::limit, std::to_string(slots) + " results do not fit in the memory limit");
+        return false;
+    }
+    const std::string_view label = string_bytes(top().code->constants[i.c]);
+    concurrency_scope* scope = nullptr;
+    value scope_value;
+    if (const value* set = map_find(f_.settings_, "concurrency-scope")) {
+        scope_value = *set;
+        scope = static_cast<concurrency_scope*>(host_of(scope_value));
+    }
+    R[i.a] = make_host(memory_, std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x), std::string(label), scope, std::move(scope_value)));
+    return true;
+}
+
+interpreter::next interpreter::branch_call(instruction i, instruction operands, std::size_t base) {
+    value* R = f_.stack_ + base;
+    auto* group = static_cast<join*>(host_of(R[operands.b]));
+    const auto skip = [&] {
+        for (std::size_t k = 0; k <= i.b; ++k) R[i.a + k].set_nil();
+        ++top().at; // past branch_done
+        return next::go_on;
+    };
+    if (group->stopping()) {
+        drop_grant();
+        return skip();
+    }
+    permit right{group->scope(), false};
+    if (right.scope) {
+        permit& own = strand_permit();
+        if (take_grant(right.scope)) {
+            right.held = true;
+        } else if (own.scope == right.scope && own.held) {
+            own.held = false; // lent to the branch
+            right.held = true;
+        } else if (right.scope->try_acquire()) {
+            right.held = true;
+        } else {
+            top().at -= 2; // tried again once a permit was handed over
+            right.scope->wait(f_);
+            return suspend(waiting_for::permit);
+        }
+    }
+    f_.branches_.push_back({f_.frames_.size(), R[operands.b], static_cast<std::uint32_t>(R[operands.a].as_integer()), right, f_.settings_});
+    return call_value(base + i.a, i.b, false);
+}
+
+void interpreter::branch_done(std::size_t base, instruction i) {
+    inline_branch ended = std::move(f_.branches_.back());
+    f_.branches_.pop_back();
+    static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(f_.stack_[base + i.a]));
+    if (!ended.right.held) return;
+    permit& own = strand_permit();
+    if (own.scope == ended.right.scope && !own.held) own.held = true; // given back
+    else ended.right.scope->release();
+}
+
+interpreter::next interpreter::join_end(std::size_t base, instruction i) {
+    const value kept = f_.stack_[base + i.b];
+    auto* group = static_cast<join*>(host_of(kept));
+    permit& own = strand_permit();
+    if (group->living() != 0) {
+        --top().at; // looked at again when the last child has ended
+        if (own.held && own.scope == group->scope()) {
+            own.held = false;
+            own.scope->release();
+        }
+        f_.waits_on_ = kept;
+        group->park(f_);
+        return suspend(waiting_for::children);
+    }
+    if (own.scope && !own.held) {
+        // A branch goes on only with a permit, also after its own branches.
+        if (take_grant(own.scope) || own.scope->try_acquire()) {
+            own.held = true;
+        } else {
+            --top().at;
+            own.scope->wait(f_);
+            return suspend(waiting_for::permit);
+        }
+    }
+    auto outcome = group->outcome();
+    if (!outcome) return raise(std::move(outcome).error());
+    f_.stack_[base + i.a] = *std::move(outcome);
+    return next::go_on;
+}
+
+interpreter::next interpreter::join_abort(std::size_t base, instruction i) {
+    const value kept = f_.stack_[base + i.a];
+    auto* group = static_cast<join*>(host_of(kept));
+    group->cancel(f_.cancel_requested() ? f_.cancelled_because() : cancel_reason::sibling);
+    if (group->living() == 0) return next::go_on;
+    --top().at;
+    f_.waits_on_ = kept;
+    group->park(f_);
+    return suspend(waiting_for::children);
+}
+
+// ---------------------------------------------------------------- machine
+
+outcome machine::run(fiber& strand, run_budget& budget, std::uint32_t slice) {
+    interpreter one(strand, budget, std::max<std::uint32_t>(1, slice));
+    return one.run();
+}
+
+void machine::resume(fiber& strand, result<value> answer) {
+    strand.waits_ = waiting_for::nothing;
+    strand.request_.reset();
+    if (answer) strand.stack_[strand.result_slot_] = *std::move(answer);
+    else strand.incoming_ = std::move(answer).error();
+}
+
+std::unique_ptr<fiber> machine::split_running_branch(fiber& strand) {
+    if (strand.branches_.empty() || strand.waits_ != waiting_for::nothing) return nullptr;
+    if (strand.branches_.back().first_frame >= strand.frames_.size()) return nullptr;
+    return interpreter::detach_branch(strand);
+}
+
+value with_concurrency(realm& world, value settings, std::size_t branches) {
+    value scope = make_host(world.memory(), std::make_unique<concurrency_scope>(branches));
+    return map_put(world.memory(), std::move(settings), "concurrency-scope", std::move(scope));
+}
+
+} // namespace heddle::lang

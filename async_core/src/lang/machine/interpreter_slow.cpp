@@ -1,0 +1,434 @@
+// Calls off the fast path, errors and unwinding.
+#include "interpreter.hpp"
+
+#include "../builtins/arithmetic.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t most_trace_lines = 64;
+
+std::string shown(const value& v) {
+    print_options options;
+    options.max_bytes = 80;
+    options.max_depth = 8;
+    return print_value(v, options);
+}
+
+std::string name_of(const function& code) { return code.name.empty() ? "a function" : "'" + code.name + "'"; }
+
+std::string plural(std::size_t n) { return std::to_string(n) + (n == 1 ? " argument" : " arguments"); }
+
+error arity_error(const std::string& who, std::size_t least, std::size_t most, std::size_t given) {
+    std::string expected = std::to_string(least);
+    if (most == SIZE_MAX) expected = "at least " + expected;
+    else if (most != least) expected += " to " + std::to_string(most);
+    return error(errc::arity, who + " expects " + expected + (least == 1 && most == 1 ? " argument" : " arguments") + ", got " + std::to_string(given));
+}
+
+/// Functions of the prelude whose names say nothing to a user.
+bool is_internal(const function& code) { return !code.name.empty() && code.name.front() == '%'; }
+
+} // namespace
+
+source_span interpreter::here() const {
+    if (f_.frames_.empty()) return {};
+    const frame& now = f_.frames_.back();
+    const std::size_t next = static_cast<std::size_t>(now.at - now.code->code.data());
+    return next == 0 ? now.code->span : now.code->places[next - 1];
+}
+
+void interpreter::make_function(std::size_t base, instruction i) {
+    value* R = f_.stack_ + base;
+    const function& code = *f_.frames_.back().code->functions[static_cast<std::uint32_t>(i.d)];
+    value made = make_closure(memory_, code, static_cast<std::uint32_t>(code.captures.size()));
+    value* captured = closure_of(made)->captured();
+    for (const capture& each : code.captures) {
+        switch (each.where) {
+        case capture::from::local: *captured = R[each.index]; break;
+        case capture::from::captured: *captured = closure_of(R[-1])->captured()[each.index]; break;
+        case capture::from::self: *captured = R[-1]; break;
+        }
+        ++captured;
+    }
+    R[i.a] = std::move(made);
+}
+
+// ---------------------------------------------------------------- calls
+
+interpreter::next interpreter::call_value(std::size_t at, std::size_t count, bool tail) {
+    const value& callee = f_.stack_[at];
+    switch (callee.type()) {
+    case kind::closure: return enter_closure(at, count, tail);
+    case kind::builtin: {
+        const builtin& row = callee.as_builtin();
+        if (count < row.min_arguments || (row.max_arguments != builtin::any_number && count > row.max_arguments)) {
+            return raise(arity_error(std::string(row.name), row.min_arguments,
+                                     row.max_arguments == builtin::any_number ? SIZE_MAX : row.max_arguments, count));
+        }
+        if (row.how == builtin_kind::control) return call_control(row, at, count, tail);
+        if (row.how == builtin_kind::pure) {
+            const bool ran = run_pure(row, at, at + 1, count);
+            for (std::size_t k = 1; k <= count; ++k) f_.stack_[at + k].set_nil();
+            return ran ? next::go_on : raise_pending();
+        }
+        effect_request request;
+        request.row = &row;
+        for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+        return request_effect(std::move(request), at);
+    }
+    case kind::host:
+        if (host_of(callee)->callable()) {
+            effect_request request;
+            request.callee = callee;
+            for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+            return request_effect(std::move(request), at);
+        }
+        [[fallthrough]];
+    default: {
+        std::string what = callee.is_nil() ? "nil" : shown(callee) + ": it is a " + std::string(kind_name(callee.type())) + ", not a function";
+        return raise(error(errc::evaluation, "cannot call " + what));
+    }
+    }
+}
+
+bool interpreter::run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count) {
+    native_call call(memory_, row);
+    value made = row.run(call, std::span<value>(f_.stack_ + first, count));
+    if (call.failure()) {
+        failure_ = std::move(call.failure());
+        return false;
+    }
+    f_.stack_[dest] = std::move(made);
+    return true;
+}
+
+/// Any number of arguments: optional ones are filled with nil, surplus ones gathered in the rest.
+interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, bool tail) {
+    const function* code = closure_of(f_.stack_[at])->code;
+    const std::size_t positional = code->required + code->optional;
+    if (count < code->required || (count > positional && !code->has_rest)) {
+        return raise(arity_error(name_of(*code), code->required, code->has_rest ? SIZE_MAX : positional, count)
+                         .with_hint(code->parameter_names.empty() ? "" : "its parameters are declared where it is defined")
+                         .with_trace("the function", code->span));
+    }
+    const std::size_t base = at + 1;
+    f_.reserve(base + std::max<std::size_t>({code->registers, count, positional + 1}));
+    value* R = f_.stack_ + base;
+    if (code->has_rest) {
+        value rest = value::empty_list();
+        if (count > positional) {
+            rest = make_list(memory_, std::span<const value>(R + positional, count - positional));
+            for (std::size_t k = positional; k < count; ++k) R[k].set_nil();
+        }
+        R[positional] = std::move(rest);
+    }
+    for (std::size_t k = count; k < positional; ++k) R[k].set_nil();
+    if (tail && !f_.frames_.empty()) {
+        frame& self = top();
+        value* own = f_.stack_ + self.base;
+        const std::uint32_t old_registers = self.code->registers;
+        const std::size_t arguments = positional + (code->has_rest ? 1 : 0);
+        own[-1] = std::move(f_.stack_[at]);
+        for (std::size_t k = 0; k < arguments; ++k) own[k] = std::move(f_.stack_[base + k]);
+        for (std::size_t k = arguments; k < old_registers; ++k) own[k].set_nil();
+        f_.reserve(self.base + code->registers);
+        self.code = code;
+        self.at = code->code.data();
+        self.tail_calls += self.tail_calls != UINT32_MAX;
+    } else {
+        f_.frames_.push_back({code->code.data(), code, static_cast<std::uint32_t>(base), 0});
+    }
+    if (fuel_ > 1) {
+        --fuel_;
+        return next::go_on;
+    }
+    fuel_ = 0;
+    return check_slice();
+}
+
+/// Primitives that the machine runs itself.
+interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count, bool tail) {
+    // The only one: (apply f x… list)
+    (void)row;
+    const value list = f_.stack_[at + count];
+    if (!list.is(kind::list)) return raise_type("apply", count, "a list", list);
+    const std::size_t spread = list.length();
+    if (!memory_.can_allocate(spread * sizeof(value))) {
+        return raise(error(errc::limit, "apply: " + std::to_string(spread) + " arguments do not fit in the memory limit"));
+    }
+    f_.reserve(at + count + spread + 1);
+    value* R = f_.stack_ + at;
+    for (std::size_t k = 0; k < count; ++k) R[k] = std::move(R[k + 1]); // callee and leading arguments move down
+    R[count] = value();
+    const std::span<const value> items = list_items(list);
+    for (std::size_t k = 0; k < spread; ++k) R[count - 1 + k] = items[k];
+    return call_value(at, count - 2 + spread, tail);
+}
+
+interpreter::next interpreter::request_effect(effect_request request, std::size_t dest) {
+    request.span = here();
+    f_.request_ = std::make_unique<effect_request>(std::move(request));
+    f_.result_slot_ = static_cast<std::uint32_t>(dest);
+    return suspend(waiting_for::effect);
+}
+
+interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, const value& names) {
+    value callee = f_.stack_[at];
+    if (callee.is(kind::symbol) || callee.is(kind::string)) {
+        const std::string_view name = callee.is(kind::symbol) ? symbol_name(callee) : string_bytes(callee);
+        auto info = f_.world_->host().find_operator(memory_, name);
+        if (!info) return raise(f_.world_->unbound_error(name));
+        callee = std::move(info->callable);
+    }
+    const host_object* object = host_of(callee);
+    if (!object || !object->callable()) {
+        return raise(error(errc::evaluation, "only a task or a tool can be called with clauses (name expression), not " + shown(callee)));
+    }
+    effect_request request;
+    request.callee = std::move(callee);
+    request.names = names;
+    for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+    return request_effect(std::move(request), at);
+}
+
+bool interpreter::reads_as_clauses(const value& callee, const value& names) {
+    const host_object* object = host_of(callee);
+    if (!object) return false;
+    const auto info = f_.world_->host().describe_callable(*object);
+    if (!info) return false;
+    if (info->is_tool || !info->declares_inputs) return true;
+    const auto items = list_items(names);
+    return std::all_of(items.begin(), items.end(), [&](const value& name) {
+        const std::string_view key = symbol_name(name);
+        return f_.world_->host().is_reserved_key(key) ||
+               std::find(info->inputs.begin(), info->inputs.end(), key) != info->inputs.end();
+    });
+}
+
+bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
+    const std::string name(f_.world_->global_name(index));
+    if (const auto info = f_.world_->host().find_operator(memory_, name)) {
+        f_.stack_[dest] = info->callable;
+        return true;
+    }
+    failure_ = f_.world_->unbound_error(name);
+    return false;
+}
+
+bool interpreter::slow_arithmetic(char operation, const value& left, const value& right, value& dest) {
+    const std::string_view name(&operation, 1);
+    native_call call(memory_, *find_builtin(name));
+    value made = arithmetic(call, operation, left, right);
+    if (call.failure()) {
+        failure_ = std::move(call.failure());
+        return false;
+    }
+    dest = std::move(made);
+    return true;
+}
+
+std::optional<bool> interpreter::slow_compare(char operation, const value& left, const value& right) {
+    const std::optional<int> order = compare_numbers(left, right);
+    if (!order) {
+        const std::string_view name = operation == '<' ? "<" : operation == 'l' ? "<=" : operation == '>' ? ">" : operation == 'g' ? ">=" : "=";
+        const auto is_number = [](const value& v) { return v.is_integer() || v.is_real() || v.is_boolean(); };
+        const bool first = !is_number(left);
+        native_call call(memory_, *find_builtin(name));
+        call.fail_type(first ? 1 : 2, "a number", first ? left : right);
+        failure_ = std::move(call.failure());
+        return std::nullopt;
+    }
+    if (*order == 2) return false; // NaN
+    switch (operation) {
+    case '<': return *order < 0;
+    case 'l': return *order <= 0;
+    case '>': return *order > 0;
+    case 'g': return *order >= 0;
+    default: return *order == 0;
+    }
+}
+
+bool interpreter::push_settings(std::size_t base, instruction i) {
+    value* R = f_.stack_ + base;
+    R[i.a] = f_.settings_;
+    value settings = f_.settings_;
+    for (const map_entry& added : map_entries(R[i.b])) {
+        const std::string_view name = string_bytes(added.key);
+        const auto refuse = [&](const char* expected) {
+            failure_ = error(errc::type, "with: " + std::string(name) + " must be " + expected + ", not " + shown(added.item));
+            return false;
+        };
+        if (name == "concurrency") {
+            if (!added.item.is_integer() || added.item.as_integer() < 1) return refuse("a whole number from 1");
+            settings = with_concurrency(*f_.world_, std::move(settings), static_cast<std::size_t>(added.item.as_integer()));
+        } else if (name == "timeout" || name == "deadline") {
+            if (!added.item.is_integer() && !added.item.is_real()) return refuse("a number of seconds");
+            const double seconds = added.item.is_integer() ? static_cast<double>(added.item.as_integer()) : added.item.as_real();
+            if (!(seconds >= 0)) return refuse("a number of seconds from 0");
+            double at = f_.world_->host().now() + seconds;
+            // A deadline further out still holds.
+            if (const value* outer = map_find(settings, "deadline-at")) at = std::min(at, outer->as_real());
+            settings = map_put(memory_, std::move(settings), "deadline-at", value::real(at));
+        } else {
+            settings = map_put(memory_, std::move(settings), added.key, added.item);
+        }
+    }
+    f_.settings_ = std::move(settings);
+    return true;
+}
+
+// ---------------------------------------------------------------- errors
+
+interpreter::next interpreter::raise_type(std::string_view what, std::size_t index, std::string_view expected, const value& given) {
+    return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) + " must be " +
+                                       std::string(expected) + ", not " + std::string(kind_name(given.type())) + " " + shown(given)));
+}
+
+interpreter::next interpreter::raise(error failure) {
+    failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
+    add_trace(failure);
+    return unwind(std::move(failure));
+}
+
+/// The frames down to the branch that runs, in the user's words. Deep recursion is folded.
+void interpreter::add_trace(error& failure) const {
+    const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+    const std::size_t count = f_.frames_.size() - floor;
+    const std::size_t half = most_trace_lines / 2;
+    for (std::size_t k = 0; k < count; ++k) {
+        if (count > most_trace_lines && k == half) {
+            const std::size_t skipped = count - most_trace_lines;
+            failure = std::move(failure).with_trace("… " + std::to_string(skipped) + " more calls …");
+            k += skipped;
+        }
+        const std::size_t index = f_.frames_.size() - 1 - k;
+        const frame& at = f_.frames_[index];
+        if (index == 0 && at.code->name.empty() && f_.group_.is_nil()) break; // the program itself
+        if (is_internal(*at.code)) continue;
+        source_span called;
+        if (index != 0) {
+            const frame& caller = f_.frames_[index - 1];
+            const std::size_t next_index = static_cast<std::size_t>(caller.at - caller.code->code.data());
+            if (next_index != 0) called = caller.code->places[next_index - 1];
+        }
+        std::string line = at.code->name.empty() ? "in a lambda" : "in '" + at.code->name + "'";
+        if (at.tail_calls != 0) line += " (after " + std::to_string(at.tail_calls) + (at.tail_calls == 1 ? " tail call)" : " tail calls)");
+        failure = std::move(failure).with_trace(std::move(line), called.known() ? called : at.code->span);
+    }
+}
+
+void interpreter::leave_frame() {
+    const frame& gone = top();
+    value* R = f_.stack_ + gone.base;
+    for (std::uint32_t k = 0; k < gone.code->registers; ++k) R[k].set_nil();
+    value* callee = R - 1;
+    f_.frames_.pop_back();
+    callee->set_nil();
+}
+
+/// Looks for a handler from the innermost frame outwards. Cancellation stops at cleanups only.
+interpreter::next interpreter::unwind(error failure) {
+    const bool cancellation = failure.is_cancelled();
+    for (;;) {
+        const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+        while (f_.frames_.size() > floor) {
+            frame& at = top();
+            const std::uint32_t depth = static_cast<std::uint32_t>(f_.frames_.size());
+            const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
+            for (const handler& h : at.code->handlers) {
+                if (position < h.begin || position >= h.end || (cancellation && !h.cleanup)) continue;
+                // Cleanups that this jump leaves are over.
+                while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||
+                                                 (f_.cleanups_.back().depth == depth && h.begin < f_.cleanups_.back().target))) {
+                    f_.cleanups_.pop_back();
+                }
+                f_.stack_[at.base + h.slot] = make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
+                at.at = at.code->code.data() + h.target;
+                if (h.cleanup) f_.cleanups_.push_back({depth, h.target});
+                return next::go_on;
+            }
+            leave_frame();
+        }
+        while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size()) f_.cleanups_.pop_back();
+        if (f_.branches_.empty()) {
+            out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
+            out_.failure = std::move(failure);
+            finish_fiber(out_);
+            return next::leave;
+        }
+        // The end of a branch that ran on this stack.
+        inline_branch ended = std::move(f_.branches_.back());
+        f_.branches_.pop_back();
+        auto* group = static_cast<join*>(host_of(ended.group));
+        if (ended.right.held) {
+            permit& outer = strand_permit();
+            if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
+            else ended.right.scope->release();
+        }
+        f_.settings_ = std::move(ended.settings);
+        if (!cancellation) {
+            group->fail(ended.slot, std::move(failure));
+            ++top().at; // past branch_done
+            return next::go_on;
+        }
+        if (f_.cancel_requested() || some_branch_is_stopping()) continue; // the parent ends too
+        ++top().at;
+        return next::go_on;
+    }
+}
+
+/// The fiber has ended, however: its join hears of it.
+void interpreter::finish_fiber(outcome& out) {
+    if (f_.right_.held) {
+        f_.right_.held = false;
+        f_.right_.scope->release();
+    }
+    drop_grant();
+    if (f_.group_.is_nil()) return;
+    const value kept = std::exchange(f_.group_, value());
+    auto* group = static_cast<join*>(host_of(kept));
+    if (out.kind == outcome_kind::done) group->deliver(f_.slot_, out.result);
+    else if (out.kind == outcome_kind::failed) group->fail(f_.slot_, *out.failure);
+    group->remove(f_);
+}
+
+value describe_error(realm& world, const error& failure) {
+    heap& memory = world.memory();
+    const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
+    value made = value::empty_map();
+    const auto put = [&](std::string_view key, value item) { made = map_put(memory, std::move(made), key, std::move(item)); };
+    const auto place = [&](source_span span) -> value {
+        const source_location at = world.sources().locate(span);
+        if (at.line == 0) return {};
+        value described = map_put(memory, value::empty_map(), "file", make_string(memory, at.file));
+        described = map_put(memory, std::move(described), "line", value::integer(at.line));
+        return map_put(memory, std::move(described), "column", value::integer(at.column));
+    };
+    put("kind", make_string(memory, error_kind_name(failure)));
+    put("reason", payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
+    put("message", make_string(memory, failure.message()));
+    put("span", place(failure.info().span));
+    value stack = value::empty_list();
+    for (const trace_entry& entry : failure.info().trace) {
+        value line = map_put(memory, value::empty_map(), "what", make_string(memory, entry.what));
+        line = map_put(memory, std::move(line), "span", place(entry.where));
+        stack = list_push_back(memory, std::move(stack), std::move(line));
+    }
+    put("stack", std::move(stack));
+    put("data", payload ? payload->data : value());
+    put("result", payload ? payload->result : value());
+    return made;
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,98 @@
+// Groups of branches, and the bound on how many run.
+#pragma once
+
+#include <heddle/lang/fiber.hpp>
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::lang {
+
+/// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
+/// share it. A branch that waits for branches of its own gives its permit back meanwhile, so nesting
+/// cannot deadlock. First come, first served.
+class concurrency_scope final : public host_object {
+public:
+    explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "concurrency-scope"; }
+    [[nodiscard]] bool try_acquire() noexcept;
+    void release() noexcept;
+    /// Parks a fiber until a permit is handed to it (fiber::granted_).
+    void wait(fiber& strand);
+    void forget(fiber& strand) noexcept;
+    [[nodiscard]] std::size_t running() const noexcept { return running_; }
+
+private:
+    std::size_t limit_;
+    std::size_t running_ = 0;
+    std::deque<fiber*> queue_;
+};
+
+/// What a join makes of its branches' ends.
+enum class join_policy : std::uint8_t {
+    all = 0,     ///< list of values; the first error ends the others and is raised
+    settled = 1, ///< list of maps ok/value/error; never fails
+    first = 2    ///< the first value; the others are ended; all failed: the last error
+};
+
+/// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
+class join final : public host_object {
+public:
+    join(heap& memory, std::size_t slots, join_policy policy, std::string label, concurrency_scope* scope, value scope_value);
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
+    static constexpr std::string_view type_tag = "join";
+
+    /// A branch ended with a value, or failed.
+    void deliver(std::uint32_t slot, value v);
+    void fail(std::uint32_t slot, error failure);
+
+    void add(fiber& child);
+    /// A branch that was a fiber has ended, however.
+    void remove(fiber& child);
+    /// Asks all living children to end; no further branch is started.
+    void cancel(cancel_reason reason) noexcept;
+
+    /// No further branch is to be started: failed, decided or cancelled.
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
+    [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_; }
+    void park(fiber& strand) noexcept { parked_ = &strand; }
+    void unpark() noexcept { parked_ = nullptr; }
+
+    /// Once no child lives: the value, or the error to raise.
+    [[nodiscard]] result<value> outcome();
+
+private:
+    void stop(cancel_reason reason) noexcept;
+
+    heap& memory_;
+    join_policy policy_;
+    std::string label_;
+    concurrency_scope* scope_;
+    value scope_value_; ///< keeps scope_ alive
+    value results_;     ///< a list of all slots, written in place
+    std::vector<fiber*> children_;
+    fiber* parked_ = nullptr;
+    std::optional<error> failure_;
+    std::uint32_t failed_slot_ = 0;
+    std::size_t failures_ = 0;
+    std::optional<value> winner_;
+    bool stopping_ = false;
+};
+
+/// An error on its way through cleanups and to catch clauses.
+class caught_error final : public host_object {
+public:
+    explicit caught_error(error e) : failure(std::move(e)) {}
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "error"; }
+    error failure;
+};
+
+/// The map that `catch` binds (language.md 6).
+[[nodiscard]] value describe_error(realm& world, const error& failure);
+
+} // namespace heddle::lang

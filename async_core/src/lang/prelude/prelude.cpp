@@ -1,0 +1,28 @@
+#include <heddle/lang/prelude.hpp>
+
+#include "prelude_sources.hpp"
+
+#include <heddle/lang/compile.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/reader.hpp>
+
+namespace heddle::lang {
+
+result<void> load_prelude(realm& world) {
+    for (const prelude_source& source : prelude_sources()) {
+        const std::uint32_t position = world.sources().add("prelude/" + std::string(source.name), std::string(source.text));
+        auto forms = read_all(world.memory(), source.text, position);
+        if (!forms) return std::move(forms).error();
+        auto code = compile(world, *forms);
+        if (!code) return std::move(code).error();
+        const auto strand = start_fiber(world, *code);
+        run_budget budget;
+        outcome ended = machine::run(*strand, budget, UINT32_MAX);
+        if (ended.kind != outcome_kind::done) {
+            return ended.failure ? *ended.failure : error(heddle::errc::internal, "the prelude did not run to its end");
+        }
+    }
+    return {};
+}
+
+} // namespace heddle::lang
