@@ -1,0 +1,51 @@
+// What a workflow asks of the world.
+#pragma once
+
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+#include <heddle/lang/fiber.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::host {
+
+class session;
+
+/// One request of a running workflow. The coroutine that answers it owns the parts; `owner` outlives it.
+struct effect_call {
+    session& owner;
+    lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
+    lang::value settings;         ///< dynamic settings (`with`) at the call, a map
+    coro::call_context context;   ///< cancellation of the branch, deadline of run and settings
+};
+
+/// An effect primitive: its row in the table of primitives and the coroutine that answers it.
+/// Errors of the result are raised in the workflow. Cancellation: ends at its next wait.
+/// Threads: the session's only.
+class effect_handler {
+public:
+    virtual ~effect_handler() = default;
+    [[nodiscard]] virtual const lang::builtin& row() const noexcept = 0;
+    [[nodiscard]] virtual coro::task<result<lang::value>> run(effect_call call) = 0;
+};
+
+/// Tasks and tools: names that a workflow can call besides primitives. One per session.
+class operator_source {
+public:
+    virtual ~operator_source() = default;
+    /// By name, then by type:subtype.
+    [[nodiscard]] virtual std::optional<lang::operator_info> find(lang::heap& memory, std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<lang::operator_info> describe(const lang::host_object& callable) const = 0;
+    [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
+    virtual void collect_names(std::vector<std::string>& names) const = 0;
+    /// Calls request.callee. With request.names the arguments are clauses, else positions.
+    [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
+    /// (defatom …): `form` is the whole form as data; registers the template and gives its callable.
+    [[nodiscard]] virtual result<lang::value> define_task(session& owner, const lang::value& form, source_span span) = 0;
+};
+
+} // namespace heddle::host

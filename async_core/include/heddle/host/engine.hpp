@@ -1,0 +1,58 @@
+// The embedding API: engine and session.
+#pragma once
+
+#include <heddle/base/log.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/host/effect.hpp>
+#include <heddle/ports/file_port.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::host {
+
+class session;
+
+/// What an engine is made of. Everything is owned by the caller or shared, and outlives the engine's
+/// sessions.
+struct engine_parts {
+    log_port* log = nullptr;             ///< null: nothing is logged
+    ports::file_port* files = nullptr;   ///< null: file primitives raise PermissionError
+    std::function<void(std::string_view)> print; ///< where (print …) goes; empty: dropped
+    std::vector<std::string> readable_environment; ///< names that (getenv …) may read
+    std::uint64_t random_seed = 0;       ///< 0: seeded by the system
+    /// Makes the tasks and tools of a session; empty: none.
+    std::function<std::unique_ptr<operator_source>(session&)> operators;
+    /// Effect primitives besides the built-in ones.
+    std::vector<std::shared_ptr<effect_handler>> effects;
+};
+
+/// Configuration that sessions share. One per shard (thread).
+///
+/// Example: examples/2_embedding. Threads: one thread; the loop's.
+class engine {
+public:
+    engine(coro::event_loop& loop, engine_parts parts);
+    ~engine();
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    /// A fresh world: globals, tasks, history. The engine outlives it. Errors: none expected.
+    [[nodiscard]] result<std::unique_ptr<session>> new_session();
+
+    [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
+    [[nodiscard]] const engine_parts& parts() const noexcept { return parts_; }
+    [[nodiscard]] log_port& log() const noexcept { return parts_.log ? *parts_.log : null_log(); }
+    /// Effect primitives by name; null when there is none.
+    [[nodiscard]] effect_handler* find_effect(std::string_view name) const noexcept;
+    [[nodiscard]] const std::vector<std::shared_ptr<effect_handler>>& effects() const noexcept { return effects_; }
+
+private:
+    coro::event_loop& loop_;
+    engine_parts parts_;
+    std::vector<std::shared_ptr<effect_handler>> effects_;
+};
+
+} // namespace heddle::host

@@ -1,0 +1,77 @@
+// One world of a workflow: its globals, tasks and evaluations.
+#pragma once
+
+#include <heddle/coro/task.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/host/run_options.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::host {
+
+/// Counts of a run under way, for progress.
+struct run_counters {
+    std::size_t fibers = 0;          ///< alive now
+    std::size_t most_fibers = 0;
+    std::uint64_t effects = 0;       ///< requests to the world so far
+    std::uint64_t steps = 0;
+};
+
+/// Evaluates workflows. Evaluations of one session run one after another (a second one started
+/// meanwhile is refused); sessions run side by side on one loop.
+///
+/// Values that it gives out may outlive it. Threads: the loop's only.
+class session {
+public:
+    explicit session(engine& owner);
+    ~session();
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    /// Reads, compiles and runs a program; `name` is shown in errors. Gives the last value.
+    /// Errors: SexpSyntaxError and all of language.md 6; cancelled with its reason. A value that is a
+    /// FAILED TaskResult is given as a value.
+    /// Cancellation: by options.cancel or options.until; the call returns once every branch has
+    /// ended, its connections are closed and its finally blocks have run.
+    [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text, run_options options = {});
+
+    /// Calls a function, task or primitive with values of this session.
+    [[nodiscard]] coro::task<result<lang::value>> call(lang::value callee, std::vector<lang::value> arguments,
+                                                       run_options options = {});
+
+    /// The value of a global, or nothing.
+    [[nodiscard]] std::optional<lang::value> global(std::string_view name);
+    void define(std::string_view name, lang::value content);
+    /// Names of the parameters of a function (required, optional, rest), or nothing for other values.
+    [[nodiscard]] static std::optional<std::vector<std::string>> parameters_of(const lang::value& callee);
+
+    /// The error as people read it: kind, message, source line, caret, trace, hint.
+    [[nodiscard]] std::string render(const error& failure, bool colour = false);
+
+    [[nodiscard]] lang::realm& world() noexcept { return *world_; }
+    [[nodiscard]] lang::heap& memory() noexcept { return world_->memory(); }
+    [[nodiscard]] engine& owner() noexcept { return owner_; }
+    [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
+    [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
+
+private:
+    friend class run_driver;
+    class names;
+
+    [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main, run_options options);
+
+    engine& owner_;
+    std::unique_ptr<names> names_;
+    std::unique_ptr<lang::realm> world_;
+    std::unique_ptr<operator_source> operators_;
+    run_counters counters_;
+    bool running_ = false;
+};
+
+} // namespace heddle::host
