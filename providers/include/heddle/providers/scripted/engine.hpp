@@ -43,6 +43,7 @@ struct fault {
 /// What is to happen for one prompt, after `delay`.
 struct outcome {
     std::chrono::milliseconds delay{0};
+    std::chrono::milliseconds piece_delay{0}; ///< between the pieces of a streamed answer
     std::variant<ports::chat_response, fault> answer;
 };
 
