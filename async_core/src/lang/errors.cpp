@@ -1,0 +1,104 @@
+#include <heddle/lang/errors.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+class lang_category_impl final : public boost::system::error_category {
+public:
+    const char* name() const noexcept override { return "heddle.lang"; }
+    std::string message(int value) const override {
+        switch (static_cast<errc>(value)) {
+        case errc::ok: return "no error";
+        case errc::syntax: return "syntax error";
+        case errc::evaluation: return "evaluation error";
+        case errc::unbound: return "unbound symbol";
+        case errc::arity: return "wrong number of arguments";
+        case errc::type: return "wrong type";
+        case errc::limit: return "limit exceeded";
+        case errc::permission: return "not permitted";
+        case errc::timeout: return "time is up";
+        case errc::user: return "error raised by the program";
+        case errc::task: return "task failed";
+        }
+        return "unknown language error";
+    }
+};
+
+[[nodiscard]] std::string_view lang_kind_name(errc code) noexcept {
+    switch (code) {
+    case errc::ok: break;
+    case errc::syntax: return "SexpSyntaxError";
+    case errc::evaluation: return "SexpEvaluationError";
+    case errc::unbound: return "UnboundSymbolError";
+    case errc::arity: return "ArityError";
+    case errc::type: return "TypeError";
+    case errc::limit: return "LimitError";
+    case errc::permission: return "PermissionError";
+    case errc::timeout: return "TimeoutError";
+    case errc::user: return "UserError";
+    case errc::task: return "TaskError";
+    }
+    return "Error";
+}
+
+[[nodiscard]] std::string_view base_kind_name(heddle::errc code) noexcept {
+    switch (code) {
+    case heddle::errc::ok: break;
+    case heddle::errc::cancelled: return "CancelledError";
+    case heddle::errc::invalid_argument: return "InvalidArgumentError";
+    case heddle::errc::limit_exceeded: return "LimitError";
+    case heddle::errc::not_found: return "NotFoundError";
+    case heddle::errc::io_error: return "IoError";
+    case heddle::errc::internal: return "InternalError";
+    }
+    return "Error";
+}
+
+} // namespace
+
+const boost::system::error_category& lang_category() noexcept {
+    static const lang_category_impl category;
+    return category;
+}
+
+std::string_view error_kind_name(const error& failure) noexcept {
+    if (failure.is_cancelled()) return "CancelledError";
+    const auto& code = failure.code();
+    if (code.category() == lang_category()) return lang_kind_name(static_cast<errc>(code.value()));
+    if (code.category() == base_category()) {
+        return base_kind_name(static_cast<heddle::errc>(code.value()));
+    }
+    // Categories of libraries above this one are known by their name only.
+    const std::string_view category = code.category().name();
+    if (category == "heddle.http") return "HttpError";
+    if (category == "heddle.llm") return "ModelError";
+    return "Error";
+}
+
+bool is_evaluation_error(const error& failure) noexcept {
+    if (failure.is_cancelled()) return false;
+    const auto& code = failure.code();
+    if (code == heddle::errc::limit_exceeded) return true;
+    if (code.category() != lang_category()) return false;
+    switch (static_cast<errc>(code.value())) {
+    case errc::evaluation:
+    case errc::unbound:
+    case errc::arity:
+    case errc::type:
+    case errc::limit:
+    case errc::permission: return true;
+    default: return false;
+    }
+}
+
+error task_error(std::string reason, std::string message) {
+    auto payload = std::make_shared<script_payload>();
+    payload->reason = std::move(reason);
+    return error(errc::task, std::move(message)).with_payload(std::move(payload));
+}
+
+} // namespace heddle::lang

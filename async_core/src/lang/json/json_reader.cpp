@@ -1,0 +1,333 @@
+#include <heddle/lang/json_bridge.hpp>
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/text/number_text.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace heddle::lang {
+
+namespace {
+
+/// An array or object that is open.
+struct json_frame {
+    bool object = false;
+    std::size_t begin = 0;      ///< of the bracket
+    std::size_t first_item = 0; ///< where its elements begin on the stack; objects: key, value, …
+};
+
+/// Straight from text to values. A tree of another library in between would cost its memory once
+/// more, and Boost.JSON of the oldest Boost we support does not give the nearest double.
+class json_reading {
+public:
+    json_reading(heap& memory, std::string_view text, const json_read_options& options)
+        : memory_(memory), text_(text), options_(options) {}
+
+    [[nodiscard]] result<value> run();
+
+private:
+    using failure = std::optional<error>;
+
+    [[nodiscard]] failure read_value();
+    [[nodiscard]] failure read_key();
+    [[nodiscard]] failure after_value();
+    [[nodiscard]] failure open(bool object);
+    [[nodiscard]] failure read_string();
+    [[nodiscard]] failure read_escape();
+    [[nodiscard]] failure read_number();
+    [[nodiscard]] failure read_word(std::string_view word, value meaning);
+    [[nodiscard]] failure check_memory() const;
+    void close();
+    [[nodiscard]] value key_of(std::string_view text);
+
+    [[nodiscard]] char peek() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
+    void skip_blanks() noexcept;
+    [[nodiscard]] error problem(std::size_t at, const std::string& what) const;
+    [[nodiscard]] error expected(const std::string& what) const;
+
+    heap& memory_;
+    std::string_view text_;
+    const json_read_options& options_;
+    std::size_t at_ = 0;
+    std::vector<json_frame> frames_;
+    std::vector<value> items_;
+    std::string scratch_;
+    std::string_view content_; ///< of the string read last: in the text, or in scratch_
+    std::size_t count_ = 0;
+    bool complete_ = false; ///< a value was just completed
+    // Rows of a table repeat their keys: most of them are found here and shared.
+    std::array<value, 64> keys_;
+};
+
+error json_reading::problem(std::size_t at, const std::string& what) const {
+    const text_place place = place_of(text_, at);
+    return {heddle::errc::invalid_argument, "line " + std::to_string(place.line) + ", column " +
+                                                std::to_string(place.column) + ": " + what};
+}
+
+error json_reading::expected(const std::string& what) const {
+    if (at_ >= text_.size()) return problem(at_, "expected " + what + " but the text ends");
+    std::string found(text_.substr(at_, decode_at(text_, at_).bytes));
+    if (static_cast<unsigned char>(found[0]) < 0x20) found = "a control character";
+    return problem(at_, "expected " + what + " but found " + found);
+}
+
+void json_reading::skip_blanks() noexcept {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
+                                  text_[at_] == '\r')) {
+        ++at_;
+    }
+}
+
+json_reading::failure json_reading::check_memory() const {
+    const std::size_t scratch = items_.capacity() * sizeof(value) + scratch_.capacity();
+    if (memory_.can_allocate(scratch)) return std::nullopt;
+    return error(errc::limit, "the JSON text needs more than the memory limit of " +
+                                  std::to_string(memory_.limit()) + " bytes");
+}
+
+result<value> json_reading::run() {
+    if (text_.size() > options_.max_bytes || text_.size() > value::max_length) {
+        return error(heddle::errc::limit_exceeded,
+                     "a JSON text of " + std::to_string(text_.size()) +
+                         " bytes is over the limit of " + std::to_string(options_.max_bytes));
+    }
+    if (const auto invalid = find_invalid_utf8(text_); invalid != std::string_view::npos) {
+        return error(heddle::errc::invalid_argument,
+                     "invalid UTF-8 at byte offset " + std::to_string(invalid));
+    }
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    do {
+        skip_blanks();
+        if (failure failed = complete_ ? after_value() : read_value()) return *std::move(failed);
+        if (++count_ % 4096 != 0) continue;
+        if (failure failed = check_memory()) return *std::move(failed);
+    } while (!complete_ || !frames_.empty());
+    skip_blanks();
+    if (at_ != text_.size()) return expected("the end of the text");
+    return std::move(items_.back());
+}
+
+json_reading::failure json_reading::read_value() {
+    switch (peek()) {
+    case '{': return open(true);
+    case '[': return open(false);
+    case '"':
+        if (failure failed = read_string()) return failed;
+        items_.push_back(make_string(memory_, content_));
+        complete_ = true;
+        return std::nullopt;
+    case 't': return read_word("true", value::boolean(true));
+    case 'f': return read_word("false", value::boolean(false));
+    case 'n': return read_word("null", {});
+    default: break;
+    }
+    if (peek() == '-' || (peek() >= '0' && peek() <= '9')) return read_number();
+    return expected("a value");
+}
+
+json_reading::failure json_reading::open(bool object) {
+    if (frames_.size() >= options_.max_depth) {
+        return error(heddle::errc::limit_exceeded,
+                     problem(at_, "nested deeper than " + std::to_string(options_.max_depth) +
+                                      " levels")
+                         .message());
+    }
+    frames_.push_back({object, at_, items_.size()});
+    ++at_;
+    skip_blanks();
+    if (peek() == (object ? '}' : ']')) {
+        ++at_;
+        close();
+        return std::nullopt;
+    }
+    return object ? read_key() : std::nullopt;
+}
+
+/// A key and its colon.
+json_reading::failure json_reading::read_key() {
+    skip_blanks();
+    if (peek() != '"') return expected("a key in double quotes");
+    if (failure failed = read_string()) return failed;
+    items_.push_back(key_of(content_));
+    skip_blanks();
+    if (peek() != ':') return expected(": after a key");
+    ++at_;
+    return std::nullopt;
+}
+
+json_reading::failure json_reading::after_value() {
+    const bool object = frames_.back().object;
+    if (peek() == ',') {
+        ++at_;
+        complete_ = false;
+        return object ? read_key() : std::nullopt;
+    }
+    if (peek() != (object ? '}' : ']')) {
+        const text_place place = place_of(text_, frames_.back().begin);
+        return expected(std::string(object ? ", or }" : ", or ]") + " (opened at line " +
+                        std::to_string(place.line) + ", column " + std::to_string(place.column) +
+                        ")");
+    }
+    ++at_;
+    close();
+    return std::nullopt;
+}
+
+/// Puts the array or object together out of what lies on the stack.
+void json_reading::close() {
+    const json_frame frame = frames_.back();
+    frames_.pop_back();
+    value made;
+    if (frame.object) {
+        made = value::empty_map();
+        for (std::size_t i = frame.first_item; i < items_.size(); i += 2) {
+            made = map_put(memory_, std::move(made), std::move(items_[i]), std::move(items_[i + 1]));
+        }
+    } else {
+        made = make_list(memory_, std::span<const value>(items_).subspan(frame.first_item));
+    }
+    items_.resize(frame.first_item);
+    items_.push_back(std::move(made));
+    complete_ = true;
+}
+
+value json_reading::key_of(std::string_view text) {
+    value& slot = keys_[std::hash<std::string_view>()(text) % keys_.size()];
+    if (!slot.is(kind::string) || string_bytes(slot) != text) slot = make_string(memory_, text);
+    return slot;
+}
+
+/// Leaves the content of a string in content_.
+json_reading::failure json_reading::read_string() {
+    const std::size_t begin = at_++;
+    std::size_t plain = at_;
+    bool escaped = false;
+    scratch_.clear();
+    for (;;) {
+        if (at_ == text_.size()) {
+            return problem(begin, "the string that begins here is never closed");
+        }
+        const char c = text_[at_];
+        if (c == '"') break;
+        if (static_cast<unsigned char>(c) < 0x20) {
+            return problem(at_, "a control character in a string must be written as an escape");
+        }
+        if (c != '\\') {
+            ++at_;
+            continue;
+        }
+        escaped = true;
+        scratch_.append(text_, plain, at_ - plain);
+        if (failure failed = read_escape()) return failed;
+        plain = at_;
+    }
+    content_ = text_.substr(plain, at_ - plain);
+    ++at_;
+    if (escaped) {
+        scratch_ += content_;
+        content_ = scratch_;
+    }
+    return std::nullopt;
+}
+
+json_reading::failure json_reading::read_escape() {
+    const std::size_t begin = at_;
+    const char c = begin + 1 < text_.size() ? text_[begin + 1] : '\0';
+    at_ += 2;
+    switch (c) {
+    case '"':
+    case '\\':
+    case '/': scratch_ += c; return std::nullopt;
+    case 'b': scratch_ += '\b'; return std::nullopt;
+    case 'f': scratch_ += '\f'; return std::nullopt;
+    case 'n': scratch_ += '\n'; return std::nullopt;
+    case 'r': scratch_ += '\r'; return std::nullopt;
+    case 't': scratch_ += '\t'; return std::nullopt;
+    case 'u': break;
+    default: return problem(begin, "a backslash in a string must begin an escape such as \\n");
+    }
+    const auto first = four_hex_digits(text_, at_);
+    if (!first) return problem(begin, "expected four hexadecimal digits after \\u");
+    at_ += 4;
+    if (*first < 0xD800 || *first > 0xDFFF) {
+        append_utf8(scratch_, *first);
+        return std::nullopt;
+    }
+    const bool pair_follows = *first < 0xDC00 && text_.substr(at_, 2) == "\\u";
+    const auto second = pair_follows ? four_hex_digits(text_, at_ + 2) : std::nullopt;
+    if (!second || *second < 0xDC00 || *second > 0xDFFF) {
+        return problem(begin, "half of a surrogate pair");
+    }
+    append_utf8(scratch_, 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00));
+    at_ += 6;
+    return std::nullopt;
+}
+
+json_reading::failure json_reading::read_number() {
+    const std::size_t begin = at_;
+    const auto digits = [&] {
+        const std::size_t first = at_;
+        while (peek() >= '0' && peek() <= '9') ++at_;
+        return at_ - first;
+    };
+    if (peek() == '-') ++at_;
+    const bool zero = peek() == '0';
+    const std::size_t whole = digits();
+    if (whole == 0) return expected("a digit");
+    if (zero && whole > 1) return problem(begin, "a number must not begin with 0");
+    bool integer = true;
+    if (peek() == '.') {
+        integer = false;
+        ++at_;
+        if (digits() == 0) return expected("a digit after the point");
+    }
+    if (peek() == 'e' || peek() == 'E') {
+        integer = false;
+        ++at_;
+        if (peek() == '+' || peek() == '-') ++at_;
+        if (digits() == 0) return expected("a digit in the exponent");
+    }
+    const std::string_view number = text_.substr(begin, at_ - begin);
+    complete_ = true;
+    if (integer) {
+        std::int64_t exact = 0;
+        const auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), exact);
+        if (ec == std::errc()) {
+            items_.push_back(value::integer(exact));
+            return std::nullopt;
+        }
+    }
+    const double nearest = parse_decimal(number);
+    if (std::isinf(nearest)) return problem(begin, "the number is too large");
+    items_.push_back(value::real(nearest));
+    return std::nullopt;
+}
+
+json_reading::failure json_reading::read_word(std::string_view word, value meaning) {
+    if (text_.substr(at_, word.size()) != word) return expected("a value");
+    at_ += word.size();
+    items_.push_back(std::move(meaning));
+    complete_ = true;
+    return std::nullopt;
+}
+
+} // namespace
+
+result<value> json_to_value(heap& memory, std::string_view text, const json_read_options& options) {
+    return json_reading(memory, text, options).run();
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,195 @@
+#include <heddle/lang/printer.hpp>
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/reader/lexer.hpp"
+#include "lang/text/number_text.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <span>
+#include <vector>
+
+namespace heddle::lang {
+
+namespace {
+
+void append_quoted(std::string& out, std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out += '"';
+    for (const char c : text) {
+        switch (c) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\t': out += "\\t"; break;
+        case '\r': out += "\\r"; break;
+        default:
+            if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
+                out += c;
+            } else {
+                out += "\\u00";
+                out += digits[static_cast<unsigned char>(c) >> 4];
+                out += digits[c & 0xF];
+            }
+        }
+    }
+    out += '"';
+}
+
+/// The mark of `(quote x)` and its like, when the short form reads back as the same list.
+[[nodiscard]] std::string_view mark_of(std::span<const value> items) noexcept {
+    if (items.size() != 2 || !items[0].is(kind::symbol)) return {};
+    const std::string_view head = symbol_name(items[0]);
+    if (head == "quote") return "'";
+    if (head == "quasiquote") return "`";
+    if (head == "unquote-splicing") return ",@";
+    if (head != "unquote") return {};
+    const bool looks_spliced = items[1].is(kind::symbol) && symbol_name(items[1]).starts_with('@');
+    return looks_spliced ? std::string_view() : ",";
+}
+
+/// A list or map whose rest is still to be printed.
+struct print_frame {
+    std::span<const value> items;
+    std::span<const map_entry> entries;
+    std::size_t next = 0;
+    bool short_form = false; ///< 'x: no bracket at the end
+};
+
+class printing {
+public:
+    explicit printing(const print_options& options) : options_(options) {}
+
+    [[nodiscard]] std::string run(const value& v) {
+        if (options_.display && v.is(kind::string)) {
+            out_ = string_bytes(v).substr(0, options_.max_bytes == SIZE_MAX ? std::string::npos
+                                                                            : options_.max_bytes + 1);
+        } else {
+            print(v);
+        }
+        // Nothing more is printed than what is shown: a look at a huge value costs little.
+        while (!frames_.empty() && out_.size() <= options_.max_bytes) step();
+        if (out_.size() > options_.max_bytes) {
+            out_.resize(cut_at_code_point(out_, options_.max_bytes));
+            out_ += "…";
+        }
+        return std::move(out_);
+    }
+
+private:
+    void print(const value& v);
+    void print_list(const value& v);
+    void print_map(const value& v);
+    void print_string(const value& v);
+    void print_symbol(const value& v);
+    void step();
+
+    const print_options& options_;
+    std::string out_;
+    std::vector<print_frame> frames_;
+};
+
+void printing::print(const value& v) {
+    switch (v.type()) {
+    case kind::unbound: out_ += "#<unbound>"; break;
+    case kind::nil: out_ += "nil"; break;
+    case kind::boolean: out_ += v.as_boolean() ? "true" : "false"; break;
+    case kind::integer: out_ += std::to_string(v.as_integer()); break;
+    case kind::real: out_ += real_text(v.as_real()); break;
+    case kind::string: print_string(v); break;
+    case kind::symbol: print_symbol(v); break;
+    case kind::list: print_list(v); break;
+    case kind::map: print_map(v); break;
+    case kind::closure: {
+        const std::string& name = closure_of(v)->code->name;
+        out_ += name.empty() ? "#<function>" : "#<function " + name + ">";
+        break;
+    }
+    case kind::builtin: out_ += "#<primitive " + std::string(v.as_builtin().name) + ">"; break;
+    case kind::host: out_ += "#<" + host_of(v)->describe() + ">"; break;
+    case kind::cell: out_ += "#<cell>"; break;
+    }
+}
+
+void printing::print_string(const value& v) {
+    std::string_view text = string_bytes(v);
+    // One byte more than fits, so that the cut is seen.
+    if (text.size() > options_.max_bytes) {
+        text = text.substr(0, cut_at_code_point(text, options_.max_bytes + 1));
+    }
+    append_quoted(out_, text);
+}
+
+void printing::print_symbol(const value& v) {
+    const std::string_view name = symbol_name(v);
+    if (reads_as_symbol(name)) {
+        out_ += name;
+        return;
+    }
+    out_ += "(string->symbol ";
+    append_quoted(out_, name);
+    out_ += ')';
+}
+
+void printing::print_list(const value& v) {
+    if (v.length() == 0) {
+        out_ += "()";
+        return;
+    }
+    if (frames_.size() >= options_.max_depth) {
+        out_ += "(…)";
+        return;
+    }
+    print_frame frame{list_items(v), {}, 0, false};
+    if (const std::string_view mark = mark_of(frame.items); !mark.empty()) {
+        out_ += mark;
+        frame.next = 1;
+        frame.short_form = true;
+    } else {
+        out_ += '(';
+    }
+    frames_.push_back(frame);
+}
+
+void printing::print_map(const value& v) {
+    if (v.length() != 0 && frames_.size() >= options_.max_depth) {
+        out_ += "(…)";
+        return;
+    }
+    out_ += "(dict";
+    frames_.push_back({{}, map_entries(v), 0, false});
+}
+
+/// Prints the next element of the innermost list or map, or closes it.
+void printing::step() {
+    print_frame& frame = frames_.back();
+    const std::size_t next = frame.next++;
+    if (next == frame.items.size() + frame.entries.size()) {
+        if (!frame.short_form) out_ += ')';
+        frames_.pop_back();
+        return;
+    }
+    if (!frame.items.empty()) {
+        if (next != 0 && !frame.short_form) out_ += ' ';
+        print(frame.items[next]);
+        return;
+    }
+    const map_entry& entry = frame.entries[next];
+    out_ += ' ';
+    print_string(entry.key);
+    out_ += ' ';
+    print(entry.item);
+}
+
+} // namespace
+
+std::string print_value(const value& v, const print_options& options) {
+    return printing(options).run(v);
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,255 @@
+#include "lang/reader/lexer.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/text/number_text.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+enum char_class : std::uint8_t { symbol_char, blank, delimiter, control, beyond_ascii };
+
+constexpr std::array<char_class, 256> make_classes() {
+    std::array<char_class, 256> classes{};
+    for (std::size_t c = 0; c < 256; ++c) {
+        classes[c] = c < 0x20 || c == 0x7F ? control : c < 0x80 ? symbol_char : beyond_ascii;
+    }
+    for (const char c : std::string_view(" \t\n\r\f")) classes[static_cast<unsigned char>(c)] = blank;
+    for (const char c : std::string_view("()[]\"';,`")) {
+        classes[static_cast<unsigned char>(c)] = delimiter;
+    }
+    return classes;
+}
+constexpr std::array<char_class, 256> classes = make_classes();
+
+[[nodiscard]] char_class class_of(char c) noexcept { return classes[static_cast<unsigned char>(c)]; }
+
+[[nodiscard]] std::string hex(unsigned number, int digits) {
+    std::string text;
+    for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {
+        text += "0123456789ABCDEF"[number >> shift & 0xF];
+    }
+    return text;
+}
+
+} // namespace
+
+std::string lexer::where(std::size_t offset) const {
+    const text_place place = place_of(text_, offset);
+    return "line " + std::to_string(place.line) + ", column " + std::to_string(place.column);
+}
+
+error lexer::syntax_error(std::size_t begin, std::size_t end, std::string message,
+                          std::string hint) const {
+    return error(errc::syntax, std::move(message))
+        .with_hint(std::move(hint))
+        .with_span(span(begin, end))
+        .with_origin(error_origin::script);
+}
+
+std::optional<error> lexer::check_text() const {
+    const std::size_t invalid = std::min(find_invalid_utf8(text_), text_.size());
+    const auto valid = text_.substr(0, invalid);
+    const auto found =
+        std::find_if(valid.begin(), valid.end(), [](char c) { return class_of(c) == control; });
+    if (found != valid.end()) {
+        const auto at = static_cast<std::size_t>(found - valid.begin());
+        const std::string code = hex(static_cast<unsigned char>(*found), 4);
+        const std::string name = *found == '\0' ? "a NUL byte" : "control character U+" + code;
+        return syntax_error(at, at + 1, name + " at byte offset " + std::to_string(at),
+                            "write it as \\u" + code + " in a string");
+    }
+    if (invalid == text_.size()) return std::nullopt;
+    const auto byte = static_cast<unsigned char>(text_[invalid]);
+    return syntax_error(invalid, invalid + 1,
+                        "invalid UTF-8 at byte offset " + std::to_string(invalid) + " (byte 0x" +
+                            hex(byte, 2) + ")",
+                        "save the source as UTF-8");
+}
+
+token lexer::fail(error failure) {
+    failure_ = std::move(failure);
+    return {token_kind::failure, at_, at_};
+}
+
+std::size_t lexer::blank_bytes(std::size_t at) const noexcept {
+    switch (class_of(text_[at])) {
+    case blank: return 1;
+    case beyond_ascii: {
+        const code_point point = decode_at(text_, at);
+        return is_unicode_space(point.value) ? point.bytes : 0;
+    }
+    default: return 0;
+    }
+}
+
+bool lexer::skip_block_comment() {
+    const std::size_t begin = at_;
+    std::size_t depth = 0;
+    while (at_ < text_.size()) {
+        const std::string_view rest = text_.substr(at_, 2);
+        if (rest == "#|") {
+            ++depth;
+            at_ += 2;
+        } else if (rest == "|#") {
+            at_ += 2;
+            if (--depth == 0) return true;
+        } else {
+            ++at_;
+        }
+    }
+    failure_ = syntax_error(begin, begin + 2,
+                            "unterminated comment: the #| at " + where(begin) + " is never closed",
+                            "add |#");
+    return false;
+}
+
+/// False when a comment is not closed.
+bool lexer::skip_blanks() {
+    while (at_ < text_.size()) {
+        if (const std::size_t bytes = blank_bytes(at_); bytes != 0) {
+            at_ += bytes;
+        } else if (text_[at_] == ';') {
+            at_ = std::min(text_.find('\n', at_), text_.size());
+        } else if (text_.substr(at_, 2) == "#|") {
+            if (!skip_block_comment()) return false;
+        } else {
+            break;
+        }
+    }
+    return true;
+}
+
+token lexer::next() {
+    if (!skip_blanks()) return {token_kind::failure, at_, at_};
+    const std::size_t begin = at_;
+    if (begin == text_.size()) return {token_kind::end, begin, begin};
+    const auto take = [&](token_kind kind, std::size_t bytes) {
+        at_ += bytes;
+        return token{kind, begin, at_};
+    };
+    switch (text_[begin]) {
+    case '(':
+    case '[': return take(token_kind::open, 1);
+    case ')':
+    case ']': return take(token_kind::close, 1);
+    case '\'':
+    case '`': return take(token_kind::prefix, 1);
+    case ',': return take(token_kind::prefix, text_.substr(begin, 2) == ",@" ? 2 : 1);
+    case '"': return read_string();
+    case '#':
+        if (text_.substr(begin, 2) == "#;") return take(token_kind::drop, 2);
+        return read_atom();
+    default: return read_atom();
+    }
+}
+
+token lexer::read_atom() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size()) {
+        const char_class c = class_of(text_[at_]);
+        if (c == symbol_char) {
+            ++at_;
+        } else if (c == beyond_ascii && blank_bytes(at_) == 0) {
+            at_ += decode_at(text_, at_).bytes;
+        } else {
+            break;
+        }
+    }
+    return {token_kind::atom, begin, at_};
+}
+
+token lexer::read_string() {
+    const std::size_t begin = at_++;
+    content_.clear();
+    while (at_ < text_.size()) {
+        const std::size_t stop = text_.find_first_of("\"\\", at_);
+        if (stop == std::string_view::npos) break;
+        content_.append(text_, at_, stop - at_);
+        at_ = stop;
+        if (text_[at_] == '"') {
+            ++at_;
+            return {token_kind::string, begin, at_};
+        }
+        if (at_ + 1 == text_.size()) break;
+        if (!read_escape()) return {token_kind::failure, begin, at_};
+    }
+    return fail(syntax_error(begin, begin + 1,
+                             "unterminated string: the \" at " + where(begin) + " is never closed",
+                             "add \" where it ends"));
+}
+
+bool lexer::read_escape() {
+    const char c = text_[at_ + 1];
+    switch (c) {
+    case '"':
+    case '\\': content_ += c; break;
+    case 'n': content_ += '\n'; break;
+    case 't': content_ += '\t'; break;
+    case 'r': content_ += '\r'; break;
+    case 'u': return read_unicode_escape();
+    default: {
+        const std::size_t bytes = decode_at(text_, at_ + 1).bytes;
+        std::string name(text_.substr(at_ + 1, bytes));
+        if (name == "\n") name = "(end of line)";
+        failure_ = syntax_error(
+            at_, at_ + 1 + bytes, "bad escape \\" + name + " in a string",
+            R"(the escapes are \" \\ \n \t \r and \uXXXX; a backslash itself is written \\)");
+        return false;
+    }
+    }
+    at_ += 2;
+    return true;
+}
+
+bool lexer::read_unicode_escape() {
+    const auto bad = [&](std::size_t bytes, std::string what, std::string hint) {
+        const std::size_t end = cut_at_code_point(text_, std::min(at_ + bytes, text_.size()));
+        failure_ = syntax_error(at_, end, std::move(what), std::move(hint));
+        return false;
+    };
+    const auto first = four_hex_digits(text_, at_ + 2);
+    if (!first) {
+        return bad(2, "bad escape \\u in a string: four hexadecimal digits must follow",
+                   "for example \\u00e9");
+    }
+    const std::string shown(text_.substr(at_, 6));
+    if (*first < 0xD800 || *first > 0xDFFF) {
+        append_utf8(content_, *first);
+        at_ += 6;
+        return true;
+    }
+    const bool pair_follows = *first < 0xDC00 && text_.substr(at_ + 6, 2) == "\\u";
+    const auto second = pair_follows ? four_hex_digits(text_, at_ + 8) : std::nullopt;
+    if (!second || *second < 0xDC00 || *second > 0xDFFF) {
+        return bad(6, "bad escape " + shown + " in a string: half of a surrogate pair",
+                   "write both halves, as in \\ud83e\\uddf5, or the character itself");
+    }
+    append_utf8(content_, 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00));
+    at_ += 12;
+    return true;
+}
+
+bool reads_as_symbol(std::string_view name) noexcept {
+    if (name.empty() || name.starts_with("#|") || starts_like_number(name)) return false;
+    for (const std::string_view word :
+         {"true", "false", "nil", "#t", "#f", "+inf.0", "-inf.0", "+nan.0", "-nan.0"}) {
+        if (name == word) return false;
+    }
+    for (std::size_t at = 0; at < name.size();) {
+        const code_point point = decode_at(name, at);
+        const char_class c = class_of(name[at]);
+        if (c != symbol_char && (c != beyond_ascii || is_unicode_space(point.value))) return false;
+        at += point.bytes;
+    }
+    return true;
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,82 @@
+// Source text to tokens.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+enum class token_kind : std::uint8_t {
+    end,
+    open,   ///< ( or [
+    close,  ///< ) or ]
+    prefix, ///< ' ` , ,@
+    drop,   ///< #;
+    string, ///< lexer::string_content() holds what it means
+    atom,   ///< a number, a word or a symbol
+    failure ///< lexer::failure() says what
+};
+
+/// Bytes [begin, end) of the text.
+struct token {
+    token_kind kind = token_kind::end;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+/// Cuts a text into tokens, each byte looked at once. Linear, no recursion: nested comments are
+/// counted. The text must outlive it.
+class lexer {
+public:
+    lexer(std::string_view text, std::uint32_t position) : text_(text), position_(position) {}
+
+    /// Refuses what no source may hold anywhere: invalid UTF-8 and control characters.
+    [[nodiscard]] std::optional<error> check_text() const;
+
+    [[nodiscard]] token next();
+
+    [[nodiscard]] std::string_view text(const token& t) const noexcept {
+        return text_.substr(t.begin, t.end - t.begin);
+    }
+    /// Of the string token that next() gave last.
+    [[nodiscard]] const std::string& string_content() const noexcept { return content_; }
+    [[nodiscard]] error take_failure() { return std::move(*failure_); }
+
+    /// Bytes [begin, end) as a place in the source; unknown when the text has no position.
+    [[nodiscard]] source_span span(std::size_t begin, std::size_t end) const noexcept {
+        if (position_ == 0) return {};
+        return {position_ + static_cast<std::uint32_t>(begin),
+                position_ + static_cast<std::uint32_t>(end)};
+    }
+    /// "line 3, column 5".
+    [[nodiscard]] std::string where(std::size_t offset) const;
+    [[nodiscard]] error syntax_error(std::size_t begin, std::size_t end, std::string message,
+                                     std::string hint = {}) const;
+
+private:
+    [[nodiscard]] bool skip_blanks();
+    [[nodiscard]] bool skip_block_comment();
+    [[nodiscard]] token read_string();
+    [[nodiscard]] bool read_escape();
+    [[nodiscard]] bool read_unicode_escape();
+    [[nodiscard]] token read_atom();
+    [[nodiscard]] token fail(error failure);
+    [[nodiscard]] std::size_t blank_bytes(std::size_t at) const noexcept;
+
+    std::string_view text_;
+    std::uint32_t position_;
+    std::size_t at_ = 0;
+    std::string content_;
+    std::optional<error> failure_;
+};
+
+/// True when `name` reads as one symbol, and as nothing else.
+[[nodiscard]] bool reads_as_symbol(std::string_view name) noexcept;
+
+} // namespace heddle::lang

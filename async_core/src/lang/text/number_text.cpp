@@ -1,0 +1,124 @@
+#include "lang/text/number_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace heddle::lang {
+
+namespace {
+
+[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] std::size_t skip_digits(std::string_view text, std::size_t at) noexcept {
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at;
+}
+
+/// Decimal exponent of the first digit that is not zero, far beyond the range of a double at most.
+/// Only its sign matters: from_chars says "out of range" of the very large and the very small.
+[[nodiscard]] long long magnitude(std::string_view text) noexcept {
+    long long exponent = 0;
+    std::size_t end = text.size();
+    if (const auto mark = text.find_first_of("eE"); mark != std::string_view::npos) {
+        std::string_view digits = text.substr(mark + 1);
+        const bool negative = digits.starts_with('-');
+        if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+        constexpr long long enough = 1'000'000'000'000;
+        for (const char c : digits) {
+            if (exponent < enough) exponent = exponent * 10 + (c - '0');
+        }
+        if (negative) exponent = -exponent;
+        end = mark;
+    }
+    const std::string_view digits = text.substr(0, end);
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    const std::size_t first = digits.find_first_of("123456789");
+    if (first == std::string_view::npos) return 0;
+    const auto place = static_cast<long long>(point) - static_cast<long long>(first);
+    return exponent + place;
+}
+
+} // namespace
+
+bool starts_like_number(std::string_view text) noexcept {
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    if (text.starts_with('.')) text.remove_prefix(1);
+    return !text.empty() && is_digit(text.front());
+}
+
+double parse_decimal(std::string_view text) noexcept {
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    static_cast<void>(end);
+    if (ec == std::errc::result_out_of_range) {
+        number = magnitude(text) > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+    }
+    return negative ? -number : number;
+}
+
+parsed_number parse_number(std::string_view text) noexcept {
+    if (text == "+inf.0") return std::numeric_limits<double>::infinity();
+    if (text == "-inf.0") return -std::numeric_limits<double>::infinity();
+    if (text == "+nan.0" || text == "-nan.0") return std::numeric_limits<double>::quiet_NaN();
+    if (!starts_like_number(text)) return number_problem::not_a_number;
+    std::string_view unsigned_text = text;
+    const bool negative = text.front() == '-';
+    if (negative || text.front() == '+') unsigned_text.remove_prefix(1);
+
+    std::size_t at = skip_digits(unsigned_text, 0);
+    bool whole = true;
+    if (at < unsigned_text.size() && unsigned_text[at] == '.') {
+        whole = false;
+        const std::size_t digits = at + 1;
+        at = skip_digits(unsigned_text, digits);
+        if (at == digits) return number_problem::not_a_number;
+    }
+    if (at < unsigned_text.size() && (unsigned_text[at] == 'e' || unsigned_text[at] == 'E')) {
+        whole = false;
+        ++at;
+        if (at < unsigned_text.size() && (unsigned_text[at] == '+' || unsigned_text[at] == '-')) {
+            ++at;
+        }
+        const std::size_t digits = at;
+        at = skip_digits(unsigned_text, digits);
+        if (at == digits) return number_problem::not_a_number;
+    }
+    if (at != unsigned_text.size()) return number_problem::not_a_number;
+
+    if (!whole) {
+        const double number = parse_decimal(text);
+        if (std::isinf(number)) return number_problem::real_out_of_range;
+        return number;
+    }
+    const std::string_view integer_text = negative ? text : unsigned_text;
+    std::int64_t number = 0;
+    const auto [end, ec] =
+        std::from_chars(integer_text.data(), integer_text.data() + integer_text.size(), number);
+    static_cast<void>(end);
+    if (ec == std::errc::result_out_of_range) return number_problem::integer_out_of_range;
+    return number;
+}
+
+std::string real_text(double number) {
+    if (std::isnan(number)) return "+nan.0";
+    if (std::isinf(number)) return number > 0 ? "+inf.0" : "-inf.0";
+    // As most languages do: an exponent only where plain digits would be long. Shortest digits for
+    // numbers of this size never need more room than this.
+    const double size = std::fabs(number);
+    const bool plain = size == 0 || (size >= 1e-5 && size < 1e16);
+    std::array<char, 40> buffer;
+    const auto [end, ec] =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
+                      plain ? std::chars_format::fixed : std::chars_format::scientific);
+    static_cast<void>(ec);
+    std::string text(buffer.data(), end);
+    if (plain && text.find('.') == std::string::npos) text += ".0";
+    return text;
+}
+
+} // namespace heddle::lang
