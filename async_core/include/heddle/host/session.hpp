@@ -57,6 +57,7 @@ public:
     [[nodiscard]] lang::realm& world() noexcept { return *world_; }
     [[nodiscard]] lang::heap& memory() noexcept { return world_->memory(); }
     [[nodiscard]] engine& owner() noexcept { return owner_; }
+    void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
 

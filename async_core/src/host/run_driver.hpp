@@ -1,0 +1,51 @@
+// Drives the fibers of one evaluation: one coroutine each.
+#pragma once
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/machine.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace heddle::host {
+
+/// Lives for one evaluation. Answers the machine: effects are awaited, split-off branches get a
+/// coroutine in the nursery, parked fibers wait until they are woken, long computations yield.
+class run_driver final : public lang::fiber_driver, private coro::cancel_hook, private coro::timer_node {
+public:
+    run_driver(session& owner, const run_options& options);
+    ~run_driver();
+
+    /// Runs the main fiber and everything below it to the end.
+    [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);
+
+private:
+    /// What a driving coroutine keeps for its fiber.
+    struct strand_state {
+        explicit strand_state(coro::event_loop& loop) : loop(&loop) {}
+        coro::event_loop* loop;
+        coro::cancel_source cancel; ///< of the effect under way
+        coro::wait_point woken;
+    };
+
+    coro::task<result<void>> drive_branch(std::unique_ptr<lang::fiber> strand);
+    coro::task<result<lang::value>> drive(lang::fiber* strand);
+    coro::task<result<lang::value>> answer(lang::fiber* strand, strand_state* state);
+    [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
+
+    void wake(lang::fiber& ready) noexcept override;
+    void cancel_effect(lang::fiber& waiting) noexcept override;
+    void on_cancel(cancel_reason reason) noexcept override;
+    void on_timer() noexcept override;
+
+    session& owner_;
+    const run_options& options_;
+    coro::event_loop& loop_;
+    lang::run_budget budget_;
+    coro::nursery branches_;
+    lang::fiber* main_ = nullptr;
+    bool past_deadline_ = false;
+};
+
+} // namespace heddle::host

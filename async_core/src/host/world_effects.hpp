@@ -1,0 +1,17 @@
+// The built-in effect primitives (language.md 8, World).
+#pragma once
+
+#include <heddle/host/effect.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace heddle::host {
+
+class engine;
+
+/// log-message print read-file write-file file-exists? list-directory getenv now uuid random sleep,
+/// and %defatom. The engine outlives them.
+[[nodiscard]] std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner);
+
+} // namespace heddle::host
