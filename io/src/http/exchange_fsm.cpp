@@ -16,7 +16,10 @@ std::string milliseconds_text(std::chrono::milliseconds span) {
 
 /// `begin + span` without overflow: a huge limit means none.
 coro::clock::time_point later(coro::clock::time_point begin, std::chrono::milliseconds span) {
-    const auto room = coro::clock::time_point::max() - begin;
+    // In milliseconds: the other way round the comparison itself would overflow.
+    using std::chrono::milliseconds;
+    const auto room =
+        std::chrono::duration_cast<milliseconds>(coro::clock::time_point::max() - begin);
     return span >= room ? coro::clock::time_point::max() : begin + span;
 }
 

@@ -25,6 +25,18 @@ error parse_error(ports::http_errc code, std::string what) {
     return error(code, std::move(what)).with_retryable(false);
 }
 
+/// Beast looks at a beginning that came in pieces only once the empty line is there. A server that
+/// speaks something else, and waits, is told apart here with its first bytes.
+std::optional<error> foreign_protocol(std::string_view bytes) {
+    constexpr std::string_view expected = "HTTP/1.";
+    if (expected.starts_with(bytes.substr(0, expected.size()))) return std::nullopt;
+    error made =
+        parse_error(ports::http_errc::protocol_error, "the server does not answer in HTTP/1");
+    const bool alert = bytes.front() == '\x15' || bytes.front() == '\x16';
+    if (alert) made = std::move(made).with_hint("this looks like TLS: write https://");
+    return made;
+}
+
 bool is_chunked_only(std::string_view value) {
     constexpr std::string_view chunked = "chunked";
     return std::equal(value.begin(), value.end(), chunked.begin(), chunked.end(),
@@ -201,6 +213,9 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         parser.target = target;
         error_code ec;
         std::size_t used = 0;
+        if (!parser.head_seen && storage_->header_bytes == 0 && storage_->interim_answers == 0) {
+            if (auto foreign = foreign_protocol(bytes)) return *std::move(foreign);
+        }
         if (!bytes.empty())
             used = parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
         bytes.remove_prefix(used);

@@ -1,0 +1,49 @@
+#include <heddle/http/origin_name.hpp>
+
+#include <heddle/ports/http_port.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::http {
+namespace {
+
+TEST(origin_name, ports_and_schemes_are_normalised) {
+    const auto plain = parse_origin("HTTP://Example.COM");
+    ASSERT_TRUE(plain);
+    EXPECT_EQ(plain->text(), "http://example.com:80");
+    EXPECT_EQ(plain->host_header(), "example.com");
+    const auto tls = parse_origin("https://api.openai.com/");
+    ASSERT_TRUE(tls);
+    EXPECT_EQ(tls->text(), "https://api.openai.com:443");
+    EXPECT_TRUE(tls->tls);
+    EXPECT_FALSE(tls->numeric);
+    EXPECT_EQ(parse_origin("https://h:8443")->host_header(), "h:8443");
+    EXPECT_EQ(parse_origin("https://h:80")->host_header(), "h:80");
+}
+
+TEST(origin_name, addresses_are_known_as_such) {
+    EXPECT_TRUE(parse_origin("http://127.0.0.1:8080")->numeric);
+    const auto six = parse_origin("http://[::1]:8080");
+    ASSERT_TRUE(six);
+    EXPECT_TRUE(six->numeric);
+    EXPECT_EQ(six->host, "::1");
+    EXPECT_EQ(six->text(), "http://[::1]:8080");
+    EXPECT_EQ(six->host_header(), "[::1]:8080");
+}
+
+TEST(origin_name, everything_else_is_refused_with_a_reason) {
+    for (const char* url :
+         {"", "example.com", "ftp://example.com", "http://", "http://:80", "http://a b",
+          "http://host:", "http://host:0", "http://host:65536", "http://host:8x", "http://[::1",
+          "http://[::1]x", "http://[hello]", "http://host/v1", "http://host?x=1", "http://host#f",
+          "http://user:secret@host", "http://ho\r\nst", "https://ho%41st"}) {
+        const auto parsed = parse_origin(url);
+        ASSERT_FALSE(parsed) << url;
+        EXPECT_EQ(parsed.error().code(), ports::http_errc::invalid_url) << url;
+        EXPECT_FALSE(parsed.error().info().hint.empty()) << url;
+        EXPECT_EQ(parsed.error().message().find("secret"), std::string::npos);
+    }
+}
+
+} // namespace
+} // namespace heddle::http

@@ -1,0 +1,60 @@
+#include "http/request_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::http {
+namespace {
+
+ports::http_request request_with(std::string name, std::string value) {
+    ports::http_request request;
+    request.headers.push_back({std::move(name), std::move(value), true});
+    return request;
+}
+
+TEST(request_text, a_post_has_its_length_even_when_empty) {
+    ports::http_request request;
+    request.target = "/v1/x?y=1";
+    request.headers.push_back({"Accept", "*/*", false});
+    std::string out = "old";
+    render_head(request, "h:8080", out);
+    EXPECT_EQ(
+        out, "POST /v1/x?y=1 HTTP/1.1\r\nHost: h:8080\r\nAccept: */*\r\nContent-Length: 0\r\n\r\n");
+    request.method = "GET";
+    render_head(request, "h", out);
+    EXPECT_EQ(out, "GET /v1/x?y=1 HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n\r\n");
+    request.body = "abc";
+    render_head(request, "h", out);
+    EXPECT_NE(out.find("Content-Length: 3\r\n"), std::string::npos);
+}
+
+TEST(request_text, what_would_become_protocol_is_refused) {
+    EXPECT_TRUE(check_request(request_with("X-Key", "a\tb \xC3\xA9")));
+    EXPECT_FALSE(check_request(request_with("X-Key", "sk-1\r\nHost: evil")));
+    EXPECT_FALSE(check_request(request_with("X-Key", "sk-1\n")));
+    EXPECT_FALSE(check_request(request_with("X-Key", std::string("a\0b", 3))));
+    EXPECT_FALSE(check_request(request_with("X Key", "a")));
+    EXPECT_FALSE(check_request(request_with("", "a")));
+    EXPECT_FALSE(check_request(request_with("X:Y", "a")));
+    for (const char* ours :
+         {"Host", "content-length", "CONNECTION", "Transfer-Encoding", "Upgrade"}) {
+        EXPECT_FALSE(check_request(request_with(ours, "1"))) << ours;
+    }
+    for (const char* target : {"", "x", "/a b", "/a\r\nb", "/\xC3\xA9"}) {
+        ports::http_request request;
+        request.target = target;
+        EXPECT_FALSE(check_request(request)) << target;
+    }
+    ports::http_request request;
+    request.method = "PO ST";
+    EXPECT_FALSE(check_request(request));
+}
+
+TEST(request_text, a_refusal_never_shows_the_value) {
+    const auto verdict = check_request(request_with("Authorization", "Bearer sk-secret\n"));
+    ASSERT_FALSE(verdict);
+    EXPECT_NE(verdict.error().message().find("Authorization"), std::string::npos);
+    EXPECT_EQ(verdict.error().message().find("secret"), std::string::npos);
+}
+
+} // namespace
+} // namespace heddle::http
