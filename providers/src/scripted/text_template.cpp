@@ -129,10 +129,13 @@ void text_template::add_literal(std::string_view text) {
 result<void> text_template::add(std::string_view text, const template_scope& scope, form written) {
     for (std::size_t at = 0;;) {
         const std::size_t begin = text.find(opening, at);
-        std::string literal;
-        append_text(literal, text.substr(at, begin == std::string_view::npos ? begin : begin - at),
-                    written);
-        add_literal(literal);
+        const std::string_view before =
+            text.substr(at, begin == std::string_view::npos ? begin : begin - at);
+        if (!before.empty()) {
+            std::string literal;
+            append_text(literal, before, written);
+            add_literal(literal);
+        }
         if (begin == std::string_view::npos) return {};
         const std::size_t end = placeholder_end(text, begin);
         if (end == std::string_view::npos) return wrong("a placeholder is not closed by }}");
