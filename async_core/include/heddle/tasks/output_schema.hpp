@@ -1,0 +1,69 @@
+// Checks the JSON of an answer.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle::tasks {
+
+/// What is wrong with an answer.
+struct schema_violation {
+    std::string message; ///< one line, as quoted to the model
+    std::string path;    ///< JSON pointer of the first violation ("" is the whole)
+};
+
+/// A basic name (object, array, [], string[], number[], number, boolean, string) or a JSON Schema.
+/// Immutable and cheap to copy. Threads: its shard's only.
+///
+/// JSON Schema: draft 7 as valijson has it. Refused at registration because they could not be
+/// bounded or would not be checked: patternProperties, references to other documents, references
+/// that lead back to themselves without going deeper into the value. `pattern` runs on RE2 (linear
+/// time), so back-references and look-around are refused; `format` is an annotation, not checked.
+class output_schema {
+public:
+    output_schema() = default; ///< accepts every value
+
+    /// Errors: invalid_argument that says what is wrong with the schema.
+    [[nodiscard]] static result<output_schema> compile(std::string_view schema);
+
+    [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }
+    /// `json` is the text that `content` was read from.
+    [[nodiscard]] std::optional<schema_violation> check(const lang::value& content,
+                                                        std::string_view json) const;
+
+    /// True when the schema describes an object at its outermost level.
+    [[nodiscard]] bool describes_object() const noexcept;
+    /// The JSON Schema as text, or empty for a basic name.
+    [[nodiscard]] std::string_view json_schema() const noexcept;
+    /// The schema in words for a model: "a JSON array of strings".
+    [[nodiscard]] std::string in_words() const;
+    /// Services that enforce a schema take it word for word only if every object names all its
+    /// properties as required and allows no others.
+    [[nodiscard]] bool fits_strict_mode() const noexcept;
+
+private:
+    enum class basic : std::uint8_t {
+        any,
+        object,
+        array,
+        strings,
+        numbers,
+        number,
+        boolean,
+        string
+    };
+    struct compiled;
+
+    [[nodiscard]] std::optional<schema_violation> check_basic(const lang::value& content) const;
+
+    basic basic_ = basic::any;
+    std::shared_ptr<const compiled> compiled_;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,75 @@
+// The tasks of a session: what a workflow calls, and how a host wires it.
+#pragma once
+
+#include <heddle/host/effect.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/tasks/model_registry.hpp>
+#include <heddle/tasks/task_call.hpp>
+#include <heddle/tasks/task_observer.hpp>
+#include <heddle/tasks/task_registry.hpp>
+#include <heddle/tasks/task_template.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace heddle::tasks {
+
+class task_runner;
+
+/// What the task system needs from its host. All of it outlives the sessions.
+struct task_system_parts {
+    const model_registry* models =
+        nullptr;                       ///< null or empty: calling a task raises configuration_error
+    task_observer* observer = nullptr; ///< null: nobody listens
+    std::string base_system;           ///< goes before the system prompt of every task
+    std::vector<task_template> templates; ///< registered in every session before it starts
+};
+
+/// The tasks of one session: registry, calls by clause and position, execution.
+///
+/// Wiring: `engine_parts.operators = tasks::operators(parts);`. Threads: the session's only.
+class session_tasks : public host::operator_source {
+public:
+    session_tasks(host::session& owner, task_system_parts parts);
+    ~session_tasks() override;
+    session_tasks(const session_tasks&) = delete;
+    session_tasks& operator=(const session_tasks&) = delete;
+
+    /// Registers a template made in C++. Errors: as compile_task.
+    [[nodiscard]] result<lang::value> add(task_template declared);
+    [[nodiscard]] const task_registry& registry() const noexcept { return registry_; }
+
+    [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
+                                                          std::string_view name) const override;
+    [[nodiscard]] std::optional<lang::operator_info> describe(
+        const lang::host_object& callable) const override;
+    [[nodiscard]] bool is_reserved_key(std::string_view name) const override;
+    void collect_names(std::vector<std::string>& names) const override;
+    /// Errors: TaskError input_validation_failure and configuration_error, SexpEvaluationError for
+    /// a malformed call, both before any request; cancelled. What goes wrong at the model is a
+    /// FAILED TaskResult. Cancellation: as the model's.
+    [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
+    [[nodiscard]] result<lang::value> define_task(host::session& owner, const lang::value& form,
+                                                  source_span span) override;
+
+protected:
+    /// Runs a call whose inputs were checked. For hosts that answer tasks by other means than a
+    /// model (tests, replays).
+    [[nodiscard]] virtual coro::task<result<lang::value>> execute(task_call call);
+    [[nodiscard]] host::session& owner() noexcept { return owner_; }
+
+private:
+    void announce(const compiled_task& task);
+
+    host::session& owner_;
+    task_system_parts parts_;
+    task_registry registry_;
+    std::unique_ptr<task_runner> runner_;
+};
+
+/// For engine_parts::operators: each session gets its own session_tasks.
+[[nodiscard]] std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
+    task_system_parts parts);
+
+} // namespace heddle::tasks

@@ -1,0 +1,42 @@
+// What the host hears of task calls, for progress.
+#pragma once
+
+#include <heddle/ports/llm_port.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::tasks {
+
+enum class task_outcome : std::uint8_t { complete, failed, cancelled };
+
+/// A call that is about to send its first request.
+struct task_started {
+    std::string_view task;
+    std::string_view provider;
+    std::string_view model;
+};
+
+/// A call that has ended. Each started call ends exactly once.
+struct task_finished {
+    std::string_view task;
+    std::string_view provider;
+    std::string_view model;
+    task_outcome outcome = task_outcome::complete;
+    std::string_view reason;    ///< of a failure ("llm_error"), else empty
+    ports::token_usage usage;   ///< over all requests of the call
+    std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
+    std::chrono::nanoseconds latency{0};
+};
+
+/// Told of every task call of a session, on the session's thread. The views are valid during the
+/// call only. Must be quick and must not call back into the session.
+class task_observer {
+public:
+    virtual ~task_observer() = default;
+    virtual void on_task_started(const task_started& event) noexcept = 0;
+    virtual void on_task_finished(const task_finished& event) noexcept = 0;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,78 @@
+// A task as data: what defatom, a file or the host declares.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// An input of a task.
+struct task_input {
+    std::string name;
+    std::string type; ///< as written, "" when not given; for people and tools
+    std::string description;
+    bool optional = false;                   ///< true also when there is a default
+    std::optional<std::string> default_json; ///< JSON text of the value of a missing input
+};
+
+/// How the answer is to be read.
+struct output_format {
+    bool json = false;
+    /// "" (any JSON), a basic name (object, array, [], string[], number[], number, boolean, string)
+    /// or the text of a JSON Schema.
+    std::string schema;
+};
+
+/// A clause whose meaning belongs to a part of the task system that this build does not have: kept
+/// as JSON text. Using it is announced by a warning at registration.
+struct kept_clause {
+    std::string name;
+    std::string json;
+};
+
+/// Everything that is declared about one task. Plain data that belongs to no session and can be
+/// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
+struct task_template {
+    std::string name;
+    std::string description = "Inline task definition";
+    std::string type = "atomic";
+    std::string subtype = "standard";
+    std::vector<task_input> inputs;
+    bool declares_inputs = false; ///< false: any input is accepted, by clause only
+    std::string instructions;
+    std::string system;
+    std::string model;
+    std::string provider;
+    std::optional<double> temperature;
+    std::optional<std::int64_t> max_tokens;
+    std::optional<std::chrono::nanoseconds> timeout;
+    std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
+    output_format output;
+    std::string criteria;
+    std::vector<std::string> tools;
+    std::vector<kept_clause> kept; ///< history_config, context_management, file_paths
+    source_span span;              ///< of the definition
+    source_span instructions_span;
+    source_span system_span;
+    source_span output_span;
+};
+
+/// Reads `(defatom name (params p…) (instructions "…") clause…)` (language.md 4).
+/// Errors: SexpEvaluationError that names the clause, with the place of the clause.
+[[nodiscard]] result<task_template> parse_defatom(const lang::value& form, source_span span);
+
+/// The longest lists, names and texts a definition may have (it can be the work of a model).
+struct template_limits {
+    static constexpr std::size_t max_inputs = 1000;
+    static constexpr std::size_t max_text = 16 * 1024 * 1024;
+    static constexpr std::uint32_t max_retries = 100;
+};
+
+} // namespace heddle::tasks
