@@ -144,13 +144,13 @@ json_writing::failure json_writing::step() {
         out_ += list ? ']' : '}';
         return std::nullopt;
     }
-    if (frame.next != 0) out_ += options_.indent == 0 ? ", " : ",";
+    if (frame.next != 0) out_ += ',';
     new_line(frames_.size());
     const std::size_t next = frame.next++;
     if (list) return write(list_items(*frame.content)[next]);
     const map_entry& entry = map_entries(*frame.content)[next];
     write_string(string_bytes(entry.key));
-    out_ += ": ";
+    out_ += options_.indent == 0 ? ":" : ": ";
     return write(entry.item);
 }
 

@@ -1,0 +1,123 @@
+#include "lang/builtins/format.hpp"
+
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/builtins/support.hpp"
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+namespace heddle::lang {
+
+namespace {
+
+/// Fills the places of one text.
+class formatting {
+public:
+    formatting(native_call& call, std::string_view text, std::span<value> values)
+        : call_(call), text_(text), values_(values), used_(values.size(), false) {}
+
+    [[nodiscard]] value run();
+
+private:
+    [[nodiscard]] bool place(std::string_view name);
+    [[nodiscard]] bool place_number(std::size_t index, std::string_view name);
+    [[nodiscard]] bool place_name(std::string_view name);
+    [[nodiscard]] bool put(const value& v);
+    [[nodiscard]] bool refuse(std::string message);
+
+    native_call& call_;
+    std::string_view text_;
+    std::span<value> values_;
+    std::vector<bool> used_;
+    std::size_t next_ = 0;
+    std::string out_;
+};
+
+bool formatting::refuse(std::string message) {
+    static_cast<void>(call_.fail_evaluation(std::move(message)));
+    return false;
+}
+
+bool formatting::put(const value& v) {
+    if (v.is(kind::string)) {
+        out_ += string_bytes(v);
+    } else {
+        out_ += print_value(v, {.max_bytes = value::max_length});
+    }
+    return call_.reserve(out_.size());
+}
+
+bool formatting::place_number(std::size_t index, std::string_view name) {
+    if (index < values_.size()) {
+        used_[index] = true;
+        return put(values_[index]);
+    }
+    return refuse("there is no value for place {" + std::string(name) + "}: " +
+                  std::to_string(values_.size()) + (values_.size() == 1 ? " is" : " are") +
+                  " given");
+}
+
+bool formatting::place_name(std::string_view name) {
+    for (const char c : name) {
+        if (c > ' ' && c != '"' && c != ':' && c != '\'') continue;
+        return refuse("{" + std::string(name.substr(0, 40)) +
+                      "} is no place: write {{ and }} for braces that are text");
+    }
+    if (values_.empty() || !values_.back().is(kind::map)) {
+        return refuse("place {" + std::string(name) + "} needs a map as the last value");
+    }
+    const value* found = map_find(values_.back(), name);
+    if (!found) return refuse("the map has no key \"" + std::string(name) + "\"");
+    used_.back() = true;
+    return put(*found);
+}
+
+bool formatting::place(std::string_view name) {
+    if (name.empty()) return place_number(next_++, name);
+    std::size_t index = 0;
+    const auto [end, ec] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (ec == std::errc() && end == name.data() + name.size()) return place_number(index, name);
+    return place_name(name);
+}
+
+value formatting::run() {
+    for (std::size_t at = 0; at < text_.size();) {
+        const std::size_t brace = text_.find_first_of("{}", at);
+        out_.append(text_, at, brace == std::string_view::npos ? brace : brace - at);
+        if (brace == std::string_view::npos) break;
+        const char c = text_[brace];
+        if (brace + 1 < text_.size() && text_[brace + 1] == c) {
+            out_ += c;
+            at = brace + 2;
+            continue;
+        }
+        const std::size_t close = text_.find('}', brace);
+        if (c == '}' || close == std::string_view::npos) {
+            return call_.fail_evaluation(std::string("a single ") + c + " at byte " +
+                                         std::to_string(brace) + ": write " + c + c +
+                                         " for a brace that is text");
+        }
+        if (!place(text_.substr(brace + 1, close - brace - 1))) return {};
+        at = close + 1;
+    }
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+        if (used_[i]) continue;
+        return call_.fail_evaluation("value " + std::to_string(i + 1) + " of " +
+                                     std::to_string(used_.size()) + " has no place in the text");
+    }
+    return make_text(call_, out_);
+}
+
+} // namespace
+
+value format_text(native_call& call, std::span<value> arguments) {
+    const auto text = string_argument(call, arguments, 0);
+    if (!text) return {};
+    return formatting(call, *text, arguments.subspan(1)).run();
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,334 @@
+#include <heddle/lang/builtin.hpp>
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/builtins/format.hpp"
+#include "lang/builtins/support.hpp"
+#include "lang/text/letter_case.hpp"
+#include "lang/text/number_text.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <string>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+using arguments_span = std::span<value>;
+
+[[nodiscard]] bool all_strings(native_call& call, arguments_span arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!string_argument(call, arguments, i)) return false;
+    }
+    return true;
+}
+
+/// Bytes [begin, end) of a string, sharing its storage.
+[[nodiscard]] value byte_slice(const value& string, std::size_t begin, std::size_t end) noexcept {
+    if (begin >= end) return value::empty_string();
+    return string.window(string.offset() + begin, end - begin);
+}
+
+/// True when each neighbouring pair is accepted.
+template <class Accept>
+[[nodiscard]] value chain(native_call& call, arguments_span arguments, Accept accept) {
+    if (!all_strings(call, arguments)) return {};
+    bool holds = true;
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        holds = holds && accept(string_bytes(arguments[i - 1]), string_bytes(arguments[i]));
+    }
+    return value::boolean(holds);
+}
+
+value equal(native_call& call, arguments_span a) {
+    return chain(call, a, [](std::string_view x, std::string_view y) { return x == y; });
+}
+value less(native_call& call, arguments_span a) {
+    return chain(call, a, [](std::string_view x, std::string_view y) { return x < y; });
+}
+
+value append(native_call& call, arguments_span a) {
+    if (a.empty()) return value::empty_string();
+    // The first string may own room at the end of its storage: a loop that appends is linear.
+    value left = a[0].is(kind::string) ? std::move(a[0]) : value::empty_string();
+    std::string rest;
+    std::string_view right;
+    if (a.size() == 2 && left.length() != 0 && a[1].is(kind::string)) {
+        right = string_bytes(a[1]);
+    } else {
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            if (append_plain(rest, a[i])) continue; // the first one, moved away, is nil: nothing
+            return call.fail_type(i + 1, "a string, number, symbol, boolean or nil", a[i]);
+        }
+        right = rest;
+    }
+    const std::size_t length = left.length() + right.size();
+    if (length >= value::max_length / 2) return make_text(call, std::string(string_bytes(left)) += right);
+    if (!call.reserve(right.size() * 2)) return {};
+    return string_concat(call.memory(), std::move(left), right);
+}
+
+value length(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    return value::integer(static_cast<std::int64_t>(string_length(a[0])));
+}
+
+value substring(native_call& call, arguments_span a) {
+    if (!string_argument(call, a, 0)) return {};
+    const auto part = bounds_arguments(call, a, 1, string_length(a[0]), "string");
+    if (!part) return {};
+    return string_slice(a[0], part->from, part->to);
+}
+
+[[nodiscard]] value with_case(native_call& call, arguments_span arguments,
+                              char32_t (*changed)(char32_t) noexcept) {
+    const auto text = string_argument(call, arguments, 0);
+    if (!text || !call.reserve(text->size() * 2)) return {};
+    std::string out;
+    out.reserve(text->size());
+    for (std::size_t at = 0; at < text->size();) {
+        const code_point point = decode_at(*text, at);
+        append_utf8(out, changed(point.value));
+        at += point.bytes;
+    }
+    return make_text(call, out);
+}
+value upcase(native_call& call, arguments_span a) { return with_case(call, a, upper_case); }
+value downcase(native_call& call, arguments_span a) { return with_case(call, a, lower_case); }
+
+/// Bytes of the white space that begins at `at`, 0 when there is none.
+[[nodiscard]] std::size_t space_at(std::string_view text, std::size_t at) noexcept {
+    const code_point point = decode_at(text, at);
+    return is_unicode_space(point.value) ? point.bytes : 0;
+}
+
+struct byte_range {
+    std::size_t begin;
+    std::size_t end;
+};
+
+[[nodiscard]] byte_range without_outer_space(std::string_view text) noexcept {
+    byte_range range{0, text.size()};
+    while (range.begin < range.end) {
+        const std::size_t bytes = space_at(text, range.begin);
+        if (bytes == 0) break;
+        range.begin += bytes;
+    }
+    while (range.end > range.begin) {
+        std::size_t last = range.end - 1;
+        while (is_continuation_byte(text[last])) --last;
+        if (space_at(text, last) == 0) break;
+        range.end = last;
+    }
+    return range;
+}
+
+value trim(native_call& call, arguments_span a) {
+    const auto text = string_argument(call, a, 0);
+    if (!text) return {};
+    const byte_range range = without_outer_space(*text);
+    return byte_slice(a[0], range.begin, range.end);
+}
+
+[[nodiscard]] value split_at_space(native_call& call, const value& string) {
+    const std::string_view text = string_bytes(string);
+    value parts = value::empty_list();
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t bytes = at == text.size() ? 1 : space_at(text, at);
+        if (bytes == 0) {
+            at += decode_at(text, at).bytes;
+            continue;
+        }
+        if (at > begin) {
+            parts = list_push_back(call.memory(), std::move(parts), byte_slice(string, begin, at));
+        }
+        at += bytes;
+        begin = at;
+    }
+    return parts;
+}
+
+value split(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    const std::string_view text = string_bytes(a[0]);
+    if (a.size() == 1) {
+        if (!reserve_elements(call, text.size() / 2)) return {};
+        return split_at_space(call, a[0]);
+    }
+    const std::string_view separator = string_bytes(a[1]);
+    // Without a separator: the characters.
+    const auto next = [&](std::size_t from) {
+        if (!separator.empty()) return text.find(separator, from);
+        const std::size_t after = from + decode_at(text, from).bytes;
+        return after >= text.size() ? std::string_view::npos : after;
+    };
+    if (separator.empty() && text.empty()) return value::empty_list();
+    std::size_t count = 1;
+    for (auto at = next(0); at != std::string_view::npos; at = next(at + separator.size())) ++count;
+    if (!reserve_elements(call, count)) return {};
+    value parts = make_list_with_capacity(call.memory(), count);
+    std::size_t begin = 0;
+    for (auto at = next(0); at != std::string_view::npos; at = next(begin)) {
+        parts = list_push_back(call.memory(), std::move(parts), byte_slice(a[0], begin, at));
+        begin = at + separator.size();
+    }
+    return list_push_back(call.memory(), std::move(parts), byte_slice(a[0], begin, text.size()));
+}
+
+value join(native_call& call, arguments_span a) {
+    const auto items = list_argument(call, a, 0);
+    if (!items) return {};
+    std::string_view separator = " ";
+    if (a.size() == 2) {
+        const auto given = string_argument(call, a, 1);
+        if (!given) return {};
+        separator = *given;
+    }
+    std::string out;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        if (i != 0) out += separator;
+        if (!append_plain(out, (*items)[i])) {
+            return fail_element(call, i, "a string, number, symbol, boolean or nil", (*items)[i]);
+        }
+        if (!call.reserve(out.size())) return {};
+    }
+    return make_text(call, out);
+}
+
+value replace(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    const std::string_view text = string_bytes(a[0]);
+    const std::string_view from = string_bytes(a[1]);
+    const std::string_view to = string_bytes(a[2]);
+    if (from.empty()) return call.fail_evaluation("the text to replace must not be empty");
+    std::string out;
+    std::size_t begin = 0;
+    for (auto at = text.find(from); at != std::string_view::npos; at = text.find(from, begin)) {
+        out.append(text, begin, at - begin);
+        out += to;
+        begin = at + from.size();
+        if (!call.reserve(out.size())) return {};
+    }
+    if (begin == 0) return std::move(a[0]);
+    out.append(text, begin);
+    return make_text(call, out);
+}
+
+value contains(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    return value::boolean(string_bytes(a[0]).find(string_bytes(a[1])) != std::string_view::npos);
+}
+value starts_with(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    return value::boolean(string_bytes(a[0]).starts_with(string_bytes(a[1])));
+}
+value ends_with(native_call& call, arguments_span a) {
+    if (!all_strings(call, a)) return {};
+    return value::boolean(string_bytes(a[0]).ends_with(string_bytes(a[1])));
+}
+
+value to_number(native_call& call, arguments_span a) {
+    const auto text = string_argument(call, a, 0);
+    if (!text) return {};
+    const byte_range range = without_outer_space(*text);
+    const parsed_number number = parse_number(text->substr(range.begin, range.end - range.begin));
+    if (const auto* integer = std::get_if<std::int64_t>(&number)) return value::integer(*integer);
+    if (const auto* real = std::get_if<double>(&number)) return value::real(*real);
+    return {};
+}
+
+value from_number(native_call& call, arguments_span a) {
+    if (!a[0].is_integer() && !a[0].is_real()) return call.fail_type(1, "a number", a[0]);
+    std::string text;
+    static_cast<void>(append_plain(text, a[0]));
+    return make_text(call, text);
+}
+
+value to_symbol(native_call& call, arguments_span a) {
+    const auto name = string_argument(call, a, 0);
+    if (!name || !call.reserve(name->size())) return {};
+    return call.memory().symbol(*name);
+}
+
+value from_symbol(native_call& call, arguments_span a) {
+    if (!a[0].is(kind::symbol)) return call.fail_type(1, "a symbol", a[0]);
+    return make_text(call, symbol_name(a[0]));
+}
+
+constexpr builtin row(std::string_view name, std::string_view parameters, std::uint16_t min,
+                      std::uint16_t max, native_function run, std::string_view summary,
+                      std::string_view example) {
+    return pure_row(name, parameters, min, max, run, summary, example, "strings");
+}
+
+constexpr std::uint16_t any = builtin::any_number;
+
+constexpr builtin rows[] = {
+    row("string=?", "a b more…", 2, any, equal, "True when all strings are the same.",
+        "(string=? \"a\" \"a\") => true\n(string=? \"a\" \"A\") => false"),
+    row("string<?", "a b more…", 2, any, less,
+        "True when the strings ascend in the order of their code points.",
+        "(string<? \"a\" \"b\" \"c\") => true"),
+    row("string-append", "parts…", 0, any, append,
+        "The parts as one string: strings and symbols as they are, numbers and booleans as "
+        "written, nothing for nil. A list or map is an error: see json-string and format.",
+        "(string-append \"n=\" 5 \" \" 'ok nil) => \"n=5 ok\""),
+    row("string-length", "s", 1, 1, length, "The number of code points.",
+        "(string-length \"abc\") => 3"),
+    row("substring", "s from [to]", 2, 3, substring,
+        "The code points from index from (0 is the first) up to, without, index to or the end. An "
+        "index outside of the string is an error.",
+        "(substring \"heddle\" 1 3) => \"ed\"\n(substring \"heddle\" 3) => \"dle\""),
+    row("string-upcase", "s", 1, 1, upcase,
+        "s in capital letters, code point by code point, in no particular language.",
+        "(string-upcase \"abc\") => \"ABC\""),
+    row("string-downcase", "s", 1, 1, downcase,
+        "s in small letters, code point by code point, in no particular language.",
+        "(string-downcase \"ABC\") => \"abc\""),
+    row("string-trim", "s", 1, 1, trim, "s without white space at both ends.",
+        "(string-trim \"  a b \") => \"a b\""),
+    row("string-split", "s [separator]", 1, 2, split,
+        "The parts between the separators, empty ones too. Without a separator: the words between "
+        "white space. With \"\": the characters.",
+        "(string-split \"a,b,,c\" \",\") => '(\"a\" \"b\" \"\" \"c\")\n"
+        "(string-split \" two  words \") => '(\"two\" \"words\")"),
+    row("string-join", "parts [separator]", 1, 2, join,
+        "The elements of a list as one string, with the separator (a space) between them. Takes "
+        "what string-append takes.",
+        "(string-join '(\"a\" \"b\" 3) \", \") => \"a, b, 3\""),
+    row("string-replace", "s from to", 3, 3, replace,
+        "s with every from, taken literally, replaced by to.",
+        "(string-replace \"a-b-c\" \"-\" \"+\") => \"a+b+c\""),
+    row("string-contains?", "s part", 2, 2, contains, "True when part occurs in s.",
+        "(string-contains? \"heddle\" \"dd\") => true"),
+    row("string-starts-with?", "s prefix", 2, 2, starts_with, "True when s begins with prefix.",
+        "(string-starts-with? \"heddle\" \"he\") => true"),
+    row("string-ends-with?", "s suffix", 2, 2, ends_with, "True when s ends with suffix.",
+        "(string-ends-with? \"heddle\" \"le\") => true"),
+    row("string->number", "s", 1, 1, to_number,
+        "The number that s is, white space around it aside; nil when it is none or does not fit.",
+        "(string->number \"42\") => 42\n(string->number \"4.5\") => 4.5\n"
+        "(string->number \"four\") => nil"),
+    row("number->string", "n", 1, 1, from_number, "The shortest text that reads back as n.",
+        "(number->string 4.5) => \"4.5\"\n(number->string 2.0) => \"2.0\""),
+    row("string->symbol", "s", 1, 1, to_symbol, "The symbol of that name.",
+        "(string->symbol \"abc\") => 'abc"),
+    row("symbol->string", "symbol", 1, 1, from_symbol, "The name of a symbol.",
+        "(symbol->string 'abc) => \"abc\""),
+    row("format", "text values…", 1, any, format_text,
+        "text with its places filled: {} by the next value, {0} by the value of that index, {name} "
+        "by a key of the last value, which must be a map then. Strings go in as they are, the rest "
+        "in written form. {{ and }} are braces. A place without a value is an error, and so is a "
+        "value without a place.",
+        "(format \"{} is {}\" \"x\" 1) => \"x is 1\"\n"
+        "(format \"{who}: {{{}}}\" 5 (dict \"who\" \"me\")) => \"me: {5}\""),
+};
+
+} // namespace
+
+std::span<const builtin> string_builtins() noexcept { return rows; }
+
+} // namespace heddle::lang

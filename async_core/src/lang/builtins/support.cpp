@@ -1,0 +1,162 @@
+#include "lang/builtins/support.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/text/number_text.hpp"
+
+#include <utility>
+
+namespace heddle::lang {
+
+std::string shown(const value& v) { return print_value(v, {.max_bytes = 60, .max_depth = 4}); }
+
+namespace {
+
+/// "the string "x"": what was given in place of what was expected.
+[[nodiscard]] std::string described(const value& given) {
+    switch (given.type()) {
+    case kind::nil: return "nil";
+    // Their written form says what they are.
+    case kind::closure:
+    case kind::builtin:
+    case kind::host: return shown(given);
+    default: return "the " + std::string(kind_name(given.type())) + " " + shown(given);
+    }
+}
+
+} // namespace
+
+value native_call::fail_type(std::size_t index, std::string_view expected, const value& given) {
+    return fail(error(errc::type, std::string(row_->name) + ": argument " + std::to_string(index) +
+                                      " must be " + std::string(expected) + ", not " +
+                                      described(given))
+                    .with_origin(error_origin::script));
+}
+
+value fail_element(native_call& call, std::size_t index, std::string_view expected,
+                   const value& given) {
+    return call.fail(error(errc::type, std::string(call.row().name) + ": element " +
+                                           std::to_string(index) + " must be " +
+                                           std::string(expected) + ", not " + described(given))
+                         .with_origin(error_origin::script));
+}
+
+value native_call::fail_evaluation(std::string message) {
+    return fail(error(errc::evaluation, std::string(row_->name) + ": " + std::move(message))
+                    .with_origin(error_origin::script));
+}
+
+bool native_call::reserve(std::size_t bytes) {
+    if (memory_.can_allocate(bytes)) return true;
+    fail(error(errc::limit, std::string(row_->name) + ": " + std::to_string(bytes) +
+                                " more bytes would pass the memory limit of " +
+                                std::to_string(memory_.limit()))
+             .with_origin(error_origin::script));
+    return false;
+}
+
+std::optional<std::int64_t> integer_argument(native_call& call, std::span<value> arguments,
+                                             std::size_t index) {
+    if (arguments[index].is_integer()) return arguments[index].as_integer();
+    static_cast<void>(call.fail_type(index + 1, "an integer", arguments[index]));
+    return std::nullopt;
+}
+
+std::optional<std::size_t> count_argument(native_call& call, std::span<value> arguments,
+                                          std::size_t index) {
+    const value& given = arguments[index];
+    if (given.is_integer() && given.as_integer() >= 0) {
+        return static_cast<std::size_t>(given.as_integer());
+    }
+    static_cast<void>(call.fail_type(index + 1, "an integer from 0", given));
+    return std::nullopt;
+}
+
+std::optional<std::string_view> string_argument(native_call& call, std::span<value> arguments,
+                                                std::size_t index) {
+    if (arguments[index].is(kind::string)) return string_bytes(arguments[index]);
+    static_cast<void>(call.fail_type(index + 1, "a string", arguments[index]));
+    return std::nullopt;
+}
+
+std::optional<std::span<const value>> list_argument(native_call& call, std::span<value> arguments,
+                                                    std::size_t index) {
+    if (arguments[index].is(kind::list)) return list_items(arguments[index]);
+    static_cast<void>(call.fail_type(index + 1, "a list", arguments[index]));
+    return std::nullopt;
+}
+
+std::optional<std::string_view> key_argument(native_call& call, std::span<value> arguments,
+                                             std::size_t index) {
+    const value& given = arguments[index];
+    if (given.is(kind::string)) return string_bytes(given);
+    if (given.is(kind::symbol)) return symbol_name(given);
+    static_cast<void>(call.fail_type(index + 1, "a key (a string or symbol)", given));
+    return std::nullopt;
+}
+
+std::optional<bounds> bounds_arguments(native_call& call, std::span<value> arguments,
+                                       std::size_t first, std::size_t length,
+                                       std::string_view what) {
+    bounds found{0, length};
+    const auto outside = [&](std::int64_t index) {
+        static_cast<void>(call.fail_evaluation("index " + std::to_string(index) +
+                                               " is outside a " + std::string(what) + " of " +
+                                               std::to_string(length)));
+        return std::nullopt;
+    };
+    const auto from = integer_argument(call, arguments, first);
+    if (!from) return std::nullopt;
+    if (*from < 0 || static_cast<std::size_t>(*from) > length) return outside(*from);
+    found.from = static_cast<std::size_t>(*from);
+    if (first + 1 < arguments.size() && !arguments[first + 1].is_nil()) {
+        const auto to = integer_argument(call, arguments, first + 1);
+        if (!to) return std::nullopt;
+        if (*to < 0 || static_cast<std::size_t>(*to) > length) return outside(*to);
+        if (*to < *from) {
+            static_cast<void>(call.fail_evaluation("the end " + std::to_string(*to) +
+                                                   " lies before the beginning " +
+                                                   std::to_string(*from)));
+            return std::nullopt;
+        }
+        found.to = static_cast<std::size_t>(*to);
+    }
+    return found;
+}
+
+value make_text(native_call& call, std::string_view text) {
+    if (text.size() >= value::max_length) {
+        return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
+                                                std::to_string(text.size()) +
+                                                " bytes is too long"));
+    }
+    if (!call.reserve(text.size())) return {};
+    return make_string(call.memory(), text);
+}
+
+bool reserve_elements(native_call& call, std::size_t count) {
+    if (count > value::max_length) {
+        call.fail(error(errc::limit, std::string(call.row().name) + ": a list of " +
+                                         std::to_string(count) + " elements is too long"));
+        return false;
+    }
+    return call.reserve(count * sizeof(value));
+}
+
+bool append_plain(std::string& out, const value& v) {
+    switch (v.type()) {
+    case kind::nil: return true;
+    case kind::boolean: out += v.as_boolean() ? "true" : "false"; return true;
+    case kind::integer: out += std::to_string(v.as_integer()); return true;
+    case kind::real: out += real_text(v.as_real()); return true;
+    case kind::string: out += string_bytes(v); return true;
+    case kind::symbol: out += symbol_name(v); return true;
+    default: return false;
+    }
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,69 @@
+// What the primitives share: checked access to arguments, bounded results.
+#pragma once
+
+#include <heddle/lang/builtin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+/// A row of a pure primitive.
+[[nodiscard]] constexpr builtin pure_row(std::string_view name, std::string_view parameters,
+                                         std::uint16_t min_arguments, std::uint16_t max_arguments,
+                                         native_function run, std::string_view summary,
+                                         std::string_view example, std::string_view family) {
+    return {name,    parameters, min_arguments, max_arguments, builtin_kind::pure, run,
+            summary, example,    family};
+}
+
+// Each gives the argument at `index` (from 0), or nothing with the TypeError noted in the call.
+[[nodiscard]] std::optional<std::int64_t> integer_argument(native_call& call,
+                                                           std::span<value> arguments,
+                                                           std::size_t index);
+/// An integer that is not negative.
+[[nodiscard]] std::optional<std::size_t> count_argument(native_call& call,
+                                                        std::span<value> arguments,
+                                                        std::size_t index);
+[[nodiscard]] std::optional<std::string_view> string_argument(native_call& call,
+                                                              std::span<value> arguments,
+                                                              std::size_t index);
+[[nodiscard]] std::optional<std::span<const value>> list_argument(native_call& call,
+                                                                  std::span<value> arguments,
+                                                                  std::size_t index);
+/// The name of a key: a string's content or a symbol's name.
+[[nodiscard]] std::optional<std::string_view> key_argument(native_call& call,
+                                                           std::span<value> arguments,
+                                                           std::size_t index);
+
+/// Bounds [from, to) out of optional arguments `first` and `first + 1` for a sequence of `length`;
+/// `what` is its name in errors. Nothing with an error noted when they lie outside.
+struct bounds {
+    std::size_t from;
+    std::size_t to;
+};
+[[nodiscard]] std::optional<bounds> bounds_arguments(native_call& call, std::span<value> arguments,
+                                                     std::size_t first, std::size_t length,
+                                                     std::string_view what);
+
+/// TypeError about the element at `index` (from 0) of a list that was given.
+value fail_element(native_call& call, std::size_t index, std::string_view expected,
+                   const value& given);
+
+/// A string value; LimitError when it is too long for a string or for the memory.
+[[nodiscard]] value make_text(native_call& call, std::string_view text);
+/// False, with the LimitError noted, when so many elements are too many for a list or the memory.
+[[nodiscard]] bool reserve_elements(native_call& call, std::size_t count);
+
+/// What string-append puts in: strings and symbols as they are, numbers and booleans as written,
+/// nothing for nil. False for other kinds.
+[[nodiscard]] bool append_plain(std::string& out, const value& v);
+
+/// A value for a message: its written form, shortened.
+[[nodiscard]] std::string shown(const value& v);
+
+} // namespace heddle::lang
