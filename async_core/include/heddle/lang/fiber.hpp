@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/frame_stack.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
 
@@ -16,14 +17,6 @@ namespace heddle::lang {
 class fiber;
 class join;
 class concurrency_scope;
-
-/// Where a call stands. 24 bytes; registers live apart, in the value stack.
-struct frame {
-    const instruction* at; ///< the next instruction
-    const function* code;
-    std::uint32_t base;    ///< first register; the closure itself lies at base - 1
-    std::uint32_t tail_calls = 0; ///< frames that this one replaced, for traces
-};
 
 /// A permit to run a branch, and the scope it belongs to.
 struct permit {
@@ -107,7 +100,7 @@ private:
     realm* world_;
     value* stack_ = nullptr;
     std::size_t capacity_ = 0;
-    std::vector<frame> frames_;
+    frame_stack frames_;
     std::vector<inline_branch> branches_;
     value settings_ = value::empty_map();
     std::unique_ptr<effect_request> request_;

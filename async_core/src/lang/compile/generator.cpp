@@ -458,10 +458,9 @@ void generator::while_loop(const node& n, int dest) {
     const std::size_t start = here();
     to(*n.children[1], last);
     patch(first, here());
-    std::vector<std::size_t> out;
-    jump_when(*n.children[0], false, out);
-    jump_back(start, n.span);
-    patch(out, here());
+    std::vector<std::size_t> again;
+    jump_when(*n.children[0], true, again);
+    patch(again, start);
     if (last != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)), n.span);
 }
 

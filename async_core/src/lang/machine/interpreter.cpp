@@ -157,16 +157,23 @@ op_self:
     NEXT();
 op_jump:
     pc += i.d;
+    if (i.d < 0) FUEL();
     NEXT();
 op_loop:
     pc += i.d;
     FUEL();
     NEXT();
 op_jump_false:
-    if (!R[i.a].truthy()) pc += i.d;
+    if (!R[i.a].truthy()) {
+        pc += i.d;
+        if (i.d < 0) FUEL();
+    }
     NEXT();
 op_jump_true:
-    if (R[i.a].truthy()) pc += i.d;
+    if (R[i.a].truthy()) {
+        pc += i.d;
+        if (i.d < 0) FUEL();
+    }
     NEXT();
 op_jump_bound:
     if (!R[i.a].is_unbound()) pc += i.d;
@@ -185,8 +192,11 @@ op_jump_nil:
         } else {                                                                                   \
             goto compare_##letter;                                                                 \
         }                                                                                          \
-        const instruction target = *pc++;                                                          \
-        if (holds == (i.x != 0)) pc += target.d;                                                   \
+        const std::int32_t distance = (pc++)->d;                                                   \
+        if (holds == (i.x != 0)) {                                                                 \
+            pc += distance;                                                                        \
+            if (distance < 0) FUEL(); /* the back-edge of a loop */                                \
+        }                                                                                          \
         NEXT();                                                                                    \
     } while (0)
 
@@ -200,8 +210,11 @@ op_jump_ge_i: COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
 op_jump_num_eq_i: COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
 op_jump_equal: {
     const bool holds = values_equal(R[i.a], R[i.b]);
-    const instruction target = *pc++;
-    if (holds == (i.x != 0)) pc += target.d;
+    const std::int32_t distance = (pc++)->d;
+    if (holds == (i.x != 0)) {
+        pc += distance;
+        if (distance < 0) FUEL();
+    }
     NEXT();
 }
 
@@ -209,8 +222,11 @@ op_jump_equal: {
     compare_##name : {                                                                             \
         const std::optional<bool> holds = slow_compare(letter, R[i.a], right);                     \
         if (!holds) SLOW(raise_pending());                                             \
-        const instruction target = *pc++;                                                          \
-        if (*holds == (i.x != 0)) pc += target.d;                                                  \
+        const std::int32_t distance = (pc++)->d;                                                   \
+        if (*holds == (i.x != 0)) {                                                                \
+            pc += distance;                                                                        \
+            if (distance < 0) FUEL();                                                              \
+        }                                                                                          \
         NEXT();                                                                                    \
     }
 #define IMMEDIATE() value::integer(static_cast<std::int16_t>(i.b))
@@ -332,7 +348,7 @@ op_call: {
             if (base + code->registers > f_.capacity_) [[unlikely]] f_.reserve(base + code->registers);
             SAVE();
             pc = code->code.data();
-            f_.frames_.push_back({pc, code, static_cast<std::uint32_t>(base), 0});
+            f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
             R = f_.stack_ + base;
             FUEL();
             NEXT();

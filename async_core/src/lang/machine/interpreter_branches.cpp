@@ -113,9 +113,8 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     child->reserve(to - from);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
-    child->frames_.assign(parent.frames_.begin() + static_cast<std::ptrdiff_t>(first), parent.frames_.end());
-    parent.frames_.resize(first);
-    for (frame& moved : child->frames_) moved.base -= static_cast<std::uint32_t>(from);
+    parent.frames_.move_tail(first, child->frames_);
+    for (std::size_t k = 0; k < child->frames_.size(); ++k) child->frames_[k].base -= static_cast<std::uint32_t>(from);
     while (!parent.cleanups_.empty() && parent.cleanups_.back().depth > first) {
         cleanup_mark moved = parent.cleanups_.back();
         moved.depth -= static_cast<std::uint32_t>(first);

@@ -27,7 +27,6 @@ std::string shown(const value& v) {
 
 std::string name_of(const function& code) { return code.name.empty() ? "a function" : "'" + code.name + "'"; }
 
-std::string plural(std::size_t n) { return std::to_string(n) + (n == 1 ? " argument" : " arguments"); }
 
 error arity_error(const std::string& who, std::size_t least, std::size_t most, std::size_t given) {
     std::string expected = std::to_string(least);
@@ -147,7 +146,7 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
         self.at = code->code.data();
         self.tail_calls += self.tail_calls != UINT32_MAX;
     } else {
-        f_.frames_.push_back({code->code.data(), code, static_cast<std::uint32_t>(base), 0});
+        f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
     }
     if (fuel_ > 1) {
         --fuel_;

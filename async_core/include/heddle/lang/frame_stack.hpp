@@ -1,0 +1,69 @@
+// The frames of a fiber.
+#pragma once
+
+#include <heddle/lang/code.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace heddle::lang {
+
+/// Where a call stands. 24 bytes; registers live apart, in the value stack.
+struct frame {
+    const instruction* at; ///< the next instruction
+    const function* code;
+    std::uint32_t base;    ///< first register; the closure itself lies at base - 1
+    std::uint32_t tail_calls = 0; ///< frames that this one replaced, for traces
+};
+
+/// A stack of frames. std::vector would do, but g++ keeps its growth path in the way of every call:
+/// a quarter of the time of fib.
+class frame_stack {
+public:
+    frame_stack() = default;
+    ~frame_stack() { std::free(frames_); }
+    frame_stack(const frame_stack&) = delete;
+    frame_stack& operator=(const frame_stack&) = delete;
+
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] frame& back() noexcept { return frames_[size_ - 1]; }
+    [[nodiscard]] const frame& back() const noexcept { return frames_[size_ - 1]; }
+    [[nodiscard]] frame& operator[](std::size_t i) noexcept { return frames_[i]; }
+    [[nodiscard]] const frame& operator[](std::size_t i) const noexcept { return frames_[i]; }
+
+    void push_back(const instruction* at, const function* code, std::uint32_t base) {
+        if (size_ == capacity_) [[unlikely]] grow();
+        frames_[size_++] = {at, code, base, 0};
+    }
+    void pop_back() noexcept { --size_; }
+    /// Moves the frames from `first` on to an empty stack.
+    void move_tail(std::size_t first, frame_stack& to) {
+        const std::size_t count = size_ - first;
+        if (count == 0) return;
+        to.frames_ = static_cast<frame*>(std::malloc(count * sizeof(frame)));
+        if (!to.frames_) throw std::bad_alloc();
+        std::memcpy(to.frames_, frames_ + first, count * sizeof(frame));
+        to.size_ = to.capacity_ = count;
+        size_ = first;
+    }
+
+private:
+    [[gnu::noinline]] void grow() {
+        const std::size_t wanted = capacity_ == 0 ? 2 : capacity_ + capacity_ / 2 + 1;
+        auto* grown = static_cast<frame*>(std::realloc(frames_, wanted * sizeof(frame)));
+        if (!grown) throw std::bad_alloc();
+        frames_ = grown;
+        capacity_ = wanted;
+    }
+
+    frame* frames_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+} // namespace heddle::lang
