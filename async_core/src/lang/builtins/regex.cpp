@@ -77,7 +77,8 @@ using groups = std::vector<re2::StringPiece>;
 class searching {
 public:
     searching(const RE2& pattern, std::string_view text)
-        : pattern_(pattern), text_(text),
+        : pattern_(pattern),
+          text_(text.data() ? text : std::string_view("")), // null would read as "no match"
           found_(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1) {}
 
     [[nodiscard]] bool next() {

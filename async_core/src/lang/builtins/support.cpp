@@ -132,19 +132,23 @@ value make_text(native_call& call, std::string_view text) {
     if (text.size() >= value::max_length) {
         return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
                                                 std::to_string(text.size()) +
-                                                " bytes is too long"));
+                                                " bytes is too long")
+                             .with_origin(error_origin::script));
     }
     if (!call.reserve(text.size())) return {};
     return make_string(call.memory(), text);
 }
 
+bool check_list_length(native_call& call, std::size_t count) {
+    if (count <= value::max_length) return true;
+    call.fail(error(errc::limit, std::string(call.row().name) + ": a list of " +
+                                     std::to_string(count) + " elements is too long")
+                  .with_origin(error_origin::script));
+    return false;
+}
+
 bool reserve_elements(native_call& call, std::size_t count) {
-    if (count > value::max_length) {
-        call.fail(error(errc::limit, std::string(call.row().name) + ": a list of " +
-                                         std::to_string(count) + " elements is too long"));
-        return false;
-    }
-    return call.reserve(count * sizeof(value));
+    return check_list_length(call, count) && call.reserve(count * sizeof(value));
 }
 
 bool append_plain(std::string& out, const value& v) {

@@ -56,7 +56,9 @@ value fail_element(native_call& call, std::size_t index, std::string_view expect
 
 /// A string value; LimitError when it is too long for a string or for the memory.
 [[nodiscard]] value make_text(native_call& call, std::string_view text);
-/// False, with the LimitError noted, when so many elements are too many for a list or the memory.
+/// False, with the LimitError noted, when so many elements are too many for a list.
+[[nodiscard]] bool check_list_length(native_call& call, std::size_t count);
+/// As check_list_length, and when there is no memory for a new list of that length.
 [[nodiscard]] bool reserve_elements(native_call& call, std::size_t count);
 
 /// What string-append puts in: strings and symbols as they are, numbers and booleans as written,

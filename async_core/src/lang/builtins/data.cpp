@@ -1,0 +1,114 @@
+#include <heddle/lang/builtin.hpp>
+
+#include <heddle/lang/equality.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/builtins/support.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+using arguments_span = std::span<value>;
+
+/// An error of the JSON bridge in the name of the primitive that met it.
+[[nodiscard]] value fail_json(native_call& call, const error& failure) {
+    const bool limit = failure.code() == errc::limit ||
+                       failure.code() == heddle::errc::limit_exceeded;
+    return call.fail(error(limit ? errc::limit : errc::evaluation,
+                           std::string(call.row().name) + ": " + failure.message())
+                         .with_origin(error_origin::script));
+}
+
+value json_parse(native_call& call, arguments_span a) {
+    const auto text = string_argument(call, a, 0);
+    if (!text) return {};
+    auto parsed = json_to_value(call.memory(), *text);
+    if (!parsed) return fail_json(call, parsed.error());
+    return *std::move(parsed);
+}
+
+value json_string(native_call& call, arguments_span a) {
+    json_write_options options;
+    options.max_bytes = value::max_length - 1;
+    if (a.size() == 2) {
+        const auto indent = count_argument(call, a, 1);
+        if (!indent) return {};
+        if (*indent > 16) return call.fail_evaluation("an indent over 16 is not for reading");
+        options.indent = static_cast<unsigned>(*indent);
+    }
+    const std::size_t used = call.memory().used();
+    const std::size_t limit = call.memory().limit();
+    if (used < limit) options.max_bytes = std::min(options.max_bytes, limit - used);
+    auto text = value_to_json(a[0], options);
+    if (!text) return fail_json(call, text.error());
+    return make_text(call, *text);
+}
+
+value equal(native_call&, arguments_span a) { return value::boolean(values_equal(a[0], a[1])); }
+
+value negate(native_call&, arguments_span a) { return value::boolean(!a[0].truthy()); }
+
+value type_of(native_call& call, arguments_span a) {
+    const host_object* host = host_of(a[0]);
+    return call.memory().symbol(host ? host->type_name() : kind_name(a[0].type()));
+}
+
+value is_boolean(native_call&, arguments_span a) { return value::boolean(a[0].is_boolean()); }
+value is_string(native_call&, arguments_span a) { return value::boolean(a[0].is(kind::string)); }
+value is_symbol(native_call&, arguments_span a) { return value::boolean(a[0].is(kind::symbol)); }
+
+value is_procedure(native_call&, arguments_span a) {
+    const host_object* host = host_of(a[0]);
+    return value::boolean(a[0].is(kind::closure) || a[0].is(kind::builtin) ||
+                          (host && host->callable()));
+}
+
+constexpr builtin row(std::string_view name, std::string_view parameters, std::uint16_t min,
+                      std::uint16_t max, native_function run, std::string_view summary,
+                      std::string_view example) {
+    return pure_row(name, parameters, min, max, run, summary, example, "data");
+}
+
+constexpr std::string_view equality_summary =
+    "True when both are the same by structure: 1 equals 1.0, true equals 1, symbols by name, a "
+    "symbol never equals a string, maps whatever the order of their keys, functions by identity.";
+
+constexpr builtin rows[] = {
+    row("json-parse", "s", 1, 1, json_parse,
+        "The value of a JSON text: objects are maps, arrays lists, null is nil.",
+        "(json-parse \"[1, 2.5, null]\") => '(1 2.5 nil)"),
+    row("json-string", "x [indent]", 1, 2, json_string,
+        "x as JSON, in one line or with so many spaces a level. Symbols are written as strings; a "
+        "function, or a float that is no number, is an error.",
+        "(json-string (dict \"a\" '(1 2.0 nil))) => \"{\\\"a\\\":[1,2.0,null]}\""),
+    row("eq?", "a b", 2, 2, equal, equality_summary,
+        "(eq? '(1 2) (list 1 2)) => true\n(eq? 'a \"a\") => false"),
+    row("equal?", "a b", 2, 2, equal, equality_summary, "(equal? 1 1.0) => true"),
+    row("not", "x", 1, 1, negate,
+        "True when x is nil, false, 0, 0.0, \"\", () or the empty map; else false.",
+        "(not 0) => true\n(not '(1)) => false"),
+    row("type-of", "x", 1, 1, type_of,
+        "A symbol: nil, boolean, integer, float, string, symbol, list, map, function, primitive, or "
+        "what the host calls its objects.",
+        "(type-of 1.5) => 'float\n(type-of \"\") => 'string"),
+    row("boolean?", "x", 1, 1, is_boolean, "True of true and false.", "(boolean? false) => true"),
+    row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true"),
+    row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true"),
+    row("procedure?", "x", 1, 1, is_procedure,
+        "True of what can be called: functions, primitives, tasks and tools.",
+        "(procedure? first) => true\n(procedure? 'first) => false"),
+};
+
+} // namespace
+
+std::span<const builtin> data_builtins() noexcept { return rows; }
+
+} // namespace heddle::lang

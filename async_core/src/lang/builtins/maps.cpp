@@ -1,0 +1,263 @@
+#include <heddle/lang/builtin.hpp>
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/builtins/results.hpp"
+#include "lang/builtins/support.hpp"
+
+#include <string>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+using arguments_span = std::span<value>;
+
+[[nodiscard]] bool is_key(const value& v) noexcept {
+    return v.is(kind::string) || v.is(kind::symbol);
+}
+[[nodiscard]] std::string_view key_name(const value& key) noexcept {
+    return key.is(kind::string) ? string_bytes(key) : symbol_name(key);
+}
+
+/// The value of the first pair ((key value) …) with that key, or null.
+[[nodiscard]] const value* find_pair(const value& list, std::string_view name) noexcept {
+    for (const value& pair : list_items(list)) {
+        if (!pair.is(kind::list) || pair.length() != 2) continue;
+        const auto parts = list_items(pair);
+        if (is_key(parts[0]) && key_name(parts[0]) == name) return &parts[1];
+    }
+    return nullptr;
+}
+
+/// What `key` leads to inside of `container`, or null: a field, the value of a pair, an element.
+[[nodiscard]] const value* look_up(const value& container, const value& key) noexcept {
+    if (container.is(kind::list) && key.is_integer()) {
+        const auto index = static_cast<std::uint64_t>(key.as_integer());
+        return index < container.length() ? &list_items(container)[index] : nullptr;
+    }
+    if (!is_key(key)) return nullptr;
+    if (container.is(kind::map)) return field_of(container, key_name(key));
+    return container.is(kind::list) ? find_pair(container, key_name(key)) : nullptr;
+}
+
+[[nodiscard]] bool check_container(native_call& call, const value& given) {
+    if (given.is(kind::map) || given.is(kind::list) || given.is_nil()) return true;
+    static_cast<void>(call.fail_type(1, "a map or an association list", given));
+    return false;
+}
+
+value get_field(native_call& call, arguments_span a) {
+    if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
+    const value* found = look_up(a[0], a[1]);
+    return found ? *found : value();
+}
+
+value get(native_call& call, arguments_span a) {
+    if (!check_container(call, a[0])) return {};
+    if (!is_key(a[1]) && !a[1].is_integer()) {
+        return call.fail_type(2, "a key (a string or symbol) or an index", a[1]);
+    }
+    if (const value* found = look_up(a[0], a[1])) return *found;
+    return a.size() == 3 ? a[2] : value();
+}
+
+value get_in(native_call& call, arguments_span a) {
+    if (!check_container(call, a[0])) return {};
+    const auto path = list_argument(call, a, 1);
+    if (!path) return {};
+    const value* at = &a[0];
+    for (std::size_t i = 0; i < path->size(); ++i) {
+        const value& key = (*path)[i];
+        if (!is_key(key) && !key.is_integer()) {
+            return fail_element(call, i, "a key (a string or symbol) or an index", key);
+        }
+        at = look_up(*at, key);
+        if (!at) return a.size() == 3 ? a[2] : value();
+    }
+    return *at;
+}
+
+/// A map given as argument 1; nil counts as the empty one.
+[[nodiscard]] bool map_or_nil(native_call& call, value& given) {
+    if (given.is_nil()) given = value::empty_map();
+    if (given.is(kind::map)) return true;
+    static_cast<void>(call.fail_type(1, "a map", given));
+    return false;
+}
+
+/// The key as a string value.
+[[nodiscard]] value key_string(native_call& call, const value& key) {
+    return key.is(kind::string) ? key : make_string(call.memory(), symbol_name(key));
+}
+
+[[nodiscard]] value put_element(native_call& call, arguments_span a) {
+    const auto index = integer_argument(call, a, 1);
+    if (!index) return {};
+    const auto items = list_items(a[0]);
+    if (*index < 0 || static_cast<std::size_t>(*index) >= items.size()) {
+        return call.fail_evaluation("index " + std::to_string(*index) + " is outside a list of " +
+                                    std::to_string(items.size()));
+    }
+    if (!reserve_elements(call, items.size())) return {};
+    value copy = make_list_with_capacity(call.memory(), items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const bool replaced = i == static_cast<std::size_t>(*index);
+        copy = list_push_back(call.memory(), std::move(copy), replaced ? a[2] : items[i]);
+    }
+    return copy;
+}
+
+value put(native_call& call, arguments_span a) {
+    if (a[0].is(kind::list)) return put_element(call, a);
+    if (!map_or_nil(call, a[0]) || !key_argument(call, a, 1)) return {};
+    return map_put(call.memory(), std::move(a[0]), key_string(call, a[1]), std::move(a[2]));
+}
+
+value merge(native_call& call, arguments_span a) {
+    std::size_t entries = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (!a[i].is(kind::map) && !a[i].is_nil()) return call.fail_type(i + 1, "a map", a[i]);
+        if (a[i].is(kind::map)) entries += a[i].length();
+    }
+    if (!call.reserve(entries * sizeof(map_entry))) return {};
+    value merged = value::empty_map();
+    for (value& map : a) {
+        if (map.is_nil()) continue;
+        if (merged.length() == 0) {
+            merged = std::move(map);
+            continue;
+        }
+        for (const map_entry& entry : map_entries(map)) {
+            merged = map_put(call.memory(), std::move(merged), entry.key, entry.item);
+        }
+    }
+    return merged;
+}
+
+value remove_key(native_call& call, arguments_span a) {
+    if (!map_or_nil(call, a[0])) return {};
+    const auto key = key_argument(call, a, 1);
+    if (!key || !call.reserve(a[0].length() * sizeof(map_entry))) return {};
+    return map_remove(call.memory(), a[0], *key);
+}
+
+/// A list with one element made from each entry.
+template <class Make>
+[[nodiscard]] value list_of_entries(native_call& call, arguments_span a, Make make) {
+    if (!a[0].is(kind::map)) return call.fail_type(1, "a map", a[0]);
+    const auto entries = map_entries(a[0]);
+    if (!reserve_elements(call, entries.size())) return {};
+    value list = make_list_with_capacity(call.memory(), entries.size());
+    for (const map_entry& entry : entries) {
+        list = list_push_back(call.memory(), std::move(list), make(entry));
+    }
+    return list;
+}
+
+value keys(native_call& call, arguments_span a) {
+    return list_of_entries(call, a, [](const map_entry& entry) { return entry.key; });
+}
+value values(native_call& call, arguments_span a) {
+    return list_of_entries(call, a, [](const map_entry& entry) { return entry.item; });
+}
+value entries(native_call& call, arguments_span a) {
+    return list_of_entries(call, a, [&](const map_entry& entry) {
+        const value pair[] = {entry.key, entry.item};
+        return make_list(call.memory(), pair);
+    });
+}
+
+value has_key(native_call& call, arguments_span a) {
+    if (!a[0].is(kind::map)) return call.fail_type(1, "a map", a[0]);
+    const auto key = key_argument(call, a, 1);
+    if (!key) return {};
+    return value::boolean(map_find(a[0], *key) != nullptr);
+}
+
+value is_map(native_call&, arguments_span a) { return value::boolean(a[0].is(kind::map)); }
+
+value dict(native_call& call, arguments_span a) {
+    if (a.size() % 2 != 0) {
+        return call.fail_evaluation("keys and values must come in pairs, but " +
+                                    std::to_string(a.size()) + " arguments are given");
+    }
+    value made = value::empty_map();
+    for (std::size_t i = 0; i < a.size(); i += 2) {
+        if (!key_argument(call, a, i)) return {};
+        made = map_put(call.memory(), std::move(made), key_string(call, a[i]), std::move(a[i + 1]));
+    }
+    return made;
+}
+
+constexpr builtin row(std::string_view name, std::string_view parameters, std::uint16_t min,
+                      std::uint16_t max, native_function run, std::string_view summary,
+                      std::string_view example) {
+    return pure_row(name, parameters, min, max, run, summary, example, "maps");
+}
+constexpr builtin result_row(std::string_view name, native_function run, std::string_view summary,
+                             std::string_view example) {
+    return pure_row(name, "result", 1, 1, run, summary, example, "results");
+}
+
+constexpr std::uint16_t any = builtin::any_number;
+
+constexpr builtin rows[] = {
+    row("dict", "key value …", 0, any, dict,
+        "A map of the keys (strings or symbols) and values, in this order. A repeated key takes "
+        "its last value.",
+        "(get-field (dict \"a\" 1 'b 2) 'b) => 2\n(dict) => (json-parse \"{}\")"),
+    row("get-field", "m key", 2, 2, get_field,
+        "The value of a key of a map or of an association list ((key value) …); nil when it is "
+        "missing, and of nil. The key may be a string or a symbol. A task result that lacks the "
+        "field is asked for it in its parsed content.",
+        "(get-field (dict \"a\" 1) 'a) => 1\n(get-field '((a 1) (b 2)) \"b\") => 2\n"
+        "(get-field (dict) 'x) => nil"),
+    row("get", "m key [default]", 2, 3, get,
+        "As get-field, with a value for a missing key. A list may be asked for an index too.",
+        "(get (dict \"a\" 1) 'b 0) => 0\n(get '(x y) 1) => 'y"),
+    row("get-in", "m path [default]", 2, 3, get_in,
+        "What a path of keys and indexes leads to; nil, or the default, where it ends early.",
+        "(get-in (dict \"a\" (list 1 (dict \"b\" 2))) '(a 1 b)) => 2\n"
+        "(get-in (dict) '(a b) 0) => 0"),
+    row("put", "m key value", 3, 3, put,
+        "The map with the key set; a key that is there keeps its place. Also a list with the "
+        "element at an index replaced. nil counts as the empty map.",
+        "(put (dict \"a\" 1) 'a 2) => (dict \"a\" 2)\n(put '(1 2 3) 1 'x) => '(1 x 3)"),
+    row("merge", "maps…", 0, any, merge, "One map of all; for a key in several, the last one wins.",
+        "(merge (dict \"a\" 1 \"b\" 1) (dict \"b\" 2)) => (dict \"a\" 1 \"b\" 2)"),
+    row("remove-key", "m key", 2, 2, remove_key, "The map without the key.",
+        "(remove-key (dict \"a\" 1 \"b\" 2) 'a) => (dict \"b\" 2)"),
+    row("keys", "m", 1, 1, keys, "The keys of a map, strings, in their order.",
+        "(keys (dict \"a\" 1 \"b\" 2)) => '(\"a\" \"b\")"),
+    row("values", "m", 1, 1, values, "The values of a map in the order of its keys.",
+        "(values (dict \"a\" 1 \"b\" 2)) => '(1 2)"),
+    row("entries", "m", 1, 1, entries, "A list (key value) for each key of a map.",
+        "(entries (dict \"a\" 1)) => '((\"a\" 1))"),
+    row("has-key?", "m key", 2, 2, has_key, "True when the map has the key, whatever its value.",
+        "(has-key? (dict \"a\" nil) 'a) => true"),
+    row("map?", "x", 1, 1, is_map, "True of maps.", "(map? (dict)) => true\n(map? '()) => false"),
+    result_row("content", result_content,
+               "The content of a task result; raises the TaskError of a FAILED one.",
+               "(content (dict \"status\" \"COMPLETE\" \"content\" \"hi\")) => \"hi\""),
+    result_row("parsed", result_parsed,
+               "The parsed content of a task result, nil when it has none; raises the TaskError of "
+               "a FAILED one.",
+               "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" '(1))) "
+               "=> '(1)"),
+    result_row("notes", result_notes, "The notes of a task result, FAILED or not.",
+               "(notes (dict \"status\" \"COMPLETE\" \"content\" \"\" \"notes\" (dict \"a\" 1))) => "
+               "(dict \"a\" 1)"),
+    result_row("ok?", result_is_ok, "True unless the task result is FAILED.",
+               "(ok? (dict \"status\" \"FAILED\" \"content\" \"\")) => false"),
+};
+
+} // namespace
+
+std::span<const builtin> map_builtins() noexcept { return rows; }
+
+} // namespace heddle::lang

@@ -1,0 +1,89 @@
+#include "lang/builtins/results.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include "lang/builtins/support.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+using arguments_span = std::span<value>;
+
+[[nodiscard]] bool is_result(const value& v) noexcept {
+    return v.is(kind::map) && map_find(v, "status") && map_find(v, "content");
+}
+
+[[nodiscard]] bool has_failed(const value& result) noexcept {
+    const value* status = map_find(result, "status");
+    return status->is(kind::string) && string_bytes(*status) == "FAILED";
+}
+
+[[nodiscard]] std::string text_field(const value* map, std::string_view name) {
+    if (!map || !map->is(kind::map)) return {};
+    const value* found = map_find(*map, name);
+    return found && found->is(kind::string) ? std::string(string_bytes(*found)) : std::string();
+}
+
+/// The TaskError that a FAILED result stands for.
+[[nodiscard]] value fail_task(native_call& call, const value& result) {
+    const value* notes = map_find(result, "notes");
+    const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
+    auto payload = std::make_shared<script_payload>();
+    payload->reason = text_field(described, "reason");
+    if (payload->reason.empty()) payload->reason = "unexpected_error";
+    payload->result = result;
+    std::string message = text_field(described, "message");
+    if (message.empty()) message = text_field(&result, "content");
+    if (message.empty()) message = "the task failed";
+    return call.fail(error(errc::task, std::string(call.row().name) + ": the result is FAILED (" +
+                                           payload->reason + "): " + message)
+                         .with_payload(payload)
+                         .with_origin(error_origin::script));
+}
+
+/// A field of a result that has not failed.
+[[nodiscard]] value field_of_success(native_call& call, arguments_span arguments,
+                                     std::string_view name) {
+    const value& result = arguments[0];
+    if (!is_result(result)) return call.fail_type(1, "a task result", result);
+    if (has_failed(result)) return fail_task(call, result);
+    const value* found = map_find(result, name);
+    return found ? *found : value();
+}
+
+} // namespace
+
+const value* field_of(const value& map, std::string_view name) noexcept {
+    if (const value* found = map_find(map, name)) return found;
+    if (!is_result(map)) return nullptr;
+    const value* parsed = map_find(map, "parsedContent");
+    return parsed && parsed->is(kind::map) ? map_find(*parsed, name) : nullptr;
+}
+
+value result_content(native_call& call, arguments_span a) {
+    return field_of_success(call, a, "content");
+}
+
+value result_parsed(native_call& call, arguments_span a) {
+    return field_of_success(call, a, "parsedContent");
+}
+
+value result_notes(native_call& call, arguments_span a) {
+    if (!is_result(a[0])) return call.fail_type(1, "a task result", a[0]);
+    const value* notes = map_find(a[0], "notes");
+    return notes ? *notes : value::empty_map();
+}
+
+value result_is_ok(native_call& call, arguments_span a) {
+    if (!is_result(a[0])) return call.fail_type(1, "a task result", a[0]);
+    return value::boolean(!has_failed(a[0]));
+}
+
+} // namespace heddle::lang

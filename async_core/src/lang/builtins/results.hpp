@@ -1,0 +1,18 @@
+// Task results as data: maps with a status and a content.
+#pragma once
+
+#include <heddle/lang/builtin.hpp>
+
+#include <string_view>
+
+namespace heddle::lang {
+
+/// The field of a map; of a task result also the field of its parsed content. Null when missing.
+[[nodiscard]] const value* field_of(const value& map, std::string_view name) noexcept;
+
+[[nodiscard]] value result_content(native_call& call, std::span<value> arguments);
+[[nodiscard]] value result_parsed(native_call& call, std::span<value> arguments);
+[[nodiscard]] value result_notes(native_call& call, std::span<value> arguments);
+[[nodiscard]] value result_is_ok(native_call& call, std::span<value> arguments);
+
+} // namespace heddle::lang
