@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 #include <unordered_set>
@@ -207,6 +208,11 @@ void server::accept_loop() {
 }
 
 void server::serve(int descriptor, int index) {
+    // OpenSSL's sockets raise SIGPIPE. Blocked here only: what the client does must still show.
+    sigset_t pipe_signal;
+    ::sigemptyset(&pipe_signal);
+    ::sigaddset(&pipe_signal, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
     SSL* tls = nullptr;
     bool fine = true;
     if (context_ != nullptr) {
