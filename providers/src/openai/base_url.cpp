@@ -15,7 +15,9 @@ error wrong(std::string what) {
 
 bool takes_scheme(std::string_view& text, std::string_view scheme) {
     if (text.size() < scheme.size()) return false;
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+    const auto same = [](char wanted, char given) {
+        return wanted == (given >= 'A' && given <= 'Z' ? given + 32 : given);
+    };
     if (!std::equal(scheme.begin(), scheme.end(), text.begin(), same)) return false;
     text.remove_prefix(scheme.size());
     return true;

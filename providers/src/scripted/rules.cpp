@@ -23,6 +23,13 @@ constexpr double longest_delay_ms = 24.0 * 3600 * 1000;
 
 std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
 
+/// The type of error that OpenAI gives with a status.
+std::string_view usual_type(int status) noexcept {
+    if (status == 401) return "authentication_error";
+    if (status == 429) return "rate_limit_error";
+    return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
 /// Reads one file. Every function takes the JSON path of what it reads, for the report.
 class reader {
 public:
@@ -315,6 +322,7 @@ private:
         const auto status = number_in(*said, here, "status", 400, 599);
         if (status) made_fault.shown.status = static_cast<int>(*status);
         else if (!said->contains("status")) mistake(here, "lacks its status");
+        made_fault.shown.type = usual_type(made_fault.shown.status);
         if (const auto* type = text_in(*said, here, "type")) made_fault.shown.type = view(*type);
         if (const auto* code = text_in(*said, here, "code")) made_fault.shown.code = view(*code);
         if (const auto* message = text_in(*said, here, "message")) made_fault.shown.message = view(*message);

@@ -51,13 +51,6 @@ void append_number(std::string& out, std::int64_t value, int base = 10) {
 
 std::int64_t now_in_seconds() noexcept { return static_cast<std::int64_t>(std::time(nullptr)); }
 
-/// The kind of error that OpenAI gives with a status.
-std::string_view usual_type(int status) noexcept {
-    if (status == 401) return "authentication_error";
-    if (status == 429) return "rate_limit_error";
-    return status >= 500 ? "server_error" : "invalid_request_error";
-}
-
 } // namespace
 
 server_connection::server_connection(server_shared& shared, server_socket socket)
@@ -274,6 +267,7 @@ void server_connection::take_chat(std::string_view body) {
     if (!read) {
         fault wrong;
         wrong.status = 400;
+        wrong.type = "invalid_request_error";
         wrong.message = read.error().message();
         pending_.made.answer = std::move(wrong);
         return;
@@ -304,8 +298,7 @@ void server_connection::write_fault(const fault& shown) {
         headers += "\r\n";
     }
     shared_.body.clear();
-    openai::append_error(shared_.body, shown.message,
-                         shown.type.empty() ? usual_type(shown.status) : shown.type, shown.code);
+    openai::append_error(shared_.body, shown.message, shown.type, shown.code);
     write_json(shown.status, shared_.body, headers);
 }
 
