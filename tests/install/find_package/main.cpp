@@ -1,25 +1,35 @@
-// Runs a coroutine on a loop of its own.
+// Embeds a workflow: a loop of its own, an engine, a session, one evaluation.
 #include <heddle/coro/spawn.hpp>
-#include <heddle/coro/wait_point.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/host/session.hpp>
 
 #include <boost/asio/io_context.hpp>
 
-namespace coro = heddle::coro;
+#include <cstdio>
 
 namespace {
 
-coro::task<void> work(coro::event_loop& loop, int& turns) {
-    for (turns = 0; turns < 3; ++turns) co_await coro::yield_now(loop);
+heddle::coro::task<void> work(heddle::host::session& session, bool& right) {
+    auto sum = co_await session.evaluate("consumer", "(+ 1 (* 2 3))");
+    if (!sum) {
+        std::fputs(session.render(sum.error()).c_str(), stderr);
+    } else {
+        right = sum->is_integer() && sum->as_integer() == 7;
+    }
 }
 
 } // namespace
 
 int main() {
     boost::asio::io_context context;
-    coro::event_loop loop(context);
-    int turns = 0;
+    heddle::coro::event_loop loop(context);
+    heddle::host::engine engine(loop, {});
+    auto session = engine.new_session();
+    if (!session) return 1;
+    bool right = false;
     bool failed = true;
-    coro::spawn(loop, work(loop, turns), [&](std::exception_ptr thrown) { failed = bool(thrown); });
+    heddle::coro::spawn(loop, work(**session, right),
+                        [&](std::exception_ptr thrown) { failed = thrown != nullptr; });
     context.run();
-    return !failed && turns == 3 ? 0 : 1;
+    return right && !failed ? 0 : 1;
 }
