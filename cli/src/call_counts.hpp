@@ -1,0 +1,31 @@
+// What a run has asked of its models so far.
+#pragma once
+
+#include <heddle/tasks/task_observer.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::cli {
+
+/// Counts task calls for progress and for the last line of an interrupted run. Threads: the loop's.
+class call_counts final : public tasks::task_observer {
+public:
+    std::uint64_t running = 0;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t requests = 0; ///< of calls that have ended; retries and re-asks included
+    std::int64_t input_tokens = 0;
+    std::int64_t output_tokens = 0;
+
+    void on_task_started(const tasks::task_started& event) noexcept override;
+    void on_task_finished(const tasks::task_finished& event) noexcept override;
+
+    [[nodiscard]] bool any() const noexcept { return done + failed + cancelled + running != 0; }
+    /// "3 calls done, 2 running, 1 failed, 1,200 tokens in, 340 out"; parts that are zero are left
+    /// out, but for the first.
+    [[nodiscard]] std::string summary() const;
+};
+
+} // namespace heddle::cli

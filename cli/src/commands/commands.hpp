@@ -1,0 +1,21 @@
+// What the program can do. Each command returns the process's exit code.
+#pragma once
+
+#include "console.hpp"
+#include "environment.hpp"
+#include "exit_code.hpp"
+#include "options.hpp"
+
+namespace heddle::cli {
+
+[[nodiscard]] exit_code run_file(const run_request& asked, const environment& variables,
+                                 console& output);
+[[nodiscard]] exit_code eval_expression(const eval_request& asked, const environment& variables,
+                                        console& output);
+[[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
+
+/// Parses the arguments (without the program's name) and runs the command.
+[[nodiscard]] exit_code run_program(std::vector<std::string> arguments,
+                                    const environment& variables, console& output);
+
+} // namespace heddle::cli

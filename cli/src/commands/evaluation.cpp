@@ -1,0 +1,186 @@
+#include "commands/evaluation.hpp"
+
+#include "inputs.hpp"
+#include "interrupts.hpp"
+#include "progress.hpp"
+#include "render.hpp"
+#include "wiring.hpp"
+
+#include <heddle/base/diagnostic.hpp>
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/tasks/task_result.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+using lang::value;
+
+/// One run: its session, how it is stopped, how it ended.
+struct workflow_run {
+    program source;
+    std::unique_ptr<host::session> world;
+    coro::cancel_source cancel;
+    result<value> ended = value();
+    exit_code on_failure = exit_code::failed;
+};
+
+/// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
+result<std::vector<value>> arguments_of_main(workflow_run& run, const value& main) {
+    run.on_failure = exit_code::usage;
+    if (!host::session::parameters_of(main)) {
+        return error(errc::invalid_argument, "main is not a function")
+            .with_hint("write (define (main …) …)");
+    }
+    auto inputs = read_inputs(run.world->memory(), run.source.inputs, run.source.input_json);
+    if (!inputs) return std::move(inputs).error();
+    auto arguments = bind_inputs(main, *inputs);
+    if (arguments) run.on_failure = exit_code::failed;
+    return arguments;
+}
+
+coro::task<result<value>> perform(workflow_run* run, host::run_options options) {
+    host::session& world = *run->world;
+    result<value> last = co_await world.evaluate(run->source.name, run->source.text, options);
+    if (!last) {
+        // Nothing was run: the text could not be read or compiled.
+        if (world.counters().most_fibers == 0) run->on_failure = exit_code::usage;
+        co_return last;
+    }
+    if (!run->source.calls_main) co_return last;
+    const auto main = world.global("main");
+    if (!main) {
+        if (run->source.inputs.empty() && !run->source.input_json) co_return last;
+        run->on_failure = exit_code::usage;
+        co_return error(errc::invalid_argument,
+                        run->source.name + " defines no main, so it takes no inputs");
+    }
+    auto arguments = arguments_of_main(*run, *main);
+    if (!arguments) co_return std::move(arguments).error();
+    result<value> answer = co_await world.call(*main, *std::move(arguments), options);
+    co_return answer;
+}
+
+coro::task<void> perform_and_close(workflow_run* run, host::run_options options, workshop* tools) {
+    result<value> ended = co_await perform(run, options);
+    run->ended = std::move(ended);
+    co_await tools->close();
+}
+
+/// The value as it is to be printed. Errors: it has no JSON form.
+result<std::string> text_of(const value& content, const program& source,
+                            const workflow_options& options, const console& output) {
+    if (options.json) {
+        HEDDLE_TRY(std::string json, lang::value_to_json(content));
+        return json + "\n";
+    }
+    if (source.prints_written_form) return lang::print_value(content) + "\n";
+    const console_traits& traits = output.traits();
+    return render_result(content, traits.out_is_terminal ? traits.columns : 0);
+}
+
+exit_code tell_failure(error failure, exit_code code, workflow_run& run, workshop& tools,
+                       const workflow_options& options, console& output) {
+    const call_counts& counts = tools.counts();
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (!tools.has_models() && script && script->reason == "configuration_error") {
+        failure = std::move(failure).with_hint(std::string(no_model_hint));
+    }
+    if (options.json) {
+        output.err(render_error_json(failure, run.world->world().sources(), code, counts));
+        return code;
+    }
+    if (code == exit_code::interrupted) {
+        output.err("interrupted: " + counts.summary() + "\n");
+        return code;
+    }
+    output.err(run.world->render(failure, output.err_in_colour()));
+    if (counts.any() && options.verbosity >= 0)
+        output.err("before that: " + counts.summary() + "\n");
+    return code;
+}
+
+exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& options,
+                   bool interrupted, console& output) {
+    if (run.ended && tasks::is_failed_result(*run.ended)) {
+        run.ended = tasks::task_error_of(*run.ended);
+    }
+    if (!run.ended) {
+        const exit_code code = interrupted ? exit_code::interrupted : run.on_failure;
+        return tell_failure(run.ended.error(), code, run, tools, options, output);
+    }
+    auto text = text_of(*run.ended, run.source, options, output);
+    if (!text) {
+        return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
+    }
+    output.out(*text);
+    if (options.verbosity > 0 && tools.counts().any()) {
+        output.err(tools.counts().summary() + "\n");
+    }
+    return exit_code::done;
+}
+
+} // namespace
+
+exit_code tell_usage_error(const error& failure, bool json, console& output) {
+    const source_map no_sources;
+    if (json) {
+        output.err(render_error_json(failure, no_sources, exit_code::usage, {}));
+        return exit_code::usage;
+    }
+    const auto* rules =
+        dynamic_cast<const providers::scripted::rules_report*>(failure.info().payload.get());
+    if (rules) {
+        output.err(rules->text()); // every mistake with its file and place
+        return exit_code::usage;
+    }
+    diagnostic_style style;
+    style.colour = output.err_in_colour();
+    output.err(render_diagnostic("heddle", failure, no_sources, style));
+    return exit_code::usage;
+}
+
+exit_code evaluate_program(program source, const workflow_options& options,
+                           const environment& variables, console& output) {
+    raise_open_file_limit();
+    auto tools = workshop::create(options, variables, output);
+    if (!tools) return tell_usage_error(tools.error(), options.json, output);
+    workflow_run run;
+    run.source = std::move(source);
+    auto world = (*tools)->engine().new_session();
+    if (!world) return tell_usage_error(world.error(), options.json, output);
+    run.world = *std::move(world);
+
+    coro::event_loop& loop = (*tools)->loop();
+    interrupts signals(loop.context(), [&] {
+        run.cancel.request(cancel_reason::user);
+        if (output.traits().err_is_terminal && !options.json && options.verbosity >= 0) {
+            output.err("\nending " + std::to_string((*tools)->counts().running) +
+                       " calls; Ctrl-C again stops at once\n");
+        }
+    });
+    std::optional<progress> status;
+    if (options.verbosity >= 0) status.emplace(loop, output, (*tools)->counts());
+
+    host::run_options bounds;
+    bounds.cancel = &run.cancel;
+    bounds.concurrency = options.concurrency;
+    if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
+    std::exception_ptr broken;
+    coro::spawn(loop, perform_and_close(&run, bounds, tools->get()),
+                [&](std::exception_ptr thrown) {
+                    broken = thrown;
+                    status.reset();
+                    signals.stop();
+                });
+    loop.context().run();
+    if (broken) std::rethrow_exception(broken);
+    return tell_end(run, **tools, options, signals.came(), output);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,35 @@
+// What `run` and `eval` have in common: a program on the loop, from Ctrl-C to the exit code.
+#pragma once
+
+#include "console.hpp"
+#include "environment.hpp"
+#include "exit_code.hpp"
+#include "options.hpp"
+
+#include <heddle/base/error.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct program {
+    std::string name; ///< in errors
+    std::string text;
+    /// Call the function `main`, if the program defines one, with the inputs.
+    bool calls_main = false;
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< text of a JSON object
+    /// Print the written form in place of a rendering for people.
+    bool prints_written_form = false;
+};
+
+/// Evaluates, prints the result or the error, closes all connections.
+[[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,
+                                         const environment& variables, console& output);
+
+/// Tells a mistake of the command line or the configuration; gives exit_code::usage.
+[[nodiscard]] exit_code tell_usage_error(const error& failure, bool json, console& output);
+
+} // namespace heddle::cli

@@ -1,0 +1,98 @@
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "input_files.hpp"
+#include "interrupts.hpp"
+#include "logging.hpp"
+#include "wiring.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/providers/scripted/server.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace {
+
+using providers::scripted::server;
+
+/// Tells those who wait for it where the server listens.
+result<void> announce(const server& listening, const serve_request& asked, console& output) {
+    const std::string port = std::to_string(listening.port()) + "\n";
+    if (asked.print_port && *asked.print_port != "-") {
+        HEDDLE_CHECK(write_output_file(*asked.print_port, port));
+    }
+    if (asked.json) {
+        const boost::json::object line{
+            {"url", listening.base_url()}, {"port", listening.port()}, {"pid", ::getpid()}};
+        output.out(boost::json::serialize(line) + "\n");
+    } else {
+        output.out(asked.print_port == "-" ? port : listening.base_url() + "\n");
+    }
+    // A pipe is buffered, and the reader of this line waits for it.
+    if (!output.flush()) return error(errc::io_error, "standard output cannot be written");
+    return {};
+}
+
+coro::task<void> serve(server* listening, coro::call_context context, result<void>* ended) {
+    result<void> outcome = co_await listening->serve(context);
+    *ended = std::move(outcome);
+}
+
+exit_code tell(const error& failure, bool json, exit_code code, console& output) {
+    (void)tell_usage_error(failure, json, output);
+    return code;
+}
+
+} // namespace
+
+exit_code serve_model(const serve_request& asked, console& output) {
+    auto rules = load_rules(asked.rules);
+    if (!rules) return tell_usage_error(rules.error(), asked.json, output);
+    raise_open_file_limit();
+
+    const auto log = make_console_log(output, level_for(asked.verbosity));
+    boost::asio::io_context context(1);
+    coro::event_loop loop(context);
+    providers::scripted::server_options wanted;
+    wanted.address = asked.host;
+    wanted.port = asked.port;
+    using providers::scripted::exposure;
+    wanted.reach = asked.allow_remote ? exposure::any_address : exposure::loopback_only;
+    auto listening = server::listen(*rules, std::move(wanted), loop, *log);
+    if (!listening) {
+        error failure = listening.error();
+        const bool usage = failure.code() == errc::invalid_argument;
+        if (usage) failure = std::move(failure).with_hint("--allow-remote permits any address");
+        return tell(failure, asked.json, usage ? exit_code::usage : exit_code::failed, output);
+    }
+
+    coro::cancel_source cancel;
+    interrupts signals(context, [&] { cancel.request(cancel_reason::user); });
+    const auto announced = announce(**listening, asked, output);
+    if (!announced) return tell(announced.error(), asked.json, exit_code::failed, output);
+
+    result<void> ended;
+    std::exception_ptr broken;
+    const coro::call_context until_cancelled{&loop, &cancel, {}};
+    coro::spawn(loop, serve(listening->get(), until_cancelled, &ended),
+                [&](std::exception_ptr thrown) {
+                    broken = thrown;
+                    signals.stop();
+                });
+    context.run();
+    if (broken) std::rethrow_exception(broken);
+    if (!ended) return tell(ended.error(), asked.json, exit_code::failed, output);
+    if (asked.verbosity >= 0) {
+        const auto counters = (*listening)->counters();
+        output.err("served " + counted(counters.requests, "request") + " over " +
+                   counted(counters.connections, "connection") + "\n");
+    }
+    return exit_code::done;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,40 @@
+#include "commands/commands.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct runner {
+    const environment& variables;
+    console& output;
+
+    exit_code operator()(const run_request& asked) const {
+        return run_file(asked, variables, output);
+    }
+    exit_code operator()(const eval_request& asked) const {
+        return eval_expression(asked, variables, output);
+    }
+    exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
+};
+
+} // namespace
+
+exit_code run_program(std::vector<std::string> arguments, const environment& variables,
+                      console& output) {
+    const auto parsed = parse_arguments(std::move(arguments));
+    exit_code code = exit_code::done;
+    if (const auto* end = std::get_if<early_end>(&parsed)) {
+        code = end->code;
+        if (code == exit_code::done) output.out(end->text);
+        else output.err(end->text);
+    } else {
+        code = std::visit(runner{variables, output}, std::get<request>(parsed));
+    }
+    if (!output.flush() && code == exit_code::done) {
+        output.err("heddle: standard output cannot be written\n");
+        code = exit_code::failed;
+    }
+    return code;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,58 @@
+// Standard output and standard error, with one status line that never mixes with other text.
+#pragma once
+
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// What is known about the two streams; tests make their own.
+struct console_traits {
+    bool out_is_terminal = false;
+    bool err_is_terminal = false;
+    bool colour = true;     ///< false with NO_COLOR or TERM=dumb
+    bool can_redraw = true; ///< false with TERM=dumb: no status line
+    unsigned columns = 0;   ///< of the terminal; 0: unknown
+
+    /// Asks the system and the variables NO_COLOR, TERM and COLUMNS.
+    [[nodiscard]] static console_traits of_process();
+};
+
+/// Threads: any; a call at a time.
+class console {
+public:
+    console(std::FILE* out, std::FILE* err, console_traits traits) noexcept
+        : out_(out), err_(err), traits_(traits) {}
+    ~console() { clear_status(); }
+    console(const console&) = delete;
+    console& operator=(const console&) = delete;
+
+    void out(std::string_view text);
+    void err(std::string_view text);
+    /// Both streams' texts are with the system. False when some of standard output was lost.
+    [[nodiscard]] bool flush();
+
+    /// Shows `line` on standard error in place of the status line before it, cut to the terminal's
+    /// width. Does nothing unless standard error is a terminal.
+    void show_status(std::string_view line);
+    void clear_status();
+
+    [[nodiscard]] const console_traits& traits() const noexcept { return traits_; }
+    [[nodiscard]] bool err_in_colour() const noexcept {
+        return traits_.err_is_terminal && traits_.colour;
+    }
+
+private:
+    void wipe_status(); ///< with the mutex held
+
+    std::mutex mutex_;
+    std::FILE* out_;
+    std::FILE* err_;
+    console_traits traits_;
+    bool status_shown_ = false;
+    bool out_failed_ = false;
+};
+
+} // namespace heddle::cli

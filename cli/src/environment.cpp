@@ -1,0 +1,25 @@
+#include "environment.hpp"
+
+#include <cstdlib>
+
+namespace heddle::cli {
+
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (!value || *value == '\0') return std::nullopt;
+    return std::string(value);
+}
+
+} // namespace
+
+environment environment::of_process() {
+    environment made;
+    if (const char* key = std::getenv("OPENAI_API_KEY")) made.openai_api_key = secret(key);
+    made.openai_base_url = variable("OPENAI_BASE_URL");
+    made.model = variable("HEDDLE_MODEL");
+    return made;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,22 @@
+// Files that the command line names: workflows, inputs, rules. Read before the loop runs.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/providers/scripted/engine.hpp>
+
+#include <memory>
+#include <string>
+
+namespace heddle::cli {
+
+/// The whole of a file; "-" is standard input. Errors: not_found, io_error, limit_exceeded (64 MB).
+[[nodiscard]] result<std::string> read_input_file(const std::string& path);
+
+/// A file with the rules of a scripted model. Errors: as above, and a rules_report.
+[[nodiscard]] result<std::shared_ptr<providers::scripted::engine>> load_rules(
+    const std::string& path);
+
+/// Writes a small file in one step: who waits for it never sees a part of it.
+[[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);
+
+} // namespace heddle::cli

@@ -1,0 +1,54 @@
+#include "interrupts.hpp"
+
+#include "exit_code.hpp"
+
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+
+namespace heddle::cli {
+
+namespace {
+
+extern "C" void leave_at_once(int) { ::_exit(static_cast<int>(exit_code::interrupted)); }
+
+} // namespace
+
+struct interrupts::state {
+    state(boost::asio::io_context& context, std::function<void()> first)
+        : signals(context, SIGINT, SIGTERM), on_first(std::move(first)) {}
+
+    boost::asio::signal_set signals;
+    std::function<void()> on_first;
+    bool came = false;
+};
+
+interrupts::interrupts(boost::asio::io_context& context, std::function<void()> on_first)
+    : state_(std::make_shared<state>(context, std::move(on_first))) {
+    // The handler holds the state: it may run once more after stop().
+    state_->signals.async_wait([held = state_](boost::system::error_code ec, int) {
+        if (ec) return;
+        held->came = true;
+        // Out of the loop's hands: a second signal must work even when the loop does not.
+        held->signals.clear(ec);
+        std::signal(SIGINT, leave_at_once);
+        std::signal(SIGTERM, leave_at_once);
+        const auto first = std::exchange(held->on_first, nullptr);
+        if (first) first();
+    });
+}
+
+interrupts::~interrupts() { stop(); }
+
+bool interrupts::came() const noexcept { return state_->came; }
+
+void interrupts::stop() {
+    boost::system::error_code ec;
+    state_->on_first = nullptr;
+    state_->signals.cancel(ec);
+    if (!state_->came) state_->signals.clear(ec);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,200 @@
+#include "options.hpp"
+
+#include "usage_text.hpp"
+
+#include <heddle/lang/realm.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::cli {
+
+namespace {
+
+/// Holds CLI11's view of the program and the requests that it fills.
+class command_line {
+public:
+    command_line() : app_("Runs workflows of LLM calls.", "heddle") {
+        app_.set_version_flag("--version", std::string("heddle ") + HEDDLE_VERSION);
+        app_.require_subcommand(1);
+        app_.footer(std::string(program_footer));
+        set_up_run();
+        set_up_eval();
+        set_up_model();
+    }
+
+    std::variant<request, early_end> parse(std::vector<std::string> arguments) {
+        if (arguments.empty()) return early_end{exit_code::usage, app_.help()};
+        std::reverse(arguments.begin(), arguments.end()); // as CLI11 wants them
+        try {
+            app_.parse(std::move(arguments));
+        } catch (const CLI::CallForVersion& asked) {
+            return early_end{exit_code::done, std::string(asked.what()) + "\n"};
+        } catch (const CLI::Success&) { // --help
+            return early_end{exit_code::done, innermost().help()};
+        } catch (const CLI::ExtrasError&) {
+            return mistake(about_extras());
+        } catch (const CLI::ParseError& wrong) {
+            return mistake(wrong.what());
+        }
+        if (run_->parsed()) return finish(run_request_);
+        if (eval_->parsed()) return finish(eval_request_);
+        serve_request_.verbosity = verbosity();
+        return request(serve_request_);
+    }
+
+private:
+    void set_up_run() {
+        run_ = app_.add_subcommand("run", "Run the workflow in a file");
+        run_->footer(std::string(run_footer));
+        run_->add_option("FILE", run_request_.file, "The workflow; - for standard input")
+            ->required();
+        run_->add_option("-i,--input", run_request_.inputs,
+                         "An input of main: NAME=TEXT, or NAME:=JSON for other values")
+            ->type_name("NAME=VALUE")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        run_->add_option("--input-json", run_request_.input_json,
+                         "A JSON object with inputs of main; - for standard input")
+            ->type_name("FILE");
+        add_workflow_options(*run_, run_request_.options);
+    }
+
+    void set_up_eval() {
+        eval_ = app_.add_subcommand("eval", "Evaluate an expression and print its written form");
+        eval_->footer(std::string(eval_footer));
+        eval_->add_option("EXPR", eval_request_.expression, "The program; - for standard input")
+            ->required();
+        add_workflow_options(*eval_, eval_request_.options);
+    }
+
+    void set_up_model() {
+        model_ = app_.add_subcommand("model", "Models for development and tests");
+        model_->require_subcommand(1);
+        serve_ = model_->add_subcommand("serve", "Serve a scripted model over HTTP until Ctrl-C");
+        serve_->footer(std::string(serve_footer));
+        serve_->add_option("--rules", serve_request_.rules, "What it answers to which prompt")
+            ->required()
+            ->type_name("FILE");
+        serve_->add_option("--port", serve_request_.port, "0: any that is free")
+            ->capture_default_str();
+        serve_->add_option("--host", serve_request_.host, "The address to listen on")
+            ->capture_default_str();
+        serve_->add_flag("--allow-remote", serve_request_.allow_remote,
+                         "Permit a --host that other machines can reach");
+        serve_
+            ->add_option("--print-port", serve_request_.print_port,
+                         "Write the port to FILE once it is open; - for standard output, in "
+                         "place of the URL")
+            ->type_name("FILE");
+        serve_->add_flag("--json", serve_request_.json, "The first line is a JSON object");
+        add_verbosity(*serve_);
+    }
+
+    void add_workflow_options(CLI::App& command, workflow_options& options) {
+        command
+            .add_option("-m,--model", options.model,
+                        "openai:NAME or scripted:RULES.json, for tasks that name no model "
+                        "[HEDDLE_MODEL]")
+            ->type_name("PROVIDER:MODEL");
+        command
+            .add_option("--base-url", options.base_url,
+                        "Where a service that speaks OpenAI's format listens [OPENAI_BASE_URL]")
+            ->type_name("URL");
+        command.add_option("-c,--concurrency", options.concurrency, "Branches at a time")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+        command.add_option("-t,--timeout", timeout_, "End the run after this many seconds")
+            ->type_name("S");
+        command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
+            ->type_name("N");
+        command
+            .add_option("-w,--workspace", options.workspace,
+                        "The directory whose files a workflow may use")
+            ->capture_default_str()
+            ->type_name("DIR");
+        command.add_flag("--json", options.json,
+                         "The result as JSON on standard output, an error as JSON on standard "
+                         "error");
+        add_verbosity(command);
+    }
+
+    void add_verbosity(CLI::App& command) {
+        auto* more = command.add_flag("-v,--verbose", verbose_, "Log more; -vv for debugging");
+        command.add_flag("-q,--quiet", quiet_, "Errors only, no progress")->excludes(more);
+    }
+
+    [[nodiscard]] int verbosity() const { return quiet_ ? -1 : static_cast<int>(verbose_); }
+
+    template <class Request>
+    std::variant<request, early_end> finish(Request& made) {
+        made.options.verbosity = verbosity();
+        if (timeout_) {
+            constexpr double longest = 365.0 * 24 * 3600;
+            if (!(*timeout_ > 0) || *timeout_ > longest) {
+                return mistake("--timeout must be a number of seconds above 0, at most a year");
+            }
+            made.options.timeout = std::chrono::milliseconds(std::llround(*timeout_ * 1000));
+        }
+        return request(std::move(made));
+    }
+
+    /// The subcommand that the arguments have reached.
+    [[nodiscard]] CLI::App& innermost() {
+        CLI::App* at = &app_;
+        while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+        return *at;
+    }
+
+    [[nodiscard]] early_end mistake(std::string what) {
+        CLI::App& command = innermost();
+        std::string name = command.get_name();
+        for (const CLI::App* outer = command.get_parent(); outer; outer = outer->get_parent()) {
+            name.insert(0, outer->get_name() + " ");
+        }
+        return {exit_code::usage, "heddle: " + what + "\nsee: " + name + " --help\n"};
+    }
+
+    [[nodiscard]] std::string about_extras() {
+        const CLI::App& command = innermost();
+        const std::vector<std::string> left = app_.remaining(true);
+        const std::string first = left.empty() ? std::string() : left.front();
+        std::vector<std::string> known;
+        std::string what;
+        if (first.starts_with("-")) {
+            what = "unknown option " + first;
+            for (const CLI::Option* option : command.get_options()) {
+                for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+            }
+        } else {
+            const auto commands = command.get_subcommands([](const CLI::App*) { return true; });
+            what = (commands.empty() ? "unexpected argument " : "unknown command ") + first;
+            for (const CLI::App* one : commands) known.push_back(one->get_name());
+        }
+        const std::string hint = lang::suggest_names(first, known);
+        return hint.empty() ? what : what + "; " + hint;
+    }
+
+    CLI::App app_;
+    CLI::App* run_ = nullptr;
+    CLI::App* eval_ = nullptr;
+    CLI::App* model_ = nullptr;
+    CLI::App* serve_ = nullptr;
+    run_request run_request_;
+    eval_request eval_request_;
+    serve_request serve_request_;
+    std::optional<double> timeout_;
+    std::int64_t verbose_ = 0;
+    bool quiet_ = false;
+};
+
+} // namespace
+
+std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments) {
+    return command_line().parse(std::move(arguments));
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,61 @@
+// The command line as data.
+#pragma once
+
+#include "exit_code.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heddle::cli {
+
+/// What `run` and `eval` share.
+struct workflow_options {
+    std::optional<std::string> model; ///< PROVIDER:MODEL
+    std::optional<std::string> base_url;
+    std::size_t concurrency = 64;
+    std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
+    bool json = false;
+    int verbosity = 0; ///< -1 with -q, else how often -v was given
+    std::uint64_t seed = 0;
+    std::string workspace = ".";
+};
+
+struct run_request {
+    workflow_options options;
+    std::string file;                      ///< "-": standard input
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+};
+
+struct eval_request {
+    workflow_options options;
+    std::string expression; ///< "-": standard input
+};
+
+struct serve_request {
+    std::string rules;
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 0;
+    bool allow_remote = false;
+    std::optional<std::string> print_port; ///< a file, "-": standard output
+    bool json = false;
+    int verbosity = 0;
+};
+
+using request = std::variant<run_request, eval_request, serve_request>;
+
+/// The command line asks for no work: help, the version, or it has a mistake.
+struct early_end {
+    exit_code code = exit_code::done;
+    std::string text; ///< for standard output when done, else for standard error
+};
+
+/// Reads the arguments (without the program's name). Pure.
+[[nodiscard]] std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments);
+
+} // namespace heddle::cli

@@ -1,0 +1,152 @@
+#include "render.hpp"
+
+#include "display_text.hpp"
+#include "table.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+using lang::kind;
+using lang::value;
+
+bool is_table(const value& content) {
+    if (!content.is(kind::list) || content.length() == 0) return false;
+    const auto rows = lang::list_items(content);
+    return std::all_of(rows.begin(), rows.end(),
+                       [](const value& row) { return row.is(kind::map) && row.length() != 0; });
+}
+
+/// A value within a line: text without quotes, lists and maps as JSON.
+std::string cell_text(const value& content) {
+    if (content.is_nil()) return {};
+    if (content.is(kind::string)) return one_line(lang::string_bytes(content));
+    if (content.is(kind::list) || content.is(kind::map)) {
+        auto json = lang::value_to_json(content);
+        if (json) return *std::move(json);
+    }
+    lang::print_options options;
+    options.display = true;
+    return one_line(lang::print_value(content, options));
+}
+
+table table_of(const value& rows) {
+    table made;
+    for (const value& row : lang::list_items(rows)) {
+        std::vector<std::string> cells(made.columns().size());
+        for (const lang::map_entry& entry : lang::map_entries(row)) {
+            const std::size_t column = made.column(one_line(lang::string_bytes(entry.key)));
+            if (column >= cells.size()) cells.resize(column + 1);
+            cells[column] = cell_text(entry.item);
+        }
+        made.add(std::move(cells));
+    }
+    return made;
+}
+
+bool is_task_result(const value& content) {
+    if (!content.is(kind::map)) return false;
+    const value* status = lang::map_find(content, "status");
+    const value* text = lang::map_find(content, "content");
+    return status && status->is(kind::string) && text && text->is(kind::string) &&
+           lang::map_find(content, "notes");
+}
+
+std::string with_line_end(std::string_view text) {
+    std::string made(text);
+    if (!made.empty() && made.back() != '\n') made += '\n';
+    return made;
+}
+
+/// A member of a map: a table or a list below its name, everything else beside it.
+std::string member_text(std::string_view name, const value& content, unsigned columns) {
+    const std::string label = one_line(name);
+    if (is_table(content)) return "\n" + label + ":\n\n" + table_of(content).text(columns) + "\n";
+    if (content.is(kind::list) && content.length() != 0) {
+        std::string made = label + ":\n";
+        for (const value& item : lang::list_items(content)) made += "  - " + cell_text(item) + "\n";
+        return made;
+    }
+    if (content.is(kind::string)) {
+        const std::string_view text = lang::string_bytes(content);
+        if (text.find('\n') != std::string_view::npos) {
+            return label + ":\n" + with_line_end(text);
+        }
+    }
+    return label + ": " + cell_text(content) + "\n";
+}
+
+boost::json::object place_of(const source_location& place) {
+    return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
+}
+
+} // namespace
+
+std::string render_result(const value& content, unsigned columns) {
+    if (content.is_nil()) return {};
+    if (content.is(kind::string)) return with_line_end(lang::string_bytes(content));
+    if (is_table(content)) return table_of(content).text(columns);
+    if (is_task_result(content)) {
+        return with_line_end(lang::string_bytes(*lang::map_find(content, "content")));
+    }
+    if (content.is(kind::map) && content.length() != 0) {
+        std::string made;
+        for (const lang::map_entry& entry : lang::map_entries(content)) {
+            made += member_text(lang::string_bytes(entry.key), entry.item, columns);
+        }
+        return made;
+    }
+    return lang::print_value(content) + "\n";
+}
+
+std::string render_error_json(const error& failure, const source_map& sources, exit_code code,
+                              const call_counts& counts) {
+    const error_info& info = failure.info();
+    boost::json::object described;
+    described["kind"] = boost::json::string(lang::error_kind_name(failure));
+    described["message"] = info.message;
+    if (const auto* script = dynamic_cast<const lang::script_payload*>(info.payload.get());
+        script && !script->reason.empty()) {
+        described["reason"] = script->reason;
+    }
+    if (failure.is_cancelled()) {
+        described["cancelled_because"] =
+            boost::json::string(to_string(failure.cancelled_because()));
+    }
+    if (!info.hint.empty()) described["hint"] = info.hint;
+    if (const source_location place = sources.locate(info.span); place.line != 0) {
+        described["place"] = place_of(place);
+    }
+    boost::json::array trace;
+    for (const trace_entry& entry : info.trace) {
+        boost::json::object line{{"what", entry.what}};
+        const source_location place = sources.locate(entry.where);
+        if (place.line != 0) line["place"] = place_of(place);
+        trace.push_back(std::move(line));
+    }
+    described["trace"] = std::move(trace);
+    const boost::json::object whole{{"error", std::move(described)},
+                                    {"exit_code", static_cast<int>(code)},
+                                    {"calls",
+                                     {{"done", counts.done},
+                                      {"failed", counts.failed},
+                                      {"cancelled", counts.cancelled},
+                                      {"input_tokens", counts.input_tokens},
+                                      {"output_tokens", counts.output_tokens}}}};
+    return boost::json::serialize(whole) + "\n";
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,25 @@
+// Results and errors as text.
+#pragma once
+
+#include "call_counts.hpp"
+#include "exit_code.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/source.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <string>
+
+namespace heddle::cli {
+
+/// A result for people, ending in a line end unless it is empty: text as it is, nil as nothing, a
+/// list of maps as a table, a map as one line a member, a TaskResult as its content, everything
+/// else in its written form. Tables are made to fit into `columns` (0: as wide as they are).
+[[nodiscard]] std::string render_result(const lang::value& content, unsigned columns);
+
+/// An error as one JSON object in one line: `error` with kind, message, reason, hint, place and
+/// trace; `exit_code`; `calls`. docs/reference/cli.md lists the members.
+[[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
+                                            exit_code code, const call_counts& counts);
+
+} // namespace heddle::cli

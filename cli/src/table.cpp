@@ -1,0 +1,90 @@
+#include "table.hpp"
+
+#include "display_text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t gap = 2;
+constexpr std::size_t least_width = 8;
+
+bool looks_like_number(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+    const std::string shown = cut_to_width(text, width);
+    const std::string blanks(width - display_width(shown), ' ');
+    return right ? blanks + shown : shown + blanks;
+}
+
+void end_line(std::string& out) {
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    out += '\n';
+}
+
+} // namespace
+
+std::size_t table::column(std::string_view heading) {
+    const auto at = std::find(columns_.begin(), columns_.end(), heading);
+    if (at == columns_.end()) {
+        columns_.emplace_back(heading);
+        return columns_.size() - 1;
+    }
+    return static_cast<std::size_t>(at - columns_.begin());
+}
+
+bool table::is_numeric(std::size_t column) const {
+    bool any = false;
+    for (const auto& row : rows_) {
+        const std::string_view text = cell(row, column);
+        if (text.empty()) continue;
+        if (!looks_like_number(text)) return false;
+        any = true;
+    }
+    return any;
+}
+
+std::vector<std::size_t> table::widths(unsigned limit) const {
+    std::vector<std::size_t> made;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::size_t width = display_width(columns_[i]);
+        for (const auto& row : rows_) width = std::max(width, display_width(cell(row, i)));
+        made.push_back(width);
+    }
+    if (limit == 0 || made.empty()) return made;
+    const std::size_t gaps = gap * (made.size() - 1);
+    for (;;) {
+        const std::size_t whole = std::accumulate(made.begin(), made.end(), gaps);
+        const auto widest = std::max_element(made.begin(), made.end());
+        if (whole <= limit || *widest <= least_width) return made;
+        *widest -= std::min(*widest - least_width, whole - limit > 8 ? std::size_t{4} : 1);
+    }
+}
+
+std::string table::text(unsigned width) const {
+    const std::vector<std::size_t> wide = widths(width);
+    std::vector<bool> right;
+    for (std::size_t i = 0; i < columns_.size(); ++i) right.push_back(is_numeric(i));
+    std::string out;
+    const auto add_row = [&](const std::vector<std::string>& row) {
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            if (i != 0) out.append(gap, ' ');
+            out += padded(cell(row, i), wide[i], right[i]);
+        }
+        end_line(out);
+    };
+    add_row(columns_);
+    std::vector<std::string> rules;
+    for (const std::size_t one : wide) rules.emplace_back(one, '-');
+    add_row(rules);
+    for (const auto& row : rows_) add_row(row);
+    return out;
+}
+
+} // namespace heddle::cli

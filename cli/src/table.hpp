@@ -1,0 +1,37 @@
+// Rows and columns of text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+/// A table with a line of headings; columns that hold nothing but numbers stand on the right.
+class table {
+public:
+    /// The index of the column with that heading, which is added if it is not there.
+    std::size_t column(std::string_view heading);
+    /// A row: cells in the order of the columns, missing ones at its end are empty.
+    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+    [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
+
+    /// At most `width` characters wide if that is possible (0: no limit): the widest columns are
+    /// cut, but to no less than 8.
+    [[nodiscard]] std::string text(unsigned width) const;
+
+private:
+    [[nodiscard]] std::vector<std::size_t> widths(unsigned limit) const;
+    [[nodiscard]] bool is_numeric(std::size_t column) const;
+    [[nodiscard]] std::string_view cell(const std::vector<std::string>& row,
+                                        std::size_t column) const {
+        return column < row.size() ? std::string_view(row[column]) : std::string_view();
+    }
+
+    std::vector<std::string> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,55 @@
+// What --help says below the options.
+#pragma once
+
+#include <string_view>
+
+namespace heddle::cli {
+
+inline constexpr std::string_view program_footer = R"(
+Examples:
+  heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
+  heddle run review.heddle --input root=src --model openai:gpt-4o-mini
+  heddle model serve --rules rules.json
+
+Environment:
+  OPENAI_API_KEY   the key; it is never printed or logged
+  OPENAI_BASE_URL  another service that speaks OpenAI's format
+  HEDDLE_MODEL     the model, as --model takes it
+  NO_COLOR         no colours
+
+Exit codes: 0 done, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.
+'heddle COMMAND --help' tells more.)";
+
+inline constexpr std::string_view run_footer = R"(
+A file that defines main has it called with the inputs, by the names of its parameters;
+otherwise the value of its last expression is the result. Text is printed as it is, a list of
+maps as a table; --json prints JSON.
+
+  --input name=text    the text after the first =, as it is
+  --input rows:=[1,2]  any JSON value
+  --input-json FILE    an object with several inputs; --input wins over it
+
+Examples:
+  heddle run hello.heddle --input name=Ada
+  heddle run report.heddle --input limit:=20 --concurrency 200 --timeout 60 --json
+  jq '{rows: .items}' data.json | heddle run rows.heddle --input-json -
+  heddle run hello.heddle --model scripted:rules.json
+  heddle run hello.heddle --model openai:llama3 --base-url http://localhost:11434/v1
+
+Ctrl-C ends all calls, says what had been done and exits with 130; a second one stops at once.)";
+
+inline constexpr std::string_view eval_footer = R"(
+Examples:
+  heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
+  heddle eval '(dict "a" 1)' --json
+  heddle eval - < program.heddle)";
+
+inline constexpr std::string_view serve_footer = R"(
+The first line on standard output is the base URL (with --print-port -: the port; with --json:
+an object with url, port and pid). docs/reference/scripted-model.md describes the rules.
+
+Examples:
+  heddle model serve --rules rules.json --port 8080
+  heddle run hello.heddle --model openai:any --base-url http://127.0.0.1:8080/v1)";
+
+} // namespace heddle::cli

@@ -1,0 +1,51 @@
+#include "wiring.hpp"
+
+#include "logging.hpp"
+
+#include <heddle/fs/workspace_files.hpp>
+#include <heddle/http/client.hpp>
+#include <heddle/tasks/session_tasks.hpp>
+
+#include <sys/resource.h>
+
+namespace heddle::cli {
+
+result<std::unique_ptr<workshop>> workshop::create(const workflow_options& options,
+                                                   const environment& variables, console& output) {
+    std::unique_ptr<workshop> made(
+        new workshop(make_console_log(output, level_for(options.verbosity))));
+
+    http::http_client_options client;
+    client.log = made->log_.get();
+    made->http_ = http::make_http_client(made->loop_, std::move(client));
+
+    auto files = fs::make_workspace_files(options.workspace, made->loop_);
+    if (!files) return std::move(files).error().with_hint("--workspace names a directory");
+    made->files_ = *std::move(files);
+
+    auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
+    if (!models) return std::move(models).error();
+    made->models_ = *std::move(models);
+
+    tasks::task_system_parts task_parts;
+    task_parts.models = &made->models_->registry;
+    task_parts.observer = &made->counts_;
+
+    host::engine_parts parts;
+    parts.log = made->log_.get();
+    parts.files = made->files_.get();
+    parts.print = [&output](std::string_view text) { output.out(text); };
+    parts.random_seed = options.seed;
+    parts.operators = tasks::operators(std::move(task_parts));
+    made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));
+    return made;
+}
+
+void raise_open_file_limit() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit); // what cannot be raised stays as it is
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,53 @@
+// The only place where everything concrete meets.
+#pragma once
+
+#include "call_counts.hpp"
+#include "console.hpp"
+#include "environment.hpp"
+#include "model_setup.hpp"
+#include "options.hpp"
+
+#include <heddle/base/log.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/ports/file_port.hpp>
+#include <heddle/ports/http_port.hpp>
+
+#include <memory>
+
+namespace heddle::cli {
+
+/// What `run` and `eval` work with: loop, HTTP client, files, models, engine. Members are destroyed
+/// in the opposite order, so that nothing outlives what it uses.
+class workshop {
+public:
+    /// `output` outlives it. Errors: as set_up_models, not_found for the workspace.
+    [[nodiscard]] static result<std::unique_ptr<workshop>> create(const workflow_options& options,
+                                                                  const environment& variables,
+                                                                  console& output);
+
+    [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
+    [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
+    [[nodiscard]] bool has_models() const noexcept { return !models_->registry.empty(); }
+
+    /// Waits until every connection is closed. To be awaited before the loop is left.
+    [[nodiscard]] coro::task<void> close() { return http_->close(); }
+
+private:
+    explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
+
+    std::unique_ptr<log_port> log_;
+    boost::asio::io_context context_{1}; // one thread: Asio leaves out what others would need
+    coro::event_loop loop_;
+    call_counts counts_;
+    std::shared_ptr<ports::http_port> http_;
+    std::shared_ptr<ports::file_port> files_;
+    std::unique_ptr<model_setup> models_;
+    std::unique_ptr<host::engine> engine_;
+};
+
+/// Lets the process open as many files as the system allows: a call in flight is a connection.
+void raise_open_file_limit() noexcept;
+
+} // namespace heddle::cli
