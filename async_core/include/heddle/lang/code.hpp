@@ -23,7 +23,7 @@ struct instruction {
     std::uint8_t x = 0;
     std::uint16_t a = 0;
     union {
-        struct {
+        __extension__ struct {
             std::uint16_t b;
             std::uint16_t c;
         };
@@ -75,6 +75,7 @@ public:
     std::uint16_t required = 0;
     std::uint16_t optional = 0;
     bool has_rest = false;
+    bool library = false;        ///< of the prelude: its places say nothing to a user
     std::uint16_t registers = 1; ///< parameters first
     std::vector<instruction> code;
     std::vector<source_span> places; ///< of each instruction

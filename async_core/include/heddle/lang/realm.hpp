@@ -65,6 +65,10 @@ public:
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept { return globals_[index].name; }
     void define(std::string_view name, value content);
 
+    /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.
+    [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
+    void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
+
     /// UnboundSymbolError with names that look alike.
     [[nodiscard]] error unbound_error(std::string_view name) const;
 
@@ -78,6 +82,7 @@ private:
     const host_names* host_;
     std::vector<global_slot> globals_;
     std::unordered_map<std::string, std::uint32_t> global_indexes_;
+    bool compiling_library_ = false;
 };
 
 /// A host that knows nothing, for tests and tools of the language alone.

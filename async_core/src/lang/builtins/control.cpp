@@ -34,7 +34,7 @@ value loop_count(native_call& call, std::span<value> arguments) {
                                                      call.failure()->message().substr(call.failure()->message().find(", not"))));
     }
     if (arguments[0].as_integer() < 0) {
-        return call.fail_evaluation("loop: the count must not be negative, but is " + std::to_string(arguments[0].as_integer()));
+        return call.fail(error(errc::evaluation, "loop: the count must not be negative, but is " + std::to_string(arguments[0].as_integer())));
     }
     return arguments[0];
 }

@@ -229,7 +229,9 @@ ast::node* analyzer::call(const form& f, position where) {
     const std::string_view name = head.name();
     if (is_local(name)) return call_named(f, where);
     const bool shadowed = defined_.contains(std::string(name)) || world_.find_global(name).has_value();
-    if (const handler special = find_special(name); special && !shadowed) return (this->*special)(f, where);
+    if (const handler special = find_special(name); special && !shadowed &&
+        (name.front() != '%' || world_.compiling_library()))
+        return (this->*special)(f, where);
     return call_named(f, where);
 }
 

@@ -94,6 +94,7 @@ result<function_ref> generator::run() {
     out_ = const_cast<function*>(owner.get());
     out_->name = source_.name;
     out_->span = source_.span;
+    out_->library = world_.compiling_library();
     out_->required = source_.required;
     out_->optional = source_.optional;
     out_->has_rest = source_.has_rest;

@@ -35,8 +35,11 @@ error arity_error(const std::string& who, std::size_t least, std::size_t most, s
     return error(errc::arity, who + " expects " + expected + (least == 1 && most == 1 ? " argument" : " arguments") + ", got " + std::to_string(given));
 }
 
-/// Functions of the prelude whose names say nothing to a user.
-bool is_internal(const function& code) { return !code.name.empty() && code.name.front() == '%'; }
+/// The name in a trace. Helpers of the prelude show the name of what they help.
+std::string shown_name(const function& code) {
+    if (code.name.empty()) return "a lambda";
+    return "'" + (code.library && code.name.front() == '%' ? code.name.substr(1) : code.name) + "'";
+}
 
 } // namespace
 
@@ -291,7 +294,7 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
 
 interpreter::next interpreter::raise_type(std::string_view what, std::size_t index, std::string_view expected, const value& given) {
     return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) + " must be " +
-                                       std::string(expected) + ", not " + std::string(kind_name(given.type())) + " " + shown(given)));
+                                       std::string(expected) + ", not the " + std::string(kind_name(given.type())) + " " + shown(given)));
 }
 
 interpreter::next interpreter::raise(error failure) {
@@ -314,16 +317,16 @@ void interpreter::add_trace(error& failure) const {
         const std::size_t index = f_.frames_.size() - 1 - k;
         const frame& at = f_.frames_[index];
         if (index == 0 && at.code->name.empty() && f_.group_.is_nil()) break; // the program itself
-        if (is_internal(*at.code)) continue;
         source_span called;
         if (index != 0) {
             const frame& caller = f_.frames_[index - 1];
             const std::size_t next_index = static_cast<std::size_t>(caller.at - caller.code->code.data());
-            if (next_index != 0) called = caller.code->places[next_index - 1];
+            if (next_index != 0 && !caller.code->library) called = caller.code->places[next_index - 1];
         }
-        std::string line = at.code->name.empty() ? "in a lambda" : "in '" + at.code->name + "'";
+        if (at.code->library && index != 0 && f_.frames_[index - 1].code->library) continue;
+        std::string line = "in " + shown_name(*at.code);
         if (at.tail_calls != 0) line += " (after " + std::to_string(at.tail_calls) + (at.tail_calls == 1 ? " tail call)" : " tail calls)");
-        failure = std::move(failure).with_trace(std::move(line), called.known() ? called : at.code->span);
+        failure = std::move(failure).with_trace(std::move(line), called.known() || at.code->library ? called : at.code->span);
     }
 }
 

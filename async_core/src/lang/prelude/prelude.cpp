@@ -13,7 +13,9 @@ result<void> load_prelude(realm& world) {
         const std::uint32_t position = world.sources().add("prelude/" + std::string(source.name), std::string(source.text));
         auto forms = read_all(world.memory(), source.text, position);
         if (!forms) return std::move(forms).error();
+        world.set_compiling_library(true);
         auto code = compile(world, *forms);
+        world.set_compiling_library(false);
         if (!code) return std::move(code).error();
         const auto strand = start_fiber(world, *code);
         run_budget budget;

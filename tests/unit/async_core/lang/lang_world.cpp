@@ -1,0 +1,166 @@
+#include "lang_world.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/prelude.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace heddle::lang::testing {
+
+namespace {
+
+constexpr builtin effects[] = {
+    {"pause", "n", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
+    {"fail-after", "n message", 2, 2, builtin_kind::effect, nullptr, "", "", "test"},
+    {"note", "x", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
+};
+
+double number(const value& v) { return v.is_real() ? v.as_real() : static_cast<double>(v.as_integer()); }
+
+} // namespace
+
+lang_world::lang_world() : world(*this) {
+    const auto loaded = load_prelude(world);
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message());
+}
+
+lang_world::~lang_world() = default;
+
+const builtin* lang_world::find_effect(std::string_view name) const {
+    for (const builtin& row : effects) {
+        if (row.name == name) return &row;
+    }
+    return nullptr;
+}
+
+std::optional<operator_info> lang_world::find_operator(heap&, std::string_view) const { return std::nullopt; }
+std::optional<operator_info> lang_world::describe_callable(const host_object&) const { return std::nullopt; }
+bool lang_world::is_reserved_key(std::string_view) const { return false; }
+void lang_world::collect_names(std::vector<std::string>&) const {}
+
+void lang_world::wake(fiber& ready) noexcept { ready_.push_back(&ready); }
+
+void lang_world::cancel_effect(fiber& waiting) noexcept {
+    const auto found = std::find_if(pending_.begin(), pending_.end(), [&](const pending& p) { return p.strand == &waiting; });
+    if (found == pending_.end()) return;
+    pending_.erase(found);
+    machine::resume(waiting, error::cancelled(waiting.cancelled_because()));
+    ready_.push_back(&waiting);
+}
+
+void lang_world::begin_effect(fiber& strand) {
+    const effect_request& request = strand.request();
+    const bool timed = request.row->name != "note";
+    pending_.push_back({&strand, clock_ + (timed ? number(request.arguments[0]) : 0), order_++});
+    most_pending = std::max(most_pending, pending_.size());
+}
+
+void lang_world::answer(const pending& due) {
+    clock_ = std::max(clock_, due.at);
+    effect_request& request = due.strand->request();
+    if (request.row->name == "note") {
+        notes.push_back(print_value(request.arguments[0], {}));
+        machine::resume(*due.strand, value(request.arguments[0]));
+    } else if (request.row->name == "fail-after") {
+        machine::resume(*due.strand, error(errc::evaluation, std::string(string_bytes(request.arguments[1]))));
+    } else {
+        machine::resume(*due.strand, value(request.arguments[0]));
+    }
+    ready_.push_back(due.strand);
+}
+
+void lang_world::adopt(std::unique_ptr<fiber> child) {
+    child->driver = this;
+    if (child->waits() == waiting_for::effect) begin_effect(*child);
+    else if (child->waits() == waiting_for::nothing) ready_.push_back(child.get());
+    fibers_.push_back(std::move(child));
+    most_fibers = std::max(most_fibers, fibers_.size());
+}
+
+outcome lang_world::run(const std::string& program, const schedule& how) {
+    runs = 0;
+    stuck = false;
+    most_pending = most_fibers = 0;
+    notes.clear();
+    const std::uint32_t position = world.sources().add("test", program);
+    outcome ended;
+    ended.kind = outcome_kind::failed;
+    auto forms = read_all(world.memory(), program, position);
+    if (!forms) {
+        ended.failure = forms.error();
+        return ended;
+    }
+    auto code = compile(world, *forms);
+    if (!code) {
+        ended.failure = code.error();
+        return ended;
+    }
+    world.memory().set_limit(world.memory().used() + how.memory);
+    run_budget budget;
+    budget.steps = how.steps;
+    auto first = start_fiber(world, *code, with_concurrency(world, value::empty_map(), how.concurrency));
+    fiber* main = first.get();
+    adopt(std::move(first));
+    bool main_ended = false;
+    while (!fibers_.empty()) {
+        if (ready_.empty()) {
+            const auto due = std::min_element(pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
+                return a.at != b.at ? a.at < b.at : a.order < b.order;
+            });
+            if (due == pending_.end()) {
+                stuck = true;
+                break;
+            }
+            const pending next = *due;
+            pending_.erase(due);
+            answer(next);
+            continue;
+        }
+        fiber* strand = ready_.front();
+        ready_.pop_front();
+        if (runs++ == how.cancel_at) main->request_cancel(cancel_reason::user);
+        outcome now = machine::run(*strand, budget, how.slice);
+        switch (now.kind) {
+        case outcome_kind::effect: begin_effect(*strand); break;
+        case outcome_kind::parked: break;
+        case outcome_kind::forked:
+            ready_.push_front(strand);
+            adopt(std::move(now.child));
+            break;
+        case outcome_kind::out_of_steps:
+            ready_.push_back(strand);
+            if (how.split) {
+                if (auto child = machine::split_running_branch(*strand)) adopt(std::move(child));
+            }
+            break;
+        default:
+            if (strand == main) {
+                ended = std::move(now);
+                main_ended = true;
+            }
+            std::erase_if(fibers_, [&](const auto& f) { return f.get() == strand; });
+        }
+        if (main_ended && !fibers_.empty()) stuck = true; // nothing may outlive the main fiber
+        if (main_ended) break;
+    }
+    EXPECT_TRUE(pending_.empty() || !stuck);
+    pending_.clear();
+    ready_.clear();
+    fibers_.clear();
+    world.memory().set_limit(SIZE_MAX);
+    return ended;
+}
+
+std::string lang_world::shown(const std::string& program, const schedule& how) {
+    const outcome ended = run(program, how);
+    if (stuck) return "stuck";
+    if (ended.kind == outcome_kind::done) return print_value(ended.result);
+    return std::string(error_kind_name(*ended.failure)) + ": " + ended.failure->message();
+}
+
+} // namespace heddle::lang::testing

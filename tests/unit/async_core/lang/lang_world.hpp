@@ -1,0 +1,71 @@
+// Runs programs on the machine alone: no Asio, a virtual clock, and schedules of every kind.
+#pragma once
+
+#include <heddle/lang/compile.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::lang::testing {
+
+/// How a program is run.
+struct schedule {
+    std::uint32_t slice = 2000;     ///< 1: every call and back-edge ends a slice
+    bool split = false;             ///< inline branches become fibers at the end of each slice
+    std::int64_t cancel_at = -1;    ///< ask for cancellation before that run() of the machine
+    std::size_t concurrency = 64;
+    std::uint64_t steps = UINT64_MAX;
+    std::size_t memory = std::size_t{256} * 1024 * 1024;
+};
+
+/// A realm with the prelude, the effects `(pause n)` (answers n at virtual time n from now),
+/// `(fail-after n message)`, `(note x)` (appends to `notes`), and a driver for them.
+class lang_world final : public host_names, private fiber_driver {
+public:
+    lang_world();
+    ~lang_world() override;
+
+    /// Runs a program; the outcome's kind is done, failed or cancelled.
+    outcome run(const std::string& program, const schedule& how = {});
+    /// As run, written: the value, or "Kind: message".
+    std::string shown(const std::string& program, const schedule& how = {});
+
+    realm world;
+    std::vector<std::string> notes;
+    std::size_t most_pending = 0;   ///< effects that waited at the same time
+    std::size_t most_fibers = 0;
+    std::int64_t runs = 0;          ///< calls of machine::run in the last program
+    bool stuck = false;             ///< the last program could not go on: a bug
+
+    const builtin* find_effect(std::string_view name) const override;
+    std::optional<operator_info> find_operator(heap& memory, std::string_view name) const override;
+    std::optional<operator_info> describe_callable(const host_object& callable) const override;
+    bool is_reserved_key(std::string_view name) const override;
+    double now() const override { return clock_; }
+    void collect_names(std::vector<std::string>& names) const override;
+
+private:
+    struct pending {
+        fiber* strand;
+        double at;
+        std::uint64_t order;
+    };
+    void wake(fiber& ready) noexcept override;
+    void cancel_effect(fiber& waiting) noexcept override;
+    void begin_effect(fiber& strand);
+    void answer(const pending& due);
+    void adopt(std::unique_ptr<fiber> child);
+
+    double clock_ = 0;
+    std::uint64_t order_ = 0;
+    std::vector<pending> pending_;
+    std::deque<fiber*> ready_;
+    std::vector<std::unique_ptr<fiber>> fibers_;
+};
+
+} // namespace heddle::lang::testing
