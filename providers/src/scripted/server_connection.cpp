@@ -77,7 +77,7 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
             me.keep_alive_ = false;
             me.write_error(me.parser_.status(), me.parser_.reason(), "invalid_request_error", {});
             const bool sent = co_await flush(me);
-            static_cast<void>(sent);
+            if (sent) co_await linger(me);
             break;
         }
         ++me.shared_.counters.in_flight;
@@ -141,6 +141,21 @@ coro::task<bool> server_connection::flush(server_connection& self) {
     if (self.out_.capacity() > kept_room) self.out_ = {};
     self.out_.clear();
     co_return true;
+}
+
+/// Reads on for a moment what the client is still sending: closing on unread bytes would reset the
+/// connection, and the client might never see the answer (RFC 9112, 9.6).
+coro::task<void> server_connection::linger(server_connection& self) {
+    constexpr std::chrono::milliseconds longest{500};
+    constexpr std::size_t most = 1024 * 1024;
+    error_code ec;
+    self.socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    self.limit_time(longest);
+    self.in_.resize(std::max(self.in_.size(), first_room));
+    for (std::size_t read = 0; !ec && read < most;) {
+        read += co_await self.socket_.async_read_some(asio::buffer(self.in_),
+                                                      asio::redirect_error(coro::use_task, ec));
+    }
 }
 
 coro::task<bool> server_connection::answer_chat(server_connection& self, coro::call_context context) {

@@ -60,10 +60,11 @@ private:
         bool include_usage = false;
     };
 
-    // All false when the connection is to end. serve() awaits each at once and keeps `self`.
+    // False: the connection is to end. serve() awaits each at once and keeps `self`.
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
     [[nodiscard]] static coro::task<bool> receive(server_connection& self);
     [[nodiscard]] static coro::task<bool> flush(server_connection& self);
+    [[nodiscard]] static coro::task<void> linger(server_connection& self);
     [[nodiscard]] static coro::task<bool> answer_chat(server_connection& self, coro::call_context context);
     [[nodiscard]] static coro::task<bool> pause(server_connection& self, std::chrono::milliseconds time,
                                                 coro::call_context context);
