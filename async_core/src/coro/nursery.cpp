@@ -1,6 +1,7 @@
 #include <heddle/coro/nursery.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +17,15 @@ nursery::~nursery() {
 
 void nursery::start(task<result<void>> child) {
     ++living_;
-    boost::asio::co_spawn(parent_.loop->get_executor(), std::move(child),
-                          [this](std::exception_ptr thrown, result<void> outcome) {
-                              if (thrown) ended(error(errc::internal, "an exception left a child coroutine"));
-                              else ended(std::move(outcome));
-                          });
+    // Posted first: co_spawn alone would run the child here and now, on top of its parent, so that
+    // children of children of children would grow the native stack.
+    boost::asio::post(parent_.loop->get_executor(), [this, child = std::move(child)]() mutable {
+        boost::asio::co_spawn(parent_.loop->get_executor(), std::move(child),
+                              [this](std::exception_ptr thrown, result<void> outcome) {
+                                  if (thrown) ended(error(errc::internal, "an exception left a child coroutine"));
+                                  else ended(std::move(outcome));
+                              });
+    });
 }
 
 void nursery::ended(result<void> outcome) noexcept {

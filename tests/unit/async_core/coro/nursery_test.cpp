@@ -120,6 +120,23 @@ TEST(nursery, the_parents_deadline_holds_for_the_children) {
     EXPECT_EQ(outcome.error().cancelled_because(), cancel_reason::deadline);
 }
 
+task<result<void>> nest(call_context context, int levels, int* reached) {
+    ++*reached;
+    if (levels == 0) co_return result<void>();
+    nursery children(context);
+    children.start(nest(children.context(), levels - 1, reached));
+    EXPECT_EQ(children.living(), 1U); // it runs at the next turn, not inside start()
+    auto outcome = co_await children.join();
+    co_return outcome;
+}
+
+TEST(nursery, nesting_does_not_grow_the_native_stack) {
+    runner test;
+    int reached = 0;
+    EXPECT_TRUE(test.run(nest(test.context(), 20'000, &reached)));
+    EXPECT_EQ(reached, 20'001);
+}
+
 using nursery_death_test = ::testing::Test;
 
 TEST(nursery_death_test, destroying_it_with_living_children_stops_the_program) {
