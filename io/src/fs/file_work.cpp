@@ -71,7 +71,7 @@ bool is_directory(const workspace_root& root, int directory, const std::string& 
     if (entry.d_type == DT_DIR) return true;
     struct stat about {};
     if (entry.d_type == DT_LNK) {
-        const auto target = resolve(root, path + "/" + entry.d_name);
+        const auto target = resolve(root, (path.empty() ? "." : path) + "/" + entry.d_name);
         return target &&
                ::fstatat(target->directory.get(), target->name.c_str(), &about,
                          AT_SYMLINK_NOFOLLOW) == 0 &&

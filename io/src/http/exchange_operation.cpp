@@ -88,7 +88,11 @@ void exchange_operation::perform(exchange_step step) noexcept {
             case exchange_step::wait:
             case exchange_step::receive: set_timer(); return;
             case exchange_step::acquire: step = acquire(); break;
-            case exchange_step::reopen: connection_->close(); [[fallthrough]];
+            case exchange_step::reopen:
+                core_.log(log_level::debug, origin_->name(),
+                          "the connection ended before an answer; sending again");
+                connection_->close();
+                [[fallthrough]];
             case exchange_step::open: step = open(); break;
             case exchange_step::send: step = send(); break;
             case exchange_step::finish: finish(); return;
