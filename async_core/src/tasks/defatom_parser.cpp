@@ -1,0 +1,400 @@
+#include "source_form.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/tasks/task_template.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// Hyphen and underscore are the same in the name of a clause.
+[[nodiscard]] std::string clause_name(std::string_view written) {
+    std::string name(written);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+class defatom_parser {
+public:
+    defatom_parser(source_form form) : form_(std::move(form)) {}
+
+    result<task_template> parse();
+
+private:
+    using reader = result<void> (defatom_parser::*)(const source_form& clause);
+    struct row {
+        std::string_view name;
+        reader read;
+    };
+    static const std::array<row, 17> rows;
+
+    [[nodiscard]] error fail(source_span where, std::string_view clause, std::string what) const;
+    [[nodiscard]] result<source_form> only_value(const source_form& clause) const;
+    [[nodiscard]] result<std::string> text_of(const source_form& clause) const;
+    [[nodiscard]] result<double> number_of(const source_form& clause) const;
+    [[nodiscard]] result<std::int64_t> whole_of(const source_form& clause, std::int64_t least,
+                                                std::int64_t most) const;
+
+    result<void> read_params(const source_form& clause);
+    result<task_input> read_param(const source_form& param) const;
+    result<void> read_default(const source_form& given, task_input& made) const;
+    result<void> read_instructions(const source_form& clause);
+    result<void> read_system(const source_form& clause);
+    result<void> read_description(const source_form& clause);
+    result<void> read_subtype(const source_form& clause);
+    result<void> read_model(const source_form& clause);
+    result<void> read_provider(const source_form& clause);
+    result<void> read_criteria(const source_form& clause);
+    result<void> read_temperature(const source_form& clause);
+    result<void> read_max_tokens(const source_form& clause);
+    result<void> read_timeout(const source_form& clause);
+    result<void> read_retries(const source_form& clause);
+    result<void> read_output(const source_form& clause);
+    result<void> read_tools(const source_form& clause);
+    result<void> read_pairs(const source_form& clause);
+    result<void> read_file_paths(const source_form& clause);
+    result<void> keep(const source_form& clause, const source_form& content);
+
+    source_form form_;
+    task_template made_;
+};
+
+const std::array<defatom_parser::row, 17> defatom_parser::rows{{
+    {"params", &defatom_parser::read_params},
+    {"instructions", &defatom_parser::read_instructions},
+    {"system", &defatom_parser::read_system},
+    {"description", &defatom_parser::read_description},
+    {"subtype", &defatom_parser::read_subtype},
+    {"model", &defatom_parser::read_model},
+    {"provider", &defatom_parser::read_provider},
+    {"criteria", &defatom_parser::read_criteria},
+    {"temperature", &defatom_parser::read_temperature},
+    {"max_tokens", &defatom_parser::read_max_tokens},
+    {"timeout", &defatom_parser::read_timeout},
+    {"retries", &defatom_parser::read_retries},
+    {"output_format", &defatom_parser::read_output},
+    {"tools", &defatom_parser::read_tools},
+    {"history_config", &defatom_parser::read_pairs},
+    {"context_management", &defatom_parser::read_pairs},
+    {"file_paths", &defatom_parser::read_file_paths},
+}};
+
+error defatom_parser::fail(source_span where, std::string_view clause, std::string what) const {
+    std::string message = "defatom";
+    if (!made_.name.empty()) message += " " + made_.name;
+    message += ": ";
+    if (!clause.empty()) message += std::string(clause) + " ";
+    return error(lang::errc::evaluation, message + what).with_span(where);
+}
+
+result<source_form> defatom_parser::only_value(const source_form& clause) const {
+    if (clause.size() == 2) return clause[1];
+    return fail(clause.span, clause[0].text(),
+                "must have exactly one value, not " + std::to_string(clause.size() - 1));
+}
+
+result<std::string> defatom_parser::text_of(const source_form& clause) const {
+    HEDDLE_TRY(const source_form content, only_value(clause));
+    if (!content.is_string()) {
+        return fail(content.span, clause[0].text(), "must be a string, not " + content.shown());
+    }
+    if (content.text().size() > template_limits::max_text) {
+        return fail(content.span, clause[0].text(), "is too long");
+    }
+    return std::string(content.text());
+}
+
+result<double> defatom_parser::number_of(const source_form& clause) const {
+    HEDDLE_TRY(const source_form content, only_value(clause));
+    if (content.content.is_integer()) return static_cast<double>(content.content.as_integer());
+    if (content.content.is_real() && std::isfinite(content.content.as_real())) {
+        return content.content.as_real();
+    }
+    return fail(content.span, clause[0].text(), "must be a number, not " + content.shown());
+}
+
+result<std::int64_t> defatom_parser::whole_of(const source_form& clause, std::int64_t least,
+                                              std::int64_t most) const {
+    HEDDLE_TRY(const source_form content, only_value(clause));
+    if (content.content.is_integer() && content.content.as_integer() >= least &&
+        content.content.as_integer() <= most) {
+        return content.content.as_integer();
+    }
+    return fail(content.span, clause[0].text(),
+                "must be a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most) + ", not " + content.shown());
+}
+
+result<void> defatom_parser::read_params(const source_form& clause) {
+    if (clause.size() - 1 > template_limits::max_inputs) {
+        return fail(clause.span, "params", "has too many parameters");
+    }
+    made_.declares_inputs = true;
+    for (std::size_t i = 1; i < clause.size(); ++i) {
+        HEDDLE_TRY(task_input input, read_param(clause[i]));
+        for (const task_input& other : made_.inputs) {
+            if (other.name == input.name) {
+                return fail(clause[i].span, "params", "names '" + input.name + "' twice");
+            }
+        }
+        made_.inputs.push_back(std::move(input));
+    }
+    return {};
+}
+
+/// p, (p), (p type), (p type "description"), with `optional` before the type, (default e) after it.
+result<task_input> defatom_parser::read_param(const source_form& param) const {
+    task_input made;
+    if (param.is_symbol()) {
+        made.name = param.text();
+        return made;
+    }
+    if (!param.is_list() || param.size() == 0 || !param[0].is_symbol()) {
+        return fail(param.span, "params",
+                    "must hold names or lists (name type \"description\"), not " + param.shown());
+    }
+    made.name = param[0].text();
+    std::size_t at = 1;
+    const auto bad = [&](const source_form& part) {
+        return fail(part.span, "params",
+                    "has a part of '" + made.name + "' that cannot be read: " + part.shown());
+    };
+    if (at < param.size() && param[at].is_symbol() && param[at].text() == "optional") {
+        made.optional = true;
+        ++at;
+    }
+    if (at < param.size() && param[at].is_symbol()) made.type = param[at++].text();
+    // The description and the default may stand in either order.
+    for (; at < param.size(); ++at) {
+        const source_form part = param[at];
+        if (part.is_string() && made.description.empty()) made.description = part.text();
+        else if (part.is_list() && part.size() == 2 && part[0].is_symbol() &&
+                 part[0].text() == "default" && !made.default_json) {
+            HEDDLE_CHECK(read_default(part[1], made));
+        } else return bad(part);
+    }
+    return made;
+}
+
+/// A default is data: registering a template runs nothing.
+result<void> defatom_parser::read_default(const source_form& given, task_input& made) const {
+    const source_form content = given.unquoted();
+    const bool quoted = !content.content.identical(given.content);
+    if (!quoted && (content.is_symbol() || (content.is_list() && content.size() != 0))) {
+        return fail(given.span, "params",
+                    "must give '" + made.name + "' a literal as its default, not " + given.shown())
+            .with_hint("quote a list: (default '(1 2))");
+    }
+    auto json = form_to_json(content);
+    if (!json) {
+        return fail(given.span, "params",
+                    "has a default of '" + made.name + "' that " + json.error().message());
+    }
+    made.default_json = std::move(*json);
+    made.optional = true;
+    return {};
+}
+
+result<void> defatom_parser::read_instructions(const source_form& clause) {
+    HEDDLE_TRY(made_.instructions, text_of(clause));
+    made_.instructions_span = clause[1].span;
+    return {};
+}
+
+result<void> defatom_parser::read_system(const source_form& clause) {
+    HEDDLE_TRY(made_.system, text_of(clause));
+    made_.system_span = clause[1].span;
+    return {};
+}
+
+result<void> defatom_parser::read_description(const source_form& clause) {
+    HEDDLE_TRY(made_.description, text_of(clause));
+    return {};
+}
+
+result<void> defatom_parser::read_subtype(const source_form& clause) {
+    HEDDLE_TRY(made_.subtype, text_of(clause));
+    if (made_.subtype.empty()) return fail(clause.span, "subtype", "must not be empty");
+    return {};
+}
+
+result<void> defatom_parser::read_model(const source_form& clause) {
+    HEDDLE_TRY(made_.model, text_of(clause));
+    return {};
+}
+
+result<void> defatom_parser::read_provider(const source_form& clause) {
+    HEDDLE_TRY(made_.provider, text_of(clause));
+    return {};
+}
+
+result<void> defatom_parser::read_criteria(const source_form& clause) {
+    HEDDLE_TRY(made_.criteria, text_of(clause));
+    return {};
+}
+
+result<void> defatom_parser::read_temperature(const source_form& clause) {
+    HEDDLE_TRY(const double given, number_of(clause));
+    if (given < 0 || given > 10) return fail(clause.span, "temperature", "must be from 0 to 10");
+    made_.temperature = given;
+    return {};
+}
+
+result<void> defatom_parser::read_max_tokens(const source_form& clause) {
+    HEDDLE_TRY(made_.max_tokens, whole_of(clause, 1, 1'000'000'000));
+    return {};
+}
+
+result<void> defatom_parser::read_timeout(const source_form& clause) {
+    HEDDLE_TRY(const double seconds, number_of(clause));
+    if (!(seconds > 0) || seconds > 1e8) {
+        return fail(clause.span, "timeout", "must be a number of seconds above 0");
+    }
+    made_.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+    return {};
+}
+
+result<void> defatom_parser::read_retries(const source_form& clause) {
+    HEDDLE_TRY(const std::int64_t count, whole_of(clause, 0, template_limits::max_retries));
+    made_.retries = static_cast<std::uint32_t>(count);
+    return {};
+}
+
+result<void> defatom_parser::read_output(const source_form& clause) {
+    HEDDLE_TRY(const source_form given, only_value(clause));
+    const source_form pairs = given.unquoted();
+    const auto bad = [&](const source_form& part) {
+        return fail(part.span, "output_format",
+                    "must be ((type \"json\") (schema …)), not " + part.shown());
+    };
+    if (!pairs.is_list()) return bad(pairs);
+    bool typed = false;
+    bool has_schema = false;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const source_form pair = pairs[i];
+        if (!pair.is_list() || pair.size() != 2 || !pair[0].is_symbol()) return bad(pair);
+        const source_form content = pair[1].unquoted();
+        if (pair[0].text() == "type" && !typed) {
+            const bool known = (content.is_string() || content.is_symbol()) &&
+                               (content.text() == "json" || content.text() == "text");
+            if (!known) {
+                return fail(content.span, "output_format",
+                            "type must be \"json\" or \"text\", not " + content.shown());
+            }
+            typed = true;
+            made_.output.json = content.text() == "json";
+        } else if (pair[0].text() == "schema" && !has_schema) {
+            has_schema = true;
+            if (content.is_string() || content.is_symbol()) {
+                made_.output.schema = content.text();
+            } else {
+                auto json = form_to_json(content);
+                if (!json) {
+                    return fail(content.span, "output_format", "schema " + json.error().message());
+                }
+                made_.output.schema = std::move(*json);
+            }
+        } else return bad(pair);
+    }
+    if (!typed) return fail(clause.span, "output_format", "has no type: ((type \"json\"))");
+    if (has_schema && !made_.output.json) {
+        return fail(clause.span, "output_format", "has a schema, so its type must be \"json\"");
+    }
+    made_.output_span = clause.span;
+    return {};
+}
+
+result<void> defatom_parser::read_tools(const source_form& clause) {
+    HEDDLE_TRY(const source_form given, only_value(clause));
+    const source_form names = given.unquoted();
+    if (!names.is_list()) {
+        return fail(names.span, "tools", "must be a list of names, not " + names.shown());
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const source_form name = names[i];
+        if (!name.is_symbol() && !name.is_string()) {
+            return fail(name.span, "tools", "must hold names, not " + name.shown());
+        }
+        made_.tools.emplace_back(name.text());
+    }
+    return {};
+}
+
+result<void> defatom_parser::read_pairs(const source_form& clause) {
+    HEDDLE_TRY(const source_form given, only_value(clause));
+    const source_form pairs = given.unquoted();
+    bool good = pairs.is_list();
+    for (std::size_t i = 0; good && i < pairs.size(); ++i) {
+        const source_form pair = pairs[i];
+        good = pair.is_list() && pair.size() == 2 && pair[0].is_symbol();
+    }
+    if (!good) {
+        return fail(pairs.span, clause[0].text(),
+                    "must be a list of (name value), not " + pairs.shown());
+    }
+    return keep(clause, pairs);
+}
+
+result<void> defatom_parser::read_file_paths(const source_form& clause) {
+    HEDDLE_TRY(const source_form given, only_value(clause));
+    const source_form content = given.unquoted();
+    if (!content.is_list()) {
+        return fail(content.span, clause[0].text(),
+                    "must be a list of paths or of (name value), not " + content.shown());
+    }
+    return keep(clause, content);
+}
+
+result<void> defatom_parser::keep(const source_form& clause, const source_form& content) {
+    auto json = form_to_json(content);
+    if (!json) return fail(content.span, clause[0].text(), json.error().message());
+    made_.kept.push_back({clause_name(clause[0].text()), std::move(*json)});
+    return {};
+}
+
+result<task_template> defatom_parser::parse() {
+    made_.span = form_.span;
+    if (!form_.is_list() || form_.size() < 2 || !form_[1].is_symbol()) {
+        return fail(form_.span, {}, "expects a name, (params …) and (instructions \"…\")");
+    }
+    made_.name = form_[1].text();
+    std::array<bool, rows.size()> seen{};
+    for (std::size_t i = 2; i < form_.size(); ++i) {
+        const source_form clause = form_[i];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
+            return fail(clause.span, {},
+                        "each clause must be (name value…), not " + clause.shown());
+        }
+        const std::string name = clause_name(clause[0].text());
+        const auto found = std::find_if(rows.begin(), rows.end(),
+                                        [&](const row& known) { return known.name == name; });
+        if (found == rows.end()) {
+            return fail(clause.span, {},
+                        "there is no clause '" + std::string(clause[0].text()) + "'")
+                .with_hint(
+                    "clauses: params, instructions, description, subtype, model, provider, "
+                    "system, temperature, max-tokens, timeout, output_format, criteria, "
+                    "history_config, context_management, file_paths, tools, retries");
+        }
+        bool& was_seen = seen[static_cast<std::size_t>(found - rows.begin())];
+        if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");
+        was_seen = true;
+        HEDDLE_CHECK((this->*found->read)(clause));
+    }
+    if (!seen[0]) return fail(form_.span, {}, "has no (params …) clause");
+    if (!seen[1]) return fail(form_.span, {}, "has no (instructions \"…\") clause");
+    return std::move(made_);
+}
+
+} // namespace
+
+result<task_template> parse_defatom(const lang::value& form, source_span span) {
+    return defatom_parser(source_form{form, span}).parse();
+}
+
+} // namespace heddle::tasks

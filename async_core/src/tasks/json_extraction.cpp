@@ -1,0 +1,227 @@
+#include "json_extraction.hpp"
+
+#include <heddle/lang/json_bridge.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t most_candidates = 64;
+constexpr std::size_t deepest = 128;
+constexpr std::size_t longest_searched = 8 * 1024 * 1024;
+
+[[nodiscard]] bool is_blank(char c) noexcept {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+[[nodiscard]] result<lang::value> read(lang::heap& memory, std::string_view text) {
+    lang::json_read_options options;
+    options.max_depth = deepest;
+    return lang::json_to_value(memory, text, options);
+}
+
+/// What stands in the only code fence, or nothing. A fence that is never closed ends with the text.
+[[nodiscard]] std::optional<std::string_view> fenced(std::string_view text) {
+    const std::size_t open = text.find("```");
+    if (open == std::string_view::npos) return std::nullopt;
+    std::size_t from = text.find('\n', open);
+    if (from == std::string_view::npos) return std::nullopt;
+    ++from;
+    const std::size_t close = text.find("\n```", from - 1);
+    if (close == std::string_view::npos) return trimmed(text.substr(from));
+    const std::size_t end = std::max(close, from);
+    if (text.find("```", close + 4) != std::string_view::npos) return std::nullopt; // several
+    return trimmed(text.substr(from, end - from));
+}
+
+/// The end of the bracket that begins at `from`, or npos when it is not closed (or closed wrongly).
+[[nodiscard]] std::size_t end_of_bracket(std::string_view text, std::size_t from) {
+    std::vector<char> open;
+    bool in_string = false;
+    for (std::size_t at = from; at < text.size(); ++at) {
+        const char c = text[at];
+        if (in_string) {
+            if (c == '\\') ++at;
+            else if (c == '"') in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (open.size() == deepest) return std::string_view::npos;
+            open.push_back(c == '{' ? '}' : ']');
+        } else if (c == '}' || c == ']') {
+            if (open.empty() || open.back() != c) return std::string_view::npos;
+            open.pop_back();
+            if (open.empty()) return at + 1;
+        }
+    }
+    return std::string_view::npos;
+}
+
+struct mended {
+    std::string text;
+    bool completed = false;
+    bool changed = false;
+};
+
+/// Drops trailing commas; closes what is open if `cut`.
+[[nodiscard]] mended mend(std::string_view text, bool cut) {
+    struct level {
+        char close;
+        std::size_t whole; ///< length of the output up to which the members of this level are whole
+    };
+    mended made;
+    std::string& out = made.text;
+    out.reserve(text.size() + 8);
+    std::vector<level> open;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (in_string) {
+            out += c;
+            if (c == '\\' && at + 1 < text.size()) out += text[++at];
+            else if (c == '"') in_string = false;
+            continue;
+        }
+        if (c == '}' || c == ']') {
+            std::size_t last = out.size();
+            while (last != 0 && is_blank(out[last - 1])) --last;
+            if (last != 0 && out[last - 1] == ',') {
+                out.erase(last - 1, 1);
+                made.changed = true;
+            }
+            if (!open.empty()) open.pop_back();
+        }
+        if (c == ',' && !open.empty()) open.back().whole = out.size();
+        out += c;
+        if (c == '"') in_string = true;
+        if (c == '{' || c == '[') {
+            if (open.size() == deepest) return made;
+            open.push_back({c == '{' ? '}' : ']', out.size()});
+        }
+    }
+    if (!cut || open.empty()) return made;
+    // A number or word at the very end may have lost its tail, as a string has; the rest is whole.
+    std::size_t last = out.size();
+    while (last != 0 && is_blank(out[last - 1])) --last;
+    const char end = last == 0 ? '\0' : out[last - 1];
+    const bool whole =
+        !in_string && (end == '}' || end == ']' || (end == '"' && open.back().close == ']'));
+    out.resize(whole ? last : open.back().whole);
+    for (auto each = open.rbegin(); each != open.rend(); ++each) out += each->close;
+    made.completed = made.changed = true;
+    return made;
+}
+
+/// True for a bracket that is hardly part of prose.
+[[nodiscard]] bool begins_json(std::string_view text) noexcept {
+    const bool object = text.front() == '{';
+    text = trimmed(text.substr(1, 100));
+    return text.starts_with('"') || (!object && text.starts_with('{'));
+}
+
+/// The only object or array in a text, or nothing. `several` is set when there are more.
+[[nodiscard]] std::optional<std::string_view> only_bracket(lang::heap& memory,
+                                                           std::string_view text, lang::value& out,
+                                                           bool& several) {
+    std::optional<std::string_view> found;
+    std::size_t tried = 0;
+    for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
+         at = text.find_first_of("{[", at)) {
+        if (++tried > most_candidates) return std::nullopt;
+        const std::size_t end = end_of_bracket(text, at);
+        if (end == std::string_view::npos) {
+            if (begins_json(text.substr(at)))
+                return std::nullopt; // broken: a part is not the whole
+            ++at;
+            continue;
+        }
+        const std::string_view candidate = text.substr(at, end - at);
+        auto content = read(memory, candidate);
+        if (!content) {
+            at = end;
+            continue;
+        }
+        if (found) {
+            several = true;
+            return std::nullopt;
+        }
+        found = candidate;
+        out = std::move(*content);
+        at = end;
+    }
+    return found;
+}
+
+/// Reads a text after mending it.
+[[nodiscard]] bool read_mended(lang::heap& memory, std::string_view text, bool cut,
+                               extracted_json& found) {
+    mended made = mend(text, cut);
+    if (!made.changed) return false;
+    auto content = read(memory, made.text);
+    if (!content) return false;
+    found.content = std::move(*content);
+    found.repaired = std::move(made.text);
+    found.text = found.repaired;
+    found.completed = made.completed;
+    return true;
+}
+
+} // namespace
+
+result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
+                          extracted_json& found) {
+    const std::string_view whole = trimmed(answer);
+    if (whole.empty()) return error(errc::invalid_argument, "the answer is empty");
+    auto content = read(memory, whole);
+    if (content) {
+        found.content = std::move(*content);
+        found.text = whole;
+        return {};
+    }
+    error first = std::move(content).error();
+    if (whole.size() > longest_searched) return first;
+    const std::optional<std::string_view> inside = fenced(whole);
+    if (inside) {
+        content = read(memory, *inside);
+        if (content) {
+            found.content = std::move(*content);
+            found.text = *inside;
+            return {};
+        }
+        first = std::move(content).error();
+        if (read_mended(memory, *inside, cut, found)) return {};
+    }
+    const std::size_t bracket = whole.find_first_of("{[");
+    // Damage at the outermost level comes before what may be whole further in.
+    if (bracket == 0 && read_mended(memory, whole, cut, found)) return {};
+    bool several = false;
+    if (const auto only = only_bracket(memory, whole, found.content, several)) {
+        if (bracket != 0 || !cut) {
+            found.text = *only;
+            return {};
+        }
+    }
+    if (several) {
+        return error(errc::invalid_argument, "the answer holds more than one JSON value");
+    }
+    if (bracket != std::string_view::npos) {
+        const std::size_t last = whole.find_last_of("}]");
+        const std::size_t end =
+            cut || last == std::string_view::npos || last < bracket ? whole.size() : last + 1;
+        if (read_mended(memory, whole.substr(bracket, end - bracket), cut, found)) return {};
+    }
+    return first;
+}
+
+} // namespace heddle::tasks

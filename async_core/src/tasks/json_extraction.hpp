@@ -1,0 +1,30 @@
+// Finds the JSON in what a model wrote.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace heddle::tasks {
+
+struct extracted_json {
+    lang::value content;
+    std::string_view text;  ///< what it was read from: part of the answer, or of `repaired`
+    std::string repaired;   ///< empty unless something had to be mended
+    bool completed = false; ///< brackets that were missing at the end were added
+
+    extracted_json() = default;
+    extracted_json(extracted_json&&) = delete; ///< `text` may point into `repaired`
+};
+
+/// Reads the one JSON value of an answer: the whole text; else what stands in its only code fence;
+/// else the only object or array inside the prose. A trailing comma is dropped. With `cut` (the
+/// model stopped at its length limit) a member that is not whole is dropped and the open brackets
+/// are closed. The time is linear in the length of the text.
+/// Errors: invalid_argument that says what is wrong, in one line.
+[[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
+                                        extracted_json& found);
+
+} // namespace heddle::tasks

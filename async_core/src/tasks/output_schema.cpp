@@ -1,0 +1,329 @@
+// The only place that sees valijson.
+#include "schema_rewriter.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/tasks/output_schema.hpp>
+
+#include <re2/re2.h>
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/parse.hpp>
+
+#define VALIJSON_USE_EXCEPTIONS 1
+#include <valijson/adapters/boost_json_adapter.hpp>
+#include <valijson/constraints/concrete_constraints.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+namespace heddle::tasks {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t deepest_answer = 128;
+constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
+constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
+constexpr std::size_t longest_schema = 256 * 1024;
+
+[[nodiscard]] json::parse_options answer_options() {
+    json::parse_options options;
+    options.max_depth = deepest_answer;
+    return options;
+}
+
+/// `pattern` in linear time.
+class safe_pattern final : public valijson::constraints::PolyConstraint {
+public:
+    explicit safe_pattern(const std::string& pattern)
+        : pattern_(std::make_shared<RE2>(pattern, RE2::Quiet)) {}
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isString() || RE2::PartialMatch(target.asString(), *pattern_)) return true;
+        if (results) {
+            results->pushError(where, "The text does not match the pattern " + pattern_->pattern());
+        }
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_pattern(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::shared_ptr<const RE2> pattern_;
+};
+
+class pattern_builder final : public valijson::ConstraintBuilder {
+public:
+    valijson::constraints::Constraint* make(
+        const valijson::adapters::Adapter& content) const override {
+        return new safe_pattern(content.asString());
+    }
+};
+
+/// Text that is the same for equal values and for no others.
+void append_canonical(std::string& out, const valijson::adapters::Adapter& target) {
+    if (target.isArray()) {
+        out += '[';
+        target.applyToArray([&](const valijson::adapters::Adapter& element) {
+            append_canonical(out, element);
+            out += ',';
+            return true;
+        });
+        out += ']';
+    } else if (target.isObject()) {
+        std::vector<std::string> members;
+        target.applyToObject([&](const std::string& name, const valijson::adapters::Adapter& item) {
+            std::string member = std::to_string(name.size()) + ":" + name;
+            append_canonical(member, item);
+            members.push_back(std::move(member));
+            return true;
+        });
+        std::sort(members.begin(), members.end());
+        out += '{';
+        for (const std::string& member : members) out += member;
+        out += '}';
+    } else if (target.isString()) {
+        const std::string text = target.asString();
+        out += 's' + std::to_string(text.size()) + ':' + text;
+    } else if (target.isInteger()) {
+        out += std::to_string(target.asInteger());
+    } else if (target.isNumber()) {
+        const double number = target.asDouble();
+        const auto whole = static_cast<std::int64_t>(number < 9e18 && number > -9e18 ? number : 0);
+        out += static_cast<double>(whole) == number ? std::to_string(whole)
+                                                    : 'd' + std::to_string(number);
+    } else {
+        out += target.isNull() ? 'n' : target.asBool() ? 't' : 'f';
+    }
+}
+
+/// `uniqueItems` without comparing each with each.
+class safe_unique final : public valijson::constraints::PolyConstraint {
+public:
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isArray()) return true;
+        std::vector<std::string> elements;
+        target.applyToArray([&](const valijson::adapters::Adapter& element) {
+            append_canonical(elements.emplace_back(), element);
+            return true;
+        });
+        std::sort(elements.begin(), elements.end());
+        if (std::adjacent_find(elements.begin(), elements.end()) == elements.end()) return true;
+        if (results) results->pushError(where, "Elements in the array should be unique");
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_unique(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+};
+
+class unique_builder final : public valijson::ConstraintBuilder {
+public:
+    valijson::constraints::Constraint* make(const valijson::adapters::Adapter&) const override {
+        return new safe_unique;
+    }
+};
+
+/// "<root>", "[\"a\"]", "[0]" as a JSON pointer.
+[[nodiscard]] std::string pointer_of(const std::vector<std::string>& context) {
+    std::string path;
+    for (std::size_t i = 1; i < context.size(); ++i) {
+        std::string_view part = context[i];
+        if (part.starts_with('[')) part.remove_prefix(1);
+        if (part.ends_with(']')) part.remove_suffix(1);
+        if (part.size() >= 2 && part.front() == '"') part = part.substr(1, part.size() - 2);
+        path += '/';
+        path += part;
+    }
+    return path;
+}
+
+[[nodiscard]] std::string one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    if (text.size() > 500) text.resize(500);
+    return text;
+}
+
+} // namespace
+
+struct output_schema::compiled {
+    std::string text;
+    json::value document; ///< the parsed schema keeps parts of it
+    valijson::Schema schema;
+    bool object = false;
+    bool strict = false;
+};
+
+result<output_schema> output_schema::compile(std::string_view schema) {
+    struct row {
+        std::string_view name;
+        basic meaning;
+    };
+    static constexpr std::array<row, 9> names{{{"", basic::any},
+                                               {"object", basic::object},
+                                               {"array", basic::array},
+                                               {"[]", basic::array},
+                                               {"string[]", basic::strings},
+                                               {"number[]", basic::numbers},
+                                               {"number", basic::number},
+                                               {"boolean", basic::boolean},
+                                               {"string", basic::string}}};
+    output_schema made;
+    for (const row& known : names) {
+        if (known.name != schema) continue;
+        made.basic_ = known.meaning;
+        return made;
+    }
+    const auto refused = [](const std::string& why) {
+        return error(heddle::errc::invalid_argument, why)
+            .with_hint(
+                "known names: object, array, [], string[], number[], number, boolean, "
+                "string; or a JSON Schema");
+    };
+    if (schema.find('{') == std::string_view::npos) {
+        return refused("'" + std::string(schema.substr(0, 80)) + "' is no known schema");
+    }
+    if (schema.size() > longest_schema) return refused("the schema is too long");
+    auto all = std::make_shared<compiled>();
+    all->text = schema;
+    boost::system::error_code failed;
+    all->document = json::parse({schema.data(), schema.size()}, failed, {}, answer_options());
+    if (failed) return refused("the schema is not JSON: " + failed.message());
+    if (!all->document.is_object()) return refused("the schema must be a JSON object");
+    const json::value* type = all->document.get_object().if_contains("type");
+    all->object = type && *type == json::value("object");
+    schema_rewriter rewriter;
+    if (auto done = rewriter.rewrite(all->document); !done) return refused(done.error().message());
+    all->strict = rewriter.strict() && all->object;
+    try {
+        const pattern_builder patterns;
+        const unique_builder uniques;
+        valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
+        parser.addConstraintBuilder(std::string(safe_pattern_key), &patterns);
+        parser.addConstraintBuilder(std::string(safe_unique_key), &uniques);
+        parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
+    } catch (const std::exception& wrong) {
+        return refused("the schema cannot be used: " + one_line(wrong.what()));
+    }
+    made.compiled_ = std::move(all);
+    return made;
+}
+
+std::optional<schema_violation> output_schema::check(const lang::value& content,
+                                                     std::string_view text) const {
+    if (!compiled_) return check_basic(content);
+    if (text.size() > longest_checked) {
+        return schema_violation{"the answer is too long to be checked against the schema", ""};
+    }
+    try {
+        json::monotonic_resource memory;
+        boost::system::error_code failed;
+        const json::value document =
+            json::parse({text.data(), text.size()}, failed, &memory, answer_options());
+        if (failed) return schema_violation{"the answer is not JSON: " + failed.message(), ""};
+        const valijson::adapters::BoostJsonAdapter target(document);
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
+        schema_violation found{"the answer does not match the schema", ""};
+        if (text.size() > longest_explained) return found;
+        valijson::ValidationResults results;
+        validator.validate(compiled_->schema, target, &results);
+        constexpr std::size_t most_told = 3;
+        std::size_t told = 0;
+        for (const auto& one : results) {
+            if (told == most_told) break;
+            const std::string path = pointer_of(one.context);
+            if (told == 0) found.path = path;
+            found.message += told == 0 ? ": " : "; ";
+            if (!path.empty()) found.message += "at " + one_line(path) + ": ";
+            found.message += one_line(one.description);
+            ++told;
+        }
+        return found;
+    } catch (const std::exception& wrong) {
+        return schema_violation{"the answer cannot be checked: " + one_line(wrong.what()), ""};
+    }
+}
+
+std::optional<schema_violation> output_schema::check_basic(const lang::value& content) const {
+    const auto is_number = [](const lang::value& v) { return v.is_integer() || v.is_real(); };
+    const auto wrong = [&](const lang::value& v, std::string_view expected, std::string path) {
+        std::string message = "expected " + std::string(expected) + ", not ";
+        switch (v.type()) {
+            case lang::kind::nil: message += "null"; break;
+            case lang::kind::map: message += "an object"; break;
+            case lang::kind::list: message += "an array"; break;
+            case lang::kind::integer:
+            case lang::kind::real: message += "a number"; break;
+            default: message += "a " + std::string(lang::kind_name(v.type())); break;
+        }
+        if (!path.empty()) message = "at " + path + ": " + message;
+        return schema_violation{std::move(message), std::move(path)};
+    };
+    const auto all = [&](auto good, std::string_view expected) -> std::optional<schema_violation> {
+        if (!content.is(lang::kind::list)) return wrong(content, "an array", "");
+        std::size_t index = 0;
+        for (const lang::value& element : lang::list_items(content)) {
+            if (!good(element)) return wrong(element, expected, "/" + std::to_string(index));
+            ++index;
+        }
+        return std::nullopt;
+    };
+    switch (basic_) {
+        case basic::any: return std::nullopt;
+        case basic::object:
+            if (content.is(lang::kind::map)) return std::nullopt;
+            return wrong(content, "an object", "");
+        case basic::array:
+            if (content.is(lang::kind::list)) return std::nullopt;
+            return wrong(content, "an array", "");
+        case basic::strings:
+            return all([](const lang::value& v) { return v.is(lang::kind::string); }, "a string");
+        case basic::numbers: return all(is_number, "a number");
+        case basic::number:
+            if (is_number(content)) return std::nullopt;
+            return wrong(content, "a number", "");
+        case basic::boolean:
+            if (content.is_boolean()) return std::nullopt;
+            return wrong(content, "a boolean", "");
+        case basic::string:
+            if (content.is(lang::kind::string)) return std::nullopt;
+            return wrong(content, "a string", "");
+    }
+    return std::nullopt;
+}
+
+bool output_schema::describes_object() const noexcept {
+    return compiled_ ? compiled_->object : basic_ == basic::object;
+}
+
+std::string_view output_schema::json_schema() const noexcept {
+    return compiled_ ? std::string_view(compiled_->text) : std::string_view();
+}
+
+bool output_schema::fits_strict_mode() const noexcept { return compiled_ && compiled_->strict; }
+
+std::string output_schema::in_words() const {
+    if (compiled_) return "JSON that matches this JSON Schema: " + compiled_->text;
+    switch (basic_) {
+        case basic::any: return "JSON";
+        case basic::object: return "a JSON object";
+        case basic::array: return "a JSON array";
+        case basic::strings: return "a JSON array of strings";
+        case basic::numbers: return "a JSON array of numbers";
+        case basic::number: return "a JSON number";
+        case basic::boolean: return "true or false";
+        case basic::string: return "a JSON string";
+    }
+    return "JSON";
+}
+
+} // namespace heddle::tasks

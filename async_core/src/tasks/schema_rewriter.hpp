@@ -1,0 +1,44 @@
+// Prepares a JSON Schema for the validator.
+#pragma once
+
+#include <heddle/base/error.hpp>
+
+#include <boost/json/value.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Keywords that the validator library would run with std::regex (whose stack grows with the
+/// subject) or in quadratic time get names of our own, under which bounded checks are registered.
+inline constexpr std::string_view safe_pattern_key = "heddle:pattern";
+inline constexpr std::string_view safe_unique_key = "heddle:uniqueItems";
+
+/// Walks a schema once: refuses what could not be bounded or would silently not be checked, renames
+/// `pattern` and `uniqueItems`, drops the annotation `format`, and sees what shape it has.
+class schema_rewriter {
+public:
+    /// Changes `schema`. Errors: invalid_argument with the place in the schema.
+    [[nodiscard]] result<void> rewrite(boost::json::value& schema);
+
+    /// Every object names all its properties as required and allows no others.
+    [[nodiscard]] bool strict() const noexcept { return strict_; }
+
+private:
+    [[nodiscard]] result<void> visit(boost::json::value& schema, const std::string& path,
+                                     std::size_t depth);
+    [[nodiscard]] result<void> visit_keyword(boost::json::value& content, std::string_view keyword,
+                                             const std::string& path, std::size_t depth);
+    [[nodiscard]] result<void> check_references() const;
+    void look_at_object(const boost::json::object& schema);
+
+    /// Schemas by JSON pointer, with those that apply to the same value.
+    std::map<std::string, std::vector<std::string>, std::less<>> schemas_;
+    std::vector<std::string> references_;
+    bool strict_ = true;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,114 @@
+#include <heddle/tasks/session_tasks.hpp>
+
+#include "task_runner.hpp"
+
+#include <heddle/lang/errors.hpp>
+
+namespace heddle::tasks {
+
+namespace {
+
+coro::task<result<lang::value>> refuse(error failure) { co_return std::move(failure); }
+
+} // namespace
+
+session_tasks::session_tasks(host::session& owner, task_system_parts parts)
+    : owner_(owner), parts_(std::move(parts)) {
+    runner_ = std::make_unique<task_runner>(owner_, parts_);
+    for (const task_template& declared : parts_.templates) {
+        if (auto added = add(declared); !added) {
+            owner_.owner().log().write(log_level::error, "tasks",
+                                       "a template was left out: " + added.error().message());
+        }
+    }
+}
+
+session_tasks::~session_tasks() = default;
+
+result<lang::value> session_tasks::add(task_template declared) {
+    HEDDLE_TRY(auto task, compile_task(std::move(declared)));
+    lang::value callable = lang::make_host(owner_.memory(), std::make_unique<task_callable>(task));
+    const auto before = registry_.add({task, callable});
+    log_port& log = owner_.owner().log();
+    if (log.enabled(log_level::warn)) {
+        const task_template& made = task->declared;
+        if (before.name) {
+            log.write(log_level::warn, "tasks", "task " + made.name + " replaces an earlier one");
+        } else if (before.kind && made.subtype != "standard") {
+            log.write(log_level::warn, "tasks",
+                      "task " + made.name + " replaces an earlier one as " + made.type + ":" +
+                          made.subtype);
+        }
+        announce(*task);
+    }
+    return callable;
+}
+
+/// Says at registration what the template asks for and will not get.
+void session_tasks::announce(const compiled_task& task) {
+    const auto say = [&](const std::string& clause) {
+        owner_.owner().log().write(log_level::warn, "tasks",
+                                   "task " + task.declared.name + ": the clause " + clause +
+                                       " has no effect in this version");
+    };
+    for (const kept_clause& kept : task.declared.kept) say(kept.name);
+    if (!task.declared.tools.empty()) say("tools");
+}
+
+std::optional<lang::operator_info> session_tasks::find(lang::heap&, std::string_view name) const {
+    const registered_task* found = registry_.find(name);
+    if (!found) return std::nullopt;
+    lang::operator_info info;
+    info.callable = found->callable;
+    info.declares_inputs = found->task->declared.declares_inputs;
+    info.inputs = found->task->input_names;
+    return info;
+}
+
+std::optional<lang::operator_info> session_tasks::describe(
+    const lang::host_object& callable) const {
+    const auto* task = dynamic_cast<const task_callable*>(&callable);
+    if (!task) return std::nullopt;
+    lang::operator_info info;
+    info.declares_inputs = task->task()->declared.declares_inputs;
+    info.inputs = task->task()->input_names;
+    return info;
+}
+
+bool session_tasks::is_reserved_key(std::string_view name) const {
+    return is_reserved_call_key(name);
+}
+
+void session_tasks::collect_names(std::vector<std::string>& names) const {
+    registry_.collect_names(names);
+}
+
+coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
+    const auto* callable = lang::host_as<task_callable>(call.request.callee);
+    if (!callable) {
+        return refuse(error(lang::errc::evaluation, "only a task can be called")
+                          .with_span(call.request.span));
+    }
+    auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));
+    if (!bound) return refuse(std::move(bound).error());
+    return execute(std::move(*bound));
+}
+
+coro::task<result<lang::value>> session_tasks::execute(task_call call) {
+    return runner_->run(std::move(call));
+}
+
+result<lang::value> session_tasks::define_task(host::session&, const lang::value& form,
+                                               source_span span) {
+    HEDDLE_TRY(task_template declared, parse_defatom(form, span));
+    return add(std::move(declared));
+}
+
+std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
+    task_system_parts parts) {
+    return [parts = std::move(parts)](host::session& owner) {
+        return std::make_unique<session_tasks>(owner, parts);
+    };
+}
+
+} // namespace heddle::tasks
