@@ -20,11 +20,12 @@ void nursery::start(task<result<void>> child) {
     // Posted first: co_spawn alone would run the child here and now, on top of its parent, so that
     // children of children of children would grow the native stack.
     boost::asio::post(parent_.loop->get_executor(), [this, child = std::move(child)]() mutable {
-        boost::asio::co_spawn(parent_.loop->get_executor(), std::move(child),
-                              [this](std::exception_ptr thrown, result<void> outcome) {
-                                  if (thrown) ended(error(errc::internal, "an exception left a child coroutine"));
-                                  else ended(std::move(outcome));
-                              });
+        boost::asio::co_spawn(
+            parent_.loop->get_executor(), std::move(child),
+            [this](std::exception_ptr thrown, result<void> outcome) {
+                if (thrown) ended(error(errc::internal, "an exception left a child coroutine"));
+                else ended(std::move(outcome));
+            });
     });
 }
 
