@@ -56,9 +56,7 @@ private:
 
 bool comparison::met_before(const value& left, const value& right) {
     if (left.target()->references == 1 || right.target()->references == 1) return false;
-    const auto window = [](const value& v) {
-        return std::uint64_t{v.offset()} << 32 | v.length();
-    };
+    const auto window = [](const value& v) { return std::uint64_t{v.offset()} << 32 | v.length(); };
     return !met_.insert({left.target(), right.target(), window(left), window(right)}).second;
 }
 
@@ -113,8 +111,6 @@ bool comparison::run(const value& left, const value& right) {
 
 } // namespace
 
-bool values_equal(const value& left, const value& right) {
-    return comparison().run(left, right);
-}
+bool values_equal(const value& left, const value& right) { return comparison().run(left, right); }
 
 } // namespace heddle::lang

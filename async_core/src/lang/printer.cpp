@@ -67,8 +67,8 @@ public:
 
     [[nodiscard]] std::string run(const value& v) {
         if (options_.display && v.is(kind::string)) {
-            out_ = string_bytes(v).substr(0, options_.max_bytes == SIZE_MAX ? std::string::npos
-                                                                            : options_.max_bytes + 1);
+            out_ = string_bytes(v).substr(
+                0, options_.max_bytes == SIZE_MAX ? std::string::npos : options_.max_bytes + 1);
         } else {
             print(v);
         }

@@ -51,10 +51,9 @@ namespace {
         exact = left / right;
     }
     if (!overflow) return value::integer(exact);
-    return call.fail(error(errc::evaluation, std::string(call.row().name) + ": " +
-                                                 std::to_string(left) + " " + op + " " +
-                                                 std::to_string(right) +
-                                                 " does not fit a 64-bit integer")
+    return call.fail(error(errc::evaluation,
+                           std::string(call.row().name) + ": " + std::to_string(left) + " " + op +
+                               " " + std::to_string(right) + " does not fit a 64-bit integer")
                          .with_hint("make one of them a float, as in 1.0")
                          .with_origin(error_origin::script));
 }

@@ -20,8 +20,8 @@ using arguments_span = std::span<value>;
 
 /// An error of the JSON bridge in the name of the primitive that met it.
 [[nodiscard]] value fail_json(native_call& call, const error& failure) {
-    const bool limit = failure.code() == errc::limit ||
-                       failure.code() == heddle::errc::limit_exceeded;
+    const bool limit =
+        failure.code() == errc::limit || failure.code() == heddle::errc::limit_exceeded;
     return call.fail(error(limit ? errc::limit : errc::evaluation,
                            std::string(call.row().name) + ": " + failure.message())
                          .with_origin(error_origin::script));
@@ -96,7 +96,8 @@ constexpr builtin rows[] = {
         "True when x is nil, false, 0, 0.0, \"\", () or the empty map; else false.",
         "(not 0) => true\n(not '(1)) => false"),
     row("type-of", "x", 1, 1, type_of,
-        "A symbol: nil, boolean, integer, float, string, symbol, list, map, function, primitive, or "
+        "A symbol: nil, boolean, integer, float, string, symbol, list, map, function, primitive, "
+        "or "
         "what the host calls its objects.",
         "(type-of 1.5) => 'float\n(type-of \"\") => 'string"),
     row("boolean?", "x", 1, 1, is_boolean, "True of true and false.", "(boolean? false) => true"),

@@ -56,8 +56,8 @@ bool formatting::place_number(std::size_t index, std::string_view name) {
         used_[index] = true;
         return put(values_[index]);
     }
-    return refuse("there is no value for place {" + std::string(name) + "}: " +
-                  std::to_string(values_.size()) + (values_.size() == 1 ? " is" : " are") +
+    return refuse("there is no value for place {" + std::string(name) +
+                  "}: " + std::to_string(values_.size()) + (values_.size() == 1 ? " is" : " are") +
                   " given");
 }
 

@@ -34,7 +34,8 @@ using arguments_span = std::span<value>;
     if (!reserve_elements(call, count)) return {};
     value list = make_list_with_capacity(call.memory(), count);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t item = static_cast<std::uint64_t>(from) + i * static_cast<std::uint64_t>(step);
+        const std::uint64_t item =
+            static_cast<std::uint64_t>(from) + i * static_cast<std::uint64_t>(step);
         list = list_push_back(call.memory(), std::move(list),
                               value::integer(static_cast<std::int64_t>(item)));
     }
@@ -79,14 +80,15 @@ value range_of_numbers(native_call& call, arguments_span a) {
 
 value sort_list(native_call& call, arguments_span a) {
     const auto items = list_argument(call, a, 0);
-    if (!items || items->size() < 2) return std::move(a[0]);
+    if (!items) return {};
+    if (items->empty()) return value::empty_list();
     const bool strings = items->front().is(kind::string);
     for (std::size_t i = 0; i < items->size(); ++i) {
         const value& item = (*items)[i];
         if (strings ? item.is(kind::string) : counts_as_number(item)) continue;
         if (i == 0) return fail_element(call, i, "a number or a string", item);
-        return fail_element(call, i, strings ? "a string like the first" : "a number like the first",
-                            item);
+        return fail_element(call, i,
+                            strings ? "a string like the first" : "a number like the first", item);
     }
     if (!reserve_elements(call, items->size() * 2)) return {};
     std::vector<value> sorted(items->begin(), items->end());
@@ -145,7 +147,8 @@ value flatten_list(native_call& call, arguments_span a) {
             open.push_back(list_items(item));
         } else {
             // Lists that share parts can be much longer flat than they are in memory.
-            if (flat.length() % 1024 == 0 && !reserve_elements(call, flat.length() + 1024U)) return {};
+            if (flat.length() % 1024 == 0 && !reserve_elements(call, flat.length() + 1024U))
+                return {};
             flat = list_push_back(call.memory(), std::move(flat), item);
         }
     }
@@ -217,6 +220,7 @@ value contains(native_call& call, arguments_span a) {
         return call.fail_type(1, "a list, a string or a map", a[0]);
     }
     const value at = index_of(call, a);
+    if (call.failure()) return {};
     return value::boolean(!at.is_nil());
 }
 

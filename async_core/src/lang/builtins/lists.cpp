@@ -143,8 +143,7 @@ constexpr std::uint16_t any = builtin::any_number;
 
 constexpr builtin rows[] = {
     row("list", "xs…", 0, any, list, "A list of the values.", "(list 1 \"a\" 'b) => '(1 \"a\" b)"),
-    row("cons", "x xs", 2, 2, cons, "The list xs with x in front.",
-        "(cons 1 '(2 3)) => '(1 2 3)"),
+    row("cons", "x xs", 2, 2, cons, "The list xs with x in front.", "(cons 1 '(2 3)) => '(1 2 3)"),
     row("append", "lists…", 0, any, append, "The elements of all the lists in one list.",
         "(append '(1) '(2 3) '()) => '(1 2 3)"),
     row("first", "xs", 1, 1, first, "The first element; of () it is an error.",

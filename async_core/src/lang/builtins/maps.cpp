@@ -249,9 +249,10 @@ constexpr builtin rows[] = {
                "a FAILED one.",
                "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" '(1))) "
                "=> '(1)"),
-    result_row("notes", result_notes, "The notes of a task result, FAILED or not.",
-               "(notes (dict \"status\" \"COMPLETE\" \"content\" \"\" \"notes\" (dict \"a\" 1))) => "
-               "(dict \"a\" 1)"),
+    result_row(
+        "notes", result_notes, "The notes of a task result, FAILED or not.",
+        "(notes (dict \"status\" \"COMPLETE\" \"content\" \"\" \"notes\" (dict \"a\" 1))) => "
+        "(dict \"a\" 1)"),
     result_row("ok?", result_is_ok, "True unless the task result is FAILED.",
                "(ok? (dict \"status\" \"FAILED\" \"content\" \"\")) => false"),
 };

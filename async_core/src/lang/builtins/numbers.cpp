@@ -122,7 +122,9 @@ value quotient(native_call& call, arguments_span a) {
 value remainder(native_call& call, arguments_span a) {
     return divide_whole(call, a, division::remainder);
 }
-value modulo(native_call& call, arguments_span a) { return divide_whole(call, a, division::modulo); }
+value modulo(native_call& call, arguments_span a) {
+    return divide_whole(call, a, division::modulo);
+}
 
 value absolute(native_call& call, arguments_span a) {
     if (!all_numbers(call, a)) return {};
@@ -260,8 +262,7 @@ constexpr builtin rows[] = {
         "The nearest integer, halves to the even one; a float when it does not fit 64 bits.",
         "(round 2.6) => 3\n(round 2.5) => 2\n(round 3.5) => 4"),
     row("truncate", "x", 1, 1, truncate_of,
-        "x without its fraction; a float when it does not fit 64 bits.",
-        "(truncate -2.7) => -2"),
+        "x without its fraction; a float when it does not fit 64 bits.", "(truncate -2.7) => -2"),
     row("sqrt", "x", 1, 1, square_root,
         "The square root: an integer for the square of an integer. Of a negative number: an error.",
         "(sqrt 16) => 4\n(sqrt 2.25) => 1.5"),

@@ -27,10 +27,9 @@ using arguments_span = std::span<value>;
 class pattern_cache {
 public:
     [[nodiscard]] std::shared_ptr<const RE2> find(std::string_view pattern) {
-        const auto found =
-            std::find_if(patterns_.begin(), patterns_.end(), [&](const auto& compiled) {
-                return std::string_view(compiled->pattern()) == pattern;
-            });
+        const auto found = std::find_if(
+            patterns_.begin(), patterns_.end(),
+            [&](const auto& compiled) { return std::string_view(compiled->pattern()) == pattern; });
         if (found == patterns_.end()) return nullptr;
         std::rotate(patterns_.begin(), found, found + 1);
         return patterns_.front();
@@ -137,8 +136,7 @@ value match_all(native_call& call, arguments_span a) {
     while (search.next()) {
         const groups& found = search.found();
         if (!reserve_elements(call, matches.length() + found.size() + 1)) return {};
-        value one = found.size() == 1 ? group_value(a[1], found[0])
-                                      : match_list(call, a[1], found);
+        value one = found.size() == 1 ? group_value(a[1], found[0]) : match_list(call, a[1], found);
         matches = list_push_back(call.memory(), std::move(matches), std::move(one));
     }
     return matches;

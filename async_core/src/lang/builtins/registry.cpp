@@ -11,9 +11,9 @@ namespace {
 /// All rows, ordered by name.
 [[nodiscard]] std::vector<const builtin*> sorted_rows() {
     std::vector<const builtin*> rows;
-    for (const auto family : {number_builtins(), string_builtins(), regex_builtins(),
-                              list_builtins(), map_builtins(), data_builtins(),
-                              control_builtins()}) {
+    for (const auto family :
+         {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
+          data_builtins(), control_builtins()}) {
         for (const builtin& row : family) rows.push_back(&row);
     }
     std::sort(rows.begin(), rows.end(),

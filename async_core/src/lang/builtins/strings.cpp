@@ -65,7 +65,8 @@ value append(native_call& call, arguments_span a) {
         right = rest;
     }
     const std::size_t length = left.length() + right.size();
-    if (length >= value::max_length / 2) return make_text(call, std::string(string_bytes(left)) += right);
+    if (length >= value::max_length / 2)
+        return make_text(call, std::string(string_bytes(left)) += right);
     if (!call.reserve(right.size() * 2)) return {};
     return string_concat(call.memory(), std::move(left), right);
 }

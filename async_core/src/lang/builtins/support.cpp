@@ -104,8 +104,8 @@ std::optional<bounds> bounds_arguments(native_call& call, std::span<value> argum
                                        std::string_view what) {
     bounds found{0, length};
     const auto outside = [&](std::int64_t index) {
-        static_cast<void>(call.fail_evaluation("index " + std::to_string(index) +
-                                               " is outside a " + std::string(what) + " of " +
+        static_cast<void>(call.fail_evaluation("index " + std::to_string(index) + " is outside a " +
+                                               std::string(what) + " of " +
                                                std::to_string(length)));
         return std::nullopt;
     };
@@ -131,8 +131,7 @@ std::optional<bounds> bounds_arguments(native_call& call, std::span<value> argum
 value make_text(native_call& call, std::string_view text) {
     if (text.size() >= value::max_length) {
         return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
-                                                std::to_string(text.size()) +
-                                                " bytes is too long")
+                                                std::to_string(text.size()) + " bytes is too long")
                              .with_origin(error_origin::script));
     }
     if (!call.reserve(text.size())) return {};

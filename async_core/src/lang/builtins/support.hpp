@@ -17,8 +17,8 @@ namespace heddle::lang {
                                          std::uint16_t min_arguments, std::uint16_t max_arguments,
                                          native_function run, std::string_view summary,
                                          std::string_view example, std::string_view family) {
-    return {name,    parameters, min_arguments, max_arguments, builtin_kind::pure, run,
-            summary, example,    family};
+    return {name, parameters, min_arguments, max_arguments, builtin_kind::pure,
+            run,  summary,    example,       family};
 }
 
 // Each gives the argument at `index` (from 0), or nothing with the TypeError noted in the call.

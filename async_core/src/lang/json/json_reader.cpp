@@ -85,8 +85,8 @@ error json_reading::expected(const std::string& what) const {
 }
 
 void json_reading::skip_blanks() noexcept {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
-                                  text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
         ++at_;
     }
 }
@@ -140,10 +140,10 @@ json_reading::failure json_reading::read_value() {
 
 json_reading::failure json_reading::open(bool object) {
     if (frames_.size() >= options_.max_depth) {
-        return error(heddle::errc::limit_exceeded,
-                     problem(at_, "nested deeper than " + std::to_string(options_.max_depth) +
-                                      " levels")
-                         .message());
+        return error(
+            heddle::errc::limit_exceeded,
+            problem(at_, "nested deeper than " + std::to_string(options_.max_depth) + " levels")
+                .message());
     }
     frames_.push_back({object, at_, items_.size()});
     ++at_;
@@ -194,7 +194,8 @@ void json_reading::close() {
     if (frame.object) {
         made = value::empty_map();
         for (std::size_t i = frame.first_item; i < items_.size(); i += 2) {
-            made = map_put(memory_, std::move(made), std::move(items_[i]), std::move(items_[i + 1]));
+            made =
+                map_put(memory_, std::move(made), std::move(items_[i]), std::move(items_[i + 1]));
         }
     } else {
         made = make_list(memory_, std::span<const value>(items_).subspan(frame.first_item));

@@ -101,9 +101,9 @@ json_writing::failure json_writing::open(const value& v) {
         return std::nullopt;
     }
     if (frames_.size() >= options_.max_depth) {
-        return error(heddle::errc::limit_exceeded, "the value is nested deeper than " +
-                                                       std::to_string(options_.max_depth) +
-                                                       " levels");
+        return error(
+            heddle::errc::limit_exceeded,
+            "the value is nested deeper than " + std::to_string(options_.max_depth) + " levels");
     }
     out_ += list ? '[' : '{';
     frames_.push_back({&v});
@@ -128,8 +128,7 @@ json_writing::failure json_writing::write(const value& v) {
     case kind::map: return open(v);
     default: break;
     }
-    const std::string_view what =
-        v.is(kind::host) ? host_of(v)->type_name() : kind_name(v.type());
+    const std::string_view what = v.is(kind::host) ? host_of(v)->type_name() : kind_name(v.type());
     return error(heddle::errc::invalid_argument,
                  "JSON cannot write a " + std::string(what) + path());
 }
@@ -162,9 +161,9 @@ result<std::string> json_writing::run(const value& v) {
     }
     if (failed) return *std::move(failed);
     if (out_.size() > options_.max_bytes) {
-        return error(heddle::errc::limit_exceeded, "the JSON text is longer than " +
-                                                       std::to_string(options_.max_bytes) +
-                                                       " bytes");
+        return error(
+            heddle::errc::limit_exceeded,
+            "the JSON text is longer than " + std::to_string(options_.max_bytes) + " bytes");
     }
     return std::move(out_);
 }

@@ -21,7 +21,8 @@ constexpr std::array<char_class, 256> make_classes() {
     for (std::size_t c = 0; c < 256; ++c) {
         classes[c] = c < 0x20 || c == 0x7F ? control : c < 0x80 ? symbol_char : beyond_ascii;
     }
-    for (const char c : std::string_view(" \t\n\r\f")) classes[static_cast<unsigned char>(c)] = blank;
+    for (const char c : std::string_view(" \t\n\r\f"))
+        classes[static_cast<unsigned char>(c)] = blank;
     for (const char c : std::string_view("()[]\"';,`")) {
         classes[static_cast<unsigned char>(c)] = delimiter;
     }
@@ -29,7 +30,9 @@ constexpr std::array<char_class, 256> make_classes() {
 }
 constexpr std::array<char_class, 256> classes = make_classes();
 
-[[nodiscard]] char_class class_of(char c) noexcept { return classes[static_cast<unsigned char>(c)]; }
+[[nodiscard]] char_class class_of(char c) noexcept {
+    return classes[static_cast<unsigned char>(c)];
+}
 
 [[nodiscard]] std::string hex(unsigned number, int digits) {
     std::string text;

@@ -44,8 +44,8 @@ class reading {
 public:
     reading(heap& memory, std::string_view text, std::uint32_t position,
             const read_options& options, amount wanted)
-        : memory_(memory), text_(text), lexer_(text, position), options_(options),
-          wanted_(wanted), keep_places_(position != 0) {}
+        : memory_(memory), text_(text), lexer_(text, position), options_(options), wanted_(wanted),
+          keep_places_(position != 0) {}
 
     [[nodiscard]] result<std::vector<datum>> run();
 
@@ -142,10 +142,10 @@ std::optional<error> reading::open(const token& t, open_frame::what kind) {
 std::optional<error> reading::close(const token& t) {
     const char found = text_[t.begin];
     if (frames_.empty()) {
-        return lexer_.syntax_error(t.begin, t.end,
-                                   std::string("unbalanced ") + found + ": no list is open at " +
-                                       lexer_.where(t.begin),
-                                   "remove it, or look for a list that is closed too early");
+        return lexer_.syntax_error(
+            t.begin, t.end,
+            std::string("unbalanced ") + found + ": no list is open at " + lexer_.where(t.begin),
+            "remove it, or look for a list that is closed too early");
     }
     const open_frame& top = frames_.back();
     if (top.kind != open_frame::what::list) {
@@ -197,7 +197,8 @@ void reading::complete(value content, source_span span) {
         if (mark.kind == open_frame::what::drop) return;
         std::string_view head = "quote";
         if (text_[mark.begin] == '`') head = "quasiquote";
-        if (text_[mark.begin] == ',') head = mark.end - mark.begin == 1 ? "unquote" : "unquote-splicing";
+        if (text_[mark.begin] == ',')
+            head = mark.end - mark.begin == 1 ? "unquote" : "unquote-splicing";
         items_.push_back(memory_.symbol(head));
         spans_.push_back(lexer_.span(mark.begin, mark.end));
         items_.push_back(std::move(content));
@@ -253,9 +254,7 @@ error reading::bad_number(const token& t, number_problem problem) const {
         message += ": an integer must fit 64 bits";
         hint = "write it as a float (with .0), or as a string";
         break;
-    case number_problem::real_out_of_range:
-        message += ": it is too large for a float";
-        break;
+    case number_problem::real_out_of_range: message += ": it is too large for a float"; break;
     }
     return lexer_.syntax_error(t.begin, t.end, std::move(message), std::move(hint));
 }
@@ -265,8 +264,7 @@ error reading::end_inside_frame() const {
     const std::string mark(text_.substr(top.begin, top.end - top.begin));
     if (top.kind != open_frame::what::list) {
         return lexer_.syntax_error(top.begin, top.end,
-                                   "expected an expression after " + mark +
-                                       " but the input ends");
+                                   "expected an expression after " + mark + " but the input ends");
     }
     // The brackets to add, innermost first.
     std::string missing;

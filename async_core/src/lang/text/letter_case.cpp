@@ -139,9 +139,9 @@ constexpr case_range to_lower[] = {
 
 [[nodiscard]] char32_t moved(std::span<const case_range> ranges, char32_t point) noexcept {
     const auto code = static_cast<std::int32_t>(point);
-    const auto after = std::upper_bound(
-        ranges.begin(), ranges.end(), code,
-        [](std::int32_t c, const case_range& range) { return c < range.first; });
+    const auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), code,
+                         [](std::int32_t c, const case_range& range) { return c < range.first; });
     if (after == ranges.begin()) return point;
     const case_range& range = *std::prev(after);
     if (code > range.last || (code - range.first) % range.step != 0) return point;
