@@ -204,11 +204,10 @@ result<output_schema> output_schema::compile(std::string_view schema) {
     if (auto done = rewriter.rewrite(all->document); !done) return refused(done.error().message());
     all->strict = rewriter.strict() && all->object;
     try {
-        const pattern_builder patterns;
-        const unique_builder uniques;
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-        parser.addConstraintBuilder(std::string(safe_pattern_key), &patterns);
-        parser.addConstraintBuilder(std::string(safe_unique_key), &uniques);
+        // The parser deletes its builders.
+        parser.addConstraintBuilder(std::string(safe_pattern_key), new pattern_builder);
+        parser.addConstraintBuilder(std::string(safe_unique_key), new unique_builder);
         parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
     } catch (const std::exception& wrong) {
         return refused("the schema cannot be used: " + one_line(wrong.what()));
