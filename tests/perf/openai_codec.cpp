@@ -22,7 +22,8 @@ void measure(const char* what, int rounds, Work work) {
     for (int run = 0; run < 5; ++run) {
         const auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < rounds; ++i) work();
-        const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+        const std::chrono::duration<double, std::nano> time =
+            std::chrono::steady_clock::now() - begin;
         best = std::min(best, time.count() / rounds);
     }
     std::printf("%-44s %9.0f ns\n", what, best);
@@ -34,7 +35,8 @@ ports::chat_request request_of(std::size_t bytes) {
     std::string text;
     while (text.size() < bytes) text += "Summarise the row with the number 12 in one line.\n";
     text.resize(bytes);
-    request.messages.push_back({ports::chat_role::system, "You are a terse assistant.", {}, {}, {}});
+    request.messages.push_back(
+        {ports::chat_role::system, "You are a terse assistant.", {}, {}, {}});
     request.messages.push_back({ports::chat_role::user, std::move(text), {}, {}, {}});
     return request;
 }
@@ -54,10 +56,11 @@ int main(int argc, char** argv) {
         measure(name.c_str(), rounds, [&] { sink += openai::encode_request(request, {})->size(); });
     }
     ports::chat_request schema = request_of(100);
-    schema.format = {ports::response_format::kind::json_schema, "person",
-                     R"({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},)"
-                     R"("required":["name","age"],"additionalProperties":false})",
-                     true};
+    schema.format = {
+        ports::response_format::kind::json_schema, "person",
+        R"({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},)"
+        R"("required":["name","age"],"additionalProperties":false})",
+        true};
     providers::json_memo memo;
     measure("encode, 100 bytes and a schema, remembered", rounds,
             [&] { sink += openai::encode_request(schema, {}, &memo)->size(); });
@@ -73,10 +76,13 @@ int main(int argc, char** argv) {
 
     std::string stream;
     for (int i = 0; i < 20; ++i) {
-        stream += R"(data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795239396,"model":"gpt-4.1-mini",)"
-                  R"("choices":[{"index":0,"delta":{"content":"token "},"logprobs":null,"finish_reason":null}]})" "\n\n";
+        stream +=
+            R"(data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795239396,"model":"gpt-4.1-mini",)"
+            R"("choices":[{"index":0,"delta":{"content":"token "},"logprobs":null,"finish_reason":null}]})"
+            "\n\n";
     }
-    stream += R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})" "\n\ndata: [DONE]\n\n";
+    stream += R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})"
+              "\n\ndata: [DONE]\n\n";
     measure("decode, a stream of 22 events", rounds / 10, [&] {
         openai::chat_stream events(decoder);
         if (events.feed(stream, nullptr)) sink += events.finish()->text.size();

@@ -49,7 +49,7 @@ utf8_step take_utf8(std::string_view text, std::size_t at) noexcept {
         return is_tail(text, at + 1) ? utf8_step{2, true} : utf8_step{1, false};
     }
     if (lead >= 0xE0 && lead <= 0xEF) {
-        const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;   // no overlong forms
+        const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;  // no overlong forms
         const unsigned char high = lead == 0xED ? 0x9F : 0xBF; // no surrogates
         if (!is_tail(text, at + 1, low, high)) return {1, false};
         return is_tail(text, at + 2) ? utf8_step{3, true} : utf8_step{2, false};

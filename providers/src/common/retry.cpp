@@ -27,8 +27,8 @@ std::string_view trim(std::string_view text) noexcept {
 std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) {
     text = trim(text);
     double number = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                           std::chars_format::fixed);
+    const auto [end, ec] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     if (!std::isfinite(number) || number < 0) return std::nullopt;
     const double wait = std::ceil(number * static_cast<double>(unit.count()));
@@ -49,8 +49,10 @@ std::optional<unsigned> read_month(std::string_view name) noexcept {
     return static_cast<unsigned>(found - names.begin() + 1);
 }
 
-std::optional<std::chrono::system_clock::time_point>
-make_date(int year, std::string_view month_name, std::string_view day_text, std::string_view time) {
+std::optional<std::chrono::system_clock::time_point> make_date(int year,
+                                                               std::string_view month_name,
+                                                               std::string_view day_text,
+                                                               std::string_view time) {
     int day = 0, hour = 0, minute = 0, second = 0;
     const auto month = read_month(month_name);
     if (!month || !read_digits(trim(day_text), day) || time.size() != 8) return std::nullopt;
@@ -159,8 +161,8 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
     if (!is_retryable(failure)) return {false, {}, "trying again would not help"};
 
     unsigned& spent = is_rate_limit(failure) ? rate_limits_ : failures_;
-    const unsigned budget = is_rate_limit(failure) ? options_->max_rate_limit_retries
-                                                   : options_->max_retries;
+    const unsigned budget =
+        is_rate_limit(failure) ? options_->max_rate_limit_retries : options_->max_retries;
     if (spent >= budget) return {false, {}, "all retries are used up"};
 
     milliseconds ceiling = options_->first_wait;
@@ -187,8 +189,8 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
 
 retry_state::random make_jitter(const retry_options& options) {
     if (options.seed != 0) {
-        return retry_state::random(static_cast<retry_state::random::result_type>(
-            options.seed ^ (options.seed >> 32)));
+        return retry_state::random(
+            static_cast<retry_state::random::result_type>(options.seed ^ (options.seed >> 32)));
     }
     return retry_state::random(std::random_device{}());
 }

@@ -10,8 +10,8 @@ namespace heddle::providers {
 namespace {
 
 constexpr std::size_t max_shown = 300;
-constexpr std::size_t max_label = 64;  // of a type, a code, a request id
-constexpr std::size_t least_key = 4;   // shorter texts are no secrets, and would blank out words
+constexpr std::size_t max_label = 64; // of a type, a code, a request id
+constexpr std::size_t least_key = 4;  // shorter texts are no secrets, and would blank out words
 constexpr std::string_view hidden_mark = "[hidden]";
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) noexcept {
@@ -36,7 +36,8 @@ ports::llm_errc classify_by_type(const service_failure& failure) noexcept {
         if (is_one_of(name, {"rate_limit_exceeded", "rate_limit_error", "requests", "tokens"})) {
             return llm_errc::rate_limit;
         }
-        if (is_one_of(name, {"overloaded_error", "service_unavailable"})) return llm_errc::overloaded;
+        if (is_one_of(name, {"overloaded_error", "service_unavailable"}))
+            return llm_errc::overloaded;
         if (is_one_of(name, {"invalid_api_key", "authentication_error"})) {
             return llm_errc::authentication;
         }
@@ -81,7 +82,8 @@ void replace_all(std::string& text, std::string_view what) {
 /// shown than ours.
 void hide_keys(std::string& text) {
     constexpr std::size_t shortest = 12;
-    for (const std::string_view beginning : {std::string_view("sk-"), std::string_view("Bearer ")}) {
+    for (const std::string_view beginning :
+         {std::string_view("sk-"), std::string_view("Bearer ")}) {
         for (std::size_t at = text.find(beginning); at != std::string::npos;
              at = text.find(beginning, at + 1)) {
             const std::size_t begin = at + beginning.size();
@@ -174,7 +176,8 @@ std::string presentable(std::string_view text, std::size_t max_bytes, const secr
     std::string shown(text.substr(0, kept));
     if (hidden && hidden->reveal().size() >= least_key) replace_all(shown, hidden->reveal());
     hide_keys(shown);
-    if (dropped) shown.resize(shown.size() - std::min(shown.size(), longest_key)); // a key cut there
+    if (dropped)
+        shown.resize(shown.size() - std::min(shown.size(), longest_key)); // a key cut there
     shown = one_line(shown);
 
     const bool cut = shown.size() > max_bytes;

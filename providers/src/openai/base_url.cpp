@@ -9,7 +9,8 @@ namespace heddle::providers::openai {
 namespace {
 
 error wrong(std::string what) {
-    return error(ports::make_error_code(ports::llm_errc::configuration), "base URL: " + std::move(what))
+    return error(ports::make_error_code(ports::llm_errc::configuration),
+                 "base URL: " + std::move(what))
         .with_hint("a base URL looks like https://api.openai.com/v1 or http://127.0.0.1:8080/v1");
 }
 
@@ -34,14 +35,17 @@ result<base_url> parse_base_url(std::string_view text) {
     }
     base_url url;
     if (takes_scheme(text, "https://")) url.secure = true;
-    else if (!takes_scheme(text, "http://")) return wrong("begins with neither http:// nor https://");
-    if (text.find_first_of("?#") != std::string_view::npos) return wrong("holds a query or a fragment");
+    else if (!takes_scheme(text, "http://"))
+        return wrong("begins with neither http:// nor https://");
+    if (text.find_first_of("?#") != std::string_view::npos)
+        return wrong("holds a query or a fragment");
 
     const std::size_t slash = text.find('/');
     const std::string_view authority = text.substr(0, slash);
     std::string_view prefix;
     if (slash != std::string_view::npos) prefix = text.substr(slash);
-    if (authority.find('@') != std::string_view::npos) return wrong("holds a user name or password");
+    if (authority.find('@') != std::string_view::npos)
+        return wrong("holds a user name or password");
 
     std::string_view host = authority;
     if (host.starts_with('[')) {

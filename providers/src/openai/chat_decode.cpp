@@ -28,9 +28,9 @@ error read_error_answer(chat_reader& reader, const http_response& answer,
     service_failure failure;
     failure.status = answer.status;
     failure.request_id = answer.header("x-request-id").value_or("");
-    failure.advice = read_retry_advice(answer.header("x-should-retry"),
-                                       answer.header("retry-after-ms"),
-                                       answer.header("retry-after"), wall_now);
+    failure.advice =
+        read_retry_advice(answer.header("x-should-retry"), answer.header("retry-after-ms"),
+                          answer.header("retry-after"), wall_now);
     const auto tree = reader.parse(answer.body);
     if (!tree || !read_failure(*tree, failure)) {
         failure.message = is_html(answer.body) ? html_title(answer.body) : answer.body;
@@ -83,7 +83,8 @@ result<chat_response> read_answer(chat_reader& reader, const http_response& answ
         failure.request_id = answer.header("x-request-id").value_or("");
         failure.advice = read_retry_advice({}, answer.header("retry-after-ms"),
                                            answer.header("retry-after"), wall_now);
-        if (!read_failure(tree, failure)) return reader.protocol_error("the answer is an error", answer.body);
+        if (!read_failure(tree, failure))
+            return reader.protocol_error("the answer is an error", answer.body);
         return make_service_error(reader.options().provider_name, failure, reader.options().hidden);
     }
 
@@ -110,8 +111,8 @@ chat_decoder::~chat_decoder() = default;
 chat_decoder::chat_decoder(chat_decoder&&) noexcept = default;
 chat_decoder& chat_decoder::operator=(chat_decoder&&) noexcept = default;
 
-result<chat_response> chat_decoder::decode_response(const http_response& answer,
-                                                    std::chrono::system_clock::time_point wall_now) {
+result<chat_response> chat_decoder::decode_response(
+    const http_response& answer, std::chrono::system_clock::time_point wall_now) {
     if (answer.status >= 200 && answer.status < 300) {
         return read_answer(state_->reader, answer, wall_now);
     }
@@ -121,7 +122,8 @@ result<chat_response> chat_decoder::decode_response(const http_response& answer,
 error from_http_error(error failure, std::string_view provider_name) {
     using ports::http_errc;
     using ports::llm_errc;
-    if (failure.is_cancelled() || failure.code().category() != ports::http_category()) return failure;
+    if (failure.is_cancelled() || failure.code().category() != ports::http_category())
+        return failure;
     llm_errc kind = llm_errc::connection;
     bool retryable = is_retryable(failure);
     switch (static_cast<http_errc>(failure.code().value())) {

@@ -19,11 +19,23 @@ error wrong(std::string message) {
 }
 
 /// Members that encode_request writes itself: an extra parameter must not name one again.
-constexpr std::array<std::string_view, 17> own_members = {
-    "model",   "messages",        "temperature", "top_p",       "max_completion_tokens",
-    "max_tokens", "seed",         "stop",        "response_format", "tools",
-    "tool_choice", "reasoning_effort", "parallel_tool_calls", "stream", "stream_options",
-    "functions", "function_call"};
+constexpr std::array<std::string_view, 17> own_members = {"model",
+                                                          "messages",
+                                                          "temperature",
+                                                          "top_p",
+                                                          "max_completion_tokens",
+                                                          "max_tokens",
+                                                          "seed",
+                                                          "stop",
+                                                          "response_format",
+                                                          "tools",
+                                                          "tool_choice",
+                                                          "reasoning_effort",
+                                                          "parallel_tool_calls",
+                                                          "stream",
+                                                          "stream_options",
+                                                          "functions",
+                                                          "function_call"};
 
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
@@ -55,7 +67,8 @@ private:
         std::size_t size = 256 + request_.model.size() + request_.format.schema_json.size();
         for (const chat_message& message : request_.messages) {
             size += 64 + message.text.size() + message.text.size() / 16;
-            for (const auto& call : message.tool_calls) size += 128 + 2 * call.arguments_json.size();
+            for (const auto& call : message.tool_calls)
+                size += 128 + 2 * call.arguments_json.size();
         }
         for (const auto& tool : request_.tools) {
             size += 128 + tool.description.size() + tool.parameters_json.size();
@@ -226,7 +239,8 @@ private:
         for (const ports::extra_parameter& parameter : request_.extra) {
             const auto own = std::find(own_members.begin(), own_members.end(), parameter.name);
             if (own != own_members.end()) {
-                return wrong("the extra parameter '" + parameter.name + "' has a setting of its own");
+                return wrong("the extra parameter '" + parameter.name +
+                             "' has a setting of its own");
             }
             const bool good = check_json(parameter.value_json) != json_kind::none &&
                               is_utf8(parameter.value_json);

@@ -86,7 +86,8 @@ bool read_failure(const json::value& body, service_failure& failure) {
     if (failure.message.empty()) failure.message = text_member(*said, "detail");
     // Routers give the status of the service behind them as a number.
     const std::int64_t number = count_member(*said, "code");
-    if (failure.status == 0 && number >= 400 && number < 600) failure.status = static_cast<int>(number);
+    if (failure.status == 0 && number >= 400 && number < 600)
+        failure.status = static_cast<int>(number);
     return true;
 }
 
@@ -124,8 +125,8 @@ result<json::value> chat_reader::parse(std::string_view text) {
     parser_.write(text.data(), text.size(), ec);
     if (!ec) return parser_.release();
     const bool deep = ec == json::error::too_deep;
-    return protocol_error(deep ? "the answer's JSON is nested too deeply" : "the answer is not JSON",
-                          text);
+    return protocol_error(
+        deep ? "the answer's JSON is nested too deeply" : "the answer is not JSON", text);
 }
 
 } // namespace heddle::providers::openai

@@ -44,12 +44,13 @@ result<void> chat_stream::state::take_event(std::string_view data,
     if (!parsed) return with_so_far(std::move(parsed).error());
     const json::value tree = *std::move(parsed);
     const json::object* root = tree.if_object();
-    if (!root) return with_so_far(reader.protocol_error("an event of the stream is not an object", data));
+    if (!root)
+        return with_so_far(reader.protocol_error("an event of the stream is not an object", data));
     if (const json::value* failed = member(*root, "error"); failed && !failed->is_null()) {
         service_failure failure;
         if (!read_failure(tree, failure)) failure.message = data;
-        return with_so_far(make_service_error(reader.options().provider_name, failure,
-                                              reader.options().hidden));
+        return with_so_far(
+            make_service_error(reader.options().provider_name, failure, reader.options().hidden));
     }
     if (response.id.empty()) response.id = text_member(*root, "id");
     if (response.model.empty()) response.model = text_member(*root, "model");
@@ -58,7 +59,8 @@ result<void> chat_stream::state::take_event(std::string_view data,
     const json::array* choices = array_member(*root, "choices");
     if (!choices || choices->empty()) return {}; // the chunk of usage, or a kind we do not know
     const json::object* choice = choices->front().if_object();
-    if (!choice) return with_so_far(reader.protocol_error("a choice of the stream is not an object"));
+    if (!choice)
+        return with_so_far(reader.protocol_error("a choice of the stream is not an object"));
     return take_choice(*choice, on_delta);
 }
 
@@ -137,8 +139,9 @@ result<void> chat_stream::feed(std::string_view piece, const ports::chat_delta_s
 
 result<ports::chat_response> chat_stream::finish() {
     if (!state_->done && !state_->finished) {
-        error early(ports::make_error_code(ports::llm_errc::connection),
-                    std::string(state_->reader.options().provider_name) + ": the stream ended early");
+        error early(
+            ports::make_error_code(ports::llm_errc::connection),
+            std::string(state_->reader.options().provider_name) + ": the stream ended early");
         return state_->with_so_far(
             std::move(early).with_origin(error_origin::server).with_retryable(true));
     }

@@ -21,7 +21,8 @@ using ports::http_request;
 using ports::http_response;
 
 error wrong_setting(const std::string& name, std::string what) {
-    return error(ports::make_error_code(ports::llm_errc::configuration), name + ": " + std::move(what));
+    return error(ports::make_error_code(ports::llm_errc::configuration),
+                 name + ": " + std::move(what));
 }
 
 std::string trimmed(std::string_view text) {
@@ -54,7 +55,8 @@ public:
 
     // `request` by reference: the port says that it outlives the call.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
-    task<result<chat_response>> complete(const chat_request& request, call_context context) override {
+    task<result<chat_response>> complete(const chat_request& request,
+                                         call_context context) override {
         if (auto stop = context.stop_error()) co_return *std::move(stop);
         retry_state tries(options_.retry, jitter_);
         for (;;) {
@@ -110,14 +112,16 @@ private:
     /// error, sends one JSON text, which is kept and read at the end.
     class streamed_answer {
     public:
-        streamed_answer(chat_decoder& decoder, const chat_delta_sink& on_delta, std::size_t max_body)
+        streamed_answer(chat_decoder& decoder, const chat_delta_sink& on_delta,
+                        std::size_t max_body)
             : decoder_(decoder), on_delta_(on_delta), events_(decoder), max_body_(max_body) {}
 
         result<void> begin(const http_response& head) {
             whole_.status = head.status;
             whole_.headers = head.headers;
             const std::string_view type = head.header("content-type").value_or("");
-            is_stream_ = head.status >= 200 && head.status < 300 && type.starts_with("text/event-stream");
+            is_stream_ =
+                head.status >= 200 && head.status < 300 && type.starts_with("text/event-stream");
             return {};
         }
         result<void> take(std::string_view piece) {
@@ -160,14 +164,16 @@ private:
         return chosen;
     }
 
-    result<http_request> prepare(const chat_request& request, answer_mode mode, std::uint32_t attempt) {
+    result<http_request> prepare(const chat_request& request, answer_mode mode,
+                                 std::uint32_t attempt) {
         HEDDLE_TRY(std::string body, encode_request(request, {mode, dialect_}, &known_json_));
         http_request prepared;
         prepared.origin = origin_;
         prepared.target = target_;
         prepared.headers = headers_;
         if (attempt > 1) { // as the official clients say it
-            prepared.headers.push_back({"x-stainless-retry-count", std::to_string(attempt - 1), false});
+            prepared.headers.push_back(
+                {"x-stainless-retry-count", std::to_string(attempt - 1), false});
         }
         prepared.body = std::move(body);
         prepared.limits = options_.limits;

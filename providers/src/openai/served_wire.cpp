@@ -117,7 +117,8 @@ result<served_request> decode_request(chat_reader& reader, std::string_view body
 void append_answer(std::string& out, const chat_response& answer, std::int64_t created) {
     append_head(out, answer, "chat.completion", created);
     out += R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
-    const bool no_text = answer.text.empty() && (!answer.tool_calls.empty() || !answer.refusal.empty());
+    const bool no_text =
+        answer.text.empty() && (!answer.tool_calls.empty() || !answer.refusal.empty());
     append_text_or_null(out, answer.text, no_text);
     out += R"(,"refusal":)";
     append_text_or_null(out, answer.refusal, answer.refusal.empty());
@@ -171,8 +172,9 @@ void append_models(std::string& out, const std::vector<std::string>& names) {
     out += "]}";
 }
 
-answer_events::answer_events(const chat_response& answer, const std::vector<std::string_view>& pieces,
-                             std::int64_t created, bool include_usage)
+answer_events::answer_events(const chat_response& answer,
+                             const std::vector<std::string_view>& pieces, std::int64_t created,
+                             bool include_usage)
     : answer_(answer), pieces_(pieces), include_usage_(include_usage) {
     append_head(head_, answer, "chat.completion.chunk", created);
 }
@@ -217,7 +219,7 @@ void answer_events::append_delta(std::string& out) const {
     switch (stage_) {
     case stage::begin:
         out += is_refusal ? R"("role":"assistant","content":null,"refusal":"")"
-                           : R"("role":"assistant","content":"")";
+                          : R"("role":"assistant","content":"")";
         return;
     case stage::pieces:
         out += is_refusal ? R"("refusal":)" : R"("content":)";

@@ -28,7 +28,8 @@ std::uint64_t mix(std::uint64_t value) noexcept {
 
 /// Chance that depends on the seed, the rule and how often it matched, and on nothing else: what
 /// other prompts do in between changes nothing.
-double chance(std::uint64_t seed, std::size_t rule, std::uint64_t match, std::uint64_t use) noexcept {
+double chance(std::uint64_t seed, std::size_t rule, std::uint64_t match,
+              std::uint64_t use) noexcept {
     const std::uint64_t bits = mix(mix(mix(seed) ^ rule) ^ (match * 4 + use));
     return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
@@ -123,7 +124,8 @@ struct engine::state {
     }
 
     std::chrono::milliseconds delay_of(const rule& chosen, std::size_t index) const {
-        const auto span = static_cast<double>((chosen.longest_delay - chosen.least_delay).count() + 1);
+        const auto span =
+            static_cast<double>((chosen.longest_delay - chosen.least_delay).count() + 1);
         const double part = chance(rules.seed, index, chosen.matched, 1) * span;
         return chosen.least_delay + std::chrono::milliseconds(static_cast<std::int64_t>(part));
     }
@@ -157,8 +159,9 @@ struct engine::state {
             call.arguments.fill(out.arguments_json, values);
             output += out.name.size() + out.arguments_json.size();
         }
-        made.finish = chosen.finish.value_or(made.tool_calls.empty() ? ports::finish_reason::stop
-                                                                     : ports::finish_reason::tool_calls);
+        made.finish =
+            chosen.finish.value_or(made.tool_calls.empty() ? ports::finish_reason::stop
+                                                           : ports::finish_reason::tool_calls);
         if (!made.refusal.empty()) made.finish = ports::finish_reason::refusal;
         if (chosen.usage == rule::usage_kind::given) made.usage = chosen.given_usage;
         if (chosen.usage == rule::usage_kind::estimated) {
@@ -225,7 +228,8 @@ std::vector<std::string_view> stream_pieces(std::string_view text) {
         constexpr std::size_t longest = 64; // of a text without blanks
         if (end > longest) {
             end = longest;
-            while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+            while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+                ++end;
         }
         pieces.push_back(text.substr(0, end));
         text.remove_prefix(end);

@@ -18,7 +18,8 @@ constexpr std::array<bool, 256> make_token_table() {
     for (int c = '0'; c <= '9'; ++c) table[static_cast<std::size_t>(c)] = true;
     for (int c = 'a'; c <= 'z'; ++c) table[static_cast<std::size_t>(c)] = true;
     for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<std::size_t>(c)] = true;
-    for (const char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<unsigned char>(c)] = true;
+    for (const char c : std::string_view("!#$%&'*+-.^_`|~"))
+        table[static_cast<unsigned char>(c)] = true;
     return table;
 }
 constexpr auto token_table = make_token_table();
@@ -196,8 +197,8 @@ bool http_request_parser::read_field(std::string_view name, std::string_view val
 bool http_request_parser::read_length(std::string_view value) {
     std::size_t length = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), length);
-    const bool digits = !value.empty() && value[0] >= '0' && value[0] <= '9' &&
-                        end == value.data() + value.size();
+    const bool digits =
+        !value.empty() && value[0] >= '0' && value[0] <= '9' && end == value.data() + value.size();
     if (digits && ec == std::errc::result_out_of_range) {
         fail(413, "the body is too large");
         return false;
@@ -245,14 +246,16 @@ http_request_parser::step http_request_parser::read_chunks(std::string_view byte
         }
         if (part_ == part::chunk_end) {
             if (bytes.size() - at_ < line_end.size()) return step::need_more;
-            if (bytes.substr(at_, line_end.size()) != line_end) return fail(400, "a chunk is malformed");
+            if (bytes.substr(at_, line_end.size()) != line_end)
+                return fail(400, "a chunk is malformed");
             at_ += line_end.size();
             scanned_ = at_;
             part_ = part::chunk_size;
         }
         const std::size_t end = bytes.find(line_end, scanned_);
         if (end == std::string_view::npos) {
-            if (bytes.size() - at_ > (part_ == part::trailer ? limits_.max_header : longest_chunk_line)) {
+            if (bytes.size() - at_ >
+                (part_ == part::trailer ? limits_.max_header : longest_chunk_line)) {
                 return fail(400, "a chunk's header is too long");
             }
             scanned_ = std::max(at_, bytes.empty() ? 0 : bytes.size() - 1);

@@ -49,7 +49,9 @@ public:
     [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
 
     /// True once the fields are read and the client waits for a 100 before it sends the body.
-    [[nodiscard]] bool wants_continue() const noexcept { return expects_continue_ && !waiting_over_; }
+    [[nodiscard]] bool wants_continue() const noexcept {
+        return expects_continue_ && !waiting_over_;
+    }
     void continue_sent() noexcept { waiting_over_ = true; }
     /// Bytes of this request that are still to come, as far as is known.
     [[nodiscard]] std::size_t missing(std::size_t have) const noexcept;
@@ -58,7 +60,14 @@ public:
     void reset() noexcept;
 
 private:
-    enum class part : std::uint8_t { header, sized_body, chunk_size, chunk_data, chunk_end, trailer };
+    enum class part : std::uint8_t {
+        header,
+        sized_body,
+        chunk_size,
+        chunk_data,
+        chunk_end,
+        trailer
+    };
 
     step fail(int status, std::string_view reason) noexcept;
     [[nodiscard]] step read_header(std::string_view bytes);
@@ -77,15 +86,15 @@ private:
 
     http_request_limits limits_;
     part part_ = part::header;
-    std::size_t at_ = 0;      // what is read for good
-    std::size_t scanned_ = 0; // where the search for the end of a line or header goes on
+    std::size_t at_ = 0;         // what is read for good
+    std::size_t scanned_ = 0;    // where the search for the end of a line or header goes on
     const char* base_ = nullptr; // of the bytes, while they are read
     range method_;
     range target_;
     range authorization_;
     range body_;
-    std::string chunks_;        // a chunked body put together
-    std::size_t length_ = 0;    // of the body, or of what is left of a chunk
+    std::string chunks_;     // a chunked body put together
+    std::size_t length_ = 0; // of the body, or of what is left of a chunk
     std::size_t trailer_bytes_ = 0;
     std::size_t fields_ = 0;
     bool has_length_ = false;

@@ -18,8 +18,8 @@ using ports::chat_response;
 class provider final : public ports::llm_port {
 public:
     provider(std::shared_ptr<engine> rules, provider_options chosen, log_port& log)
-        : rules_(std::move(rules)), options_(std::move(chosen)), jitter_(make_jitter(options_.retry)),
-          log_(log) {}
+        : rules_(std::move(rules)), options_(std::move(chosen)),
+          jitter_(make_jitter(options_.retry)), log_(log) {}
 
     provider(const provider&) = delete;
     provider& operator=(const provider&) = delete;
@@ -27,7 +27,8 @@ public:
     std::string_view provider_name() const noexcept override { return options_.name; }
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): outlives, says the port
-    task<result<chat_response>> complete(const chat_request& request, call_context context) override {
+    task<result<chat_response>> complete(const chat_request& request,
+                                         call_context context) override {
         return answer_to(request, nullptr, context);
     }
 
@@ -41,8 +42,8 @@ public:
 private:
     /// `request` and `on_delta` stay until this has ended: the port and stream() see to it.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
-    task<result<chat_response>> answer_to(const chat_request& request, const chat_delta_sink* on_delta,
-                                          call_context context) {
+    task<result<chat_response>> answer_to(const chat_request& request,
+                                          const chat_delta_sink* on_delta, call_context context) {
         retry_state tries(options_.retry, jitter_);
         for (;;) {
             if (auto stop = context.stop_error()) co_return *std::move(stop);
@@ -55,12 +56,14 @@ private:
             if (auto* answer = std::get_if<chat_response>(&made.answer)) {
                 answer->attempts = tries.attempts();
                 if (!on_delta || !*on_delta) co_return std::move(*answer);
-                result<void> handed_out = co_await hand_out(*answer, *on_delta, made.piece_delay, context);
+                result<void> handed_out =
+                    co_await hand_out(*answer, *on_delta, made.piece_delay, context);
                 if (!handed_out) co_return std::move(handed_out).error();
                 co_return std::move(*answer);
             }
             const error failure = as_error(std::get<fault>(made.answer));
-            const retry_decision decision = tries.after(failure, context.loop->now(), context.until);
+            const retry_decision decision =
+                tries.after(failure, context.loop->now(), context.until);
             if (log_.enabled(log_level::debug)) {
                 std::string line = failure.message();
                 line += decision.again ? "; trying again" : "; ";
@@ -81,7 +84,8 @@ private:
             result<void> taken = on_delta(piece);
             if (!taken) co_return std::move(taken).error();
             if (pause.count() > 0) {
-                result<void> waited = co_await coro::sleep_until(context, context.loop->now() + pause);
+                result<void> waited =
+                    co_await coro::sleep_until(context, context.loop->now() + pause);
                 if (!waited) co_return std::move(waited).error();
             } else {
                 co_await coro::yield_now(*context.loop);

@@ -70,7 +70,8 @@ public:
 
 private:
     void mistake(std::string path, std::string what) {
-        if (mistakes_.size() < max_shown_mistakes) mistakes_.push_back({std::move(path), std::move(what)});
+        if (mistakes_.size() < max_shown_mistakes)
+            mistakes_.push_back({std::move(path), std::move(what)});
     }
 
     static std::string below(const std::string& path, std::string_view name) {
@@ -83,7 +84,8 @@ private:
             const std::string_view name(member.key().data(), member.key().size());
             if (std::find(known.begin(), known.end(), name) != known.end()) continue;
             std::string names;
-            for (const std::string_view one : known) names += (names.empty() ? "" : ", ") + std::string(one);
+            for (const std::string_view one : known)
+                names += (names.empty() ? "" : ", ") + std::string(one);
             mistake(below(path, name), "is not known here; known are " + names);
         }
     }
@@ -132,7 +134,8 @@ private:
         if (made.models.empty()) made.models.emplace_back("scripted");
     }
 
-    rule read_rule(const json::value& value, const std::string& path, bool has_match, rule_set& file) {
+    rule read_rule(const json::value& value, const std::string& path, bool has_match,
+                   rule_set& file) {
         rule made;
         const json::object* object = value.if_object();
         if (!object) {
@@ -140,11 +143,13 @@ private:
             return made;
         }
         if (has_match) {
-            only(*object, path, {"match", "name", "text", "template", "json", "tool_calls", "refusal",
-                                 "error", "delay_ms", "piece_ms", "finish", "usage", "description"});
+            only(*object, path,
+                 {"match", "name", "text", "template", "json", "tool_calls", "refusal", "error",
+                  "delay_ms", "piece_ms", "finish", "usage", "description"});
         } else {
-            only(*object, path, {"name", "text", "template", "json", "tool_calls", "refusal", "error",
-                                 "delay_ms", "piece_ms", "finish", "usage", "description"});
+            only(*object, path,
+                 {"name", "text", "template", "json", "tool_calls", "refusal", "error", "delay_ms",
+                  "piece_ms", "finish", "usage", "description"});
         }
         text_in(*object, path, "name");
         template_scope scope;
@@ -157,8 +162,11 @@ private:
         if (!made.text && !made.refusal && made.calls.empty() && !made.error) {
             mistake(path, "gives no answer: text, template, json, tool_calls, refusal or error");
         }
-        const auto uses_prompt = [&](const text_template& one) { return one.uses(text_slot::prompt); };
-        if ((made.text && uses_prompt(*made.text)) || (made.refusal && uses_prompt(*made.refusal))) {
+        const auto uses_prompt = [&](const text_template& one) {
+            return one.uses(text_slot::prompt);
+        };
+        if ((made.text && uses_prompt(*made.text)) ||
+            (made.refusal && uses_prompt(*made.refusal))) {
             file.looks_at_prompt = true;
         }
         for (const rule_call& call : made.calls) {
@@ -182,10 +190,13 @@ private:
                 const std::string_view name(member.key().data(), member.key().size());
                 const auto slot = scope.slots.find(name);
                 const auto first_group = static_cast<std::size_t>(text_slot::first_group);
-                if (slot == scope.slots.end() || slot->second >= first_group) continue; // told by only()
+                if (slot == scope.slots.end() || slot->second >= first_group)
+                    continue; // told by only()
                 const json::string* text = member.value().if_string();
                 if (!text) mistake(below(here, name), "must be an expression in a text");
-                else add_pattern(view(*text), below(here, name), static_cast<text_slot>(slot->second), made, scope);
+                else
+                    add_pattern(view(*text), below(here, name),
+                                static_cast<text_slot>(slot->second), made, scope);
             }
         } else {
             mistake(here, "must be an expression or an object of expressions");
@@ -208,7 +219,8 @@ private:
         }
         if (scope.groups == 0) scope.groups = 1; // number 0, the whole of the first match
         for (const auto& [name, number] : (*expression)->NamedCapturingGroups()) {
-            const std::size_t slot = group_slot(scope.groups + static_cast<std::size_t>(number) - 1);
+            const std::size_t slot =
+                group_slot(scope.groups + static_cast<std::size_t>(number) - 1);
             if (!scope.add_group(name, slot)) {
                 mistake(path, "the group name '" + name + "' is taken");
             }
@@ -287,7 +299,8 @@ private:
                 std::string key = std::exchange(first, false) ? "" : ",";
                 append_json_string(key, {member.key().data(), member.key().size()});
                 out.add_literal(key + ":");
-                add_json(out, member.value(), below(path, {member.key().data(), member.key().size()}), scope);
+                add_json(out, member.value(),
+                         below(path, {member.key().data(), member.key().size()}), scope);
             }
             out.add_literal("}");
         } else {
@@ -302,7 +315,8 @@ private:
         if (!delay) return;
         const std::string here = below(path, "delay_ms");
         const json::array* range = delay->if_array();
-        if (range && range->size() != 2) return mistake(here, "must be a number or [least, longest]");
+        if (range && range->size() != 2)
+            return mistake(here, "must be a number or [least, longest]");
         const auto least = number(range ? (*range)[0] : *delay, here, 0, longest_delay_ms);
         const auto longest = number(range ? (*range)[1] : *delay, here, 0, longest_delay_ms);
         if (!least || !longest) return;
@@ -317,7 +331,8 @@ private:
         const std::string here = below(path, "error");
         const json::object* said = value->if_object();
         if (!said) return mistake(here, "must be an object");
-        only(*said, here, {"status", "type", "code", "message", "retry_after", "times", "every", "probability"});
+        only(*said, here,
+             {"status", "type", "code", "message", "retry_after", "times", "every", "probability"});
         rule_fault& made_fault = made.error.emplace();
         const auto status = number_in(*said, here, "status", 400, 599);
         if (status) made_fault.shown.status = static_cast<int>(*status);
@@ -325,7 +340,8 @@ private:
         made_fault.shown.type = usual_type(made_fault.shown.status);
         if (const auto* type = text_in(*said, here, "type")) made_fault.shown.type = view(*type);
         if (const auto* code = text_in(*said, here, "code")) made_fault.shown.code = view(*code);
-        if (const auto* message = text_in(*said, here, "message")) made_fault.shown.message = view(*message);
+        if (const auto* message = text_in(*said, here, "message"))
+            made_fault.shown.message = view(*message);
         else made_fault.shown.message = "An error that the rules ask for.";
         if (const auto wait = number_in(*said, here, "retry_after", 0, 86400)) {
             made_fault.shown.retry_after = milliseconds(std::llround(*wait * 1000));
@@ -348,17 +364,20 @@ private:
         }
         if (conditions > 1) mistake(here, "has more than one of times, every and probability");
         const bool answers = made.text || made.refusal || !made.calls.empty();
-        if (conditions == 1 && !answers) mistake(path, "fails at times but has no answer for the others");
+        if (conditions == 1 && !answers)
+            mistake(path, "fails at times but has no answer for the others");
     }
 
     void read_finish(const json::object& object, const std::string& path, rule& made) {
         const json::string* finish = text_in(object, path, "finish");
         if (!finish) return;
-        for (const auto reason : {ports::finish_reason::stop, ports::finish_reason::length,
-                                  ports::finish_reason::tool_calls, ports::finish_reason::content_filter}) {
+        for (const auto reason :
+             {ports::finish_reason::stop, ports::finish_reason::length,
+              ports::finish_reason::tool_calls, ports::finish_reason::content_filter}) {
             if (to_string(reason) == view(*finish)) made.finish = reason;
         }
-        if (!made.finish) mistake(below(path, "finish"), "must be stop, length, tool_calls or content_filter");
+        if (!made.finish)
+            mistake(below(path, "finish"), "must be stop, length, tool_calls or content_filter");
     }
 
     void read_usage(const json::object& object, const std::string& path, rule& made) {
@@ -387,11 +406,13 @@ error report(std::string file, std::vector<rule_mistake> mistakes) {
     all->file = std::move(file);
     all->mistakes = std::move(mistakes);
     const rule_mistake& first = all->mistakes.front();
-    std::string message = all->file + ": " + (first.path.empty() ? "" : first.path + ": ") + first.what;
+    std::string message =
+        all->file + ": " + (first.path.empty() ? "" : first.path + ": ") + first.what;
     if (all->mistakes.size() > 1) {
         message += " (and " + std::to_string(all->mistakes.size() - 1) + " more)";
     }
-    return error(errc::invalid_argument, replace_invalid_utf8(message)).with_payload(std::move(all));
+    return error(errc::invalid_argument, replace_invalid_utf8(message))
+        .with_payload(std::move(all));
 }
 
 } // namespace

@@ -34,7 +34,7 @@ struct rule_fault {
     enum class when : std::uint8_t { always, times, every, probability };
     fault shown;
     when occurs = when::always;
-    std::uint64_t count = 0;   ///< of times and every
+    std::uint64_t count = 0; ///< of times and every
     double probability = 0;
 };
 
@@ -58,7 +58,7 @@ struct rule {
 struct rule_set {
     std::uint64_t seed = 0;
     std::vector<std::string> models;
-    std::vector<rule> rules; ///< the default rule last, if there is one
+    std::vector<rule> rules;      ///< the default rule last, if there is one
     bool looks_at_prompt = false; ///< some pattern or placeholder uses the whole prompt
 };
 

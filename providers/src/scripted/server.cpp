@@ -32,9 +32,16 @@ openai::decode_options reader_options() {
 } // namespace
 
 struct server::state {
-    state(std::shared_ptr<engine> rules, server_options options, coro::event_loop& loop, log_port& log)
-        : shared{std::move(rules), std::move(options), loop, log, openai::chat_reader(reader_options()),
-                 {}, false, {}},
+    state(std::shared_ptr<engine> rules, server_options options, coro::event_loop& loop,
+          log_port& log)
+        : shared{std::move(rules),
+                 std::move(options),
+                 loop,
+                 log,
+                 openai::chat_reader(reader_options()),
+                 {},
+                 false,
+                 {}},
           acceptor(loop.context().get_executor()) {}
 
     /// Hears of cancellation and of the deadline, in the place of the acceptor, which cannot.
@@ -59,8 +66,8 @@ struct server::state {
     /// `children` and, below, `self` outlive the coroutines: serve() joins before it ends.
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
     [[nodiscard]] coro::task<result<void>> accept_all(coro::nursery& children);
-    [[nodiscard]] static coro::task<result<void>>
-    run_connection(state& self, std::shared_ptr<server_connection> connection, coro::call_context context);
+    [[nodiscard]] static coro::task<result<void>> run_connection(
+        state& self, std::shared_ptr<server_connection> connection, coro::call_context context);
     // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
     void took_one() noexcept {
         ++shared.counters.connections;
@@ -71,19 +78,22 @@ struct server::state {
 
     server_shared shared;
     acceptor_type acceptor;
-    boost::intrusive::list<server_connection, boost::intrusive::constant_time_size<false>> connections;
-    coro::wait_point room;       // a connection ended, or the server stops
+    boost::intrusive::list<server_connection, boost::intrusive::constant_time_size<false>>
+        connections;
+    coro::wait_point room; // a connection ended, or the server stops
     coro::wait_point all_closed;
     std::string address;
     std::uint16_t port = 0;
 };
 
-result<std::unique_ptr<server>> server::listen(std::shared_ptr<engine> rules, server_options options,
-                                               coro::event_loop& loop, log_port& log) {
+result<std::unique_ptr<server>> server::listen(std::shared_ptr<engine> rules,
+                                               server_options options, coro::event_loop& loop,
+                                               log_port& log) {
     error_code ec;
     const asio::ip::address address = asio::ip::make_address(options.address, ec);
     if (ec) {
-        return error(errc::invalid_argument, "model server: '" + options.address + "' is not an IP address");
+        return error(errc::invalid_argument,
+                     "model server: '" + options.address + "' is not an IP address");
     }
     if (!address.is_loopback() && options.reach == exposure::loopback_only) {
         return error(errc::invalid_argument, "model server: " + options.address +
@@ -138,13 +148,16 @@ coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
         error_code ec;
         co_await acceptor.async_accept(socket, asio::redirect_error(coro::use_task, ec));
         if (shared.stopping) break;
-        if (ec == asio::error::no_descriptors || ec == boost::system::errc::too_many_files_open_in_system) {
-            shared.log.write(log_level::warn, "server", "no file descriptor left; accepting pauses");
+        if (ec == asio::error::no_descriptors ||
+            ec == boost::system::errc::too_many_files_open_in_system) {
+            shared.log.write(log_level::warn, "server",
+                             "no file descriptor left; accepting pauses");
             const coro::deadline until(shared.loop.now() + out_of_files_pause);
             co_await room.wait(coro::call_context{&shared.loop, nullptr, until});
             continue;
         }
-        if (ec == asio::error::connection_aborted || ec == boost::system::errc::protocol_error) continue;
+        if (ec == asio::error::connection_aborted || ec == boost::system::errc::protocol_error)
+            continue;
         if (ec) co_return port_error("the port broke", ec);
         socket.set_option(tcp::no_delay(true), ec);
         socket.non_blocking(true, ec);
@@ -156,14 +169,14 @@ coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
     co_return result<void>();
 }
 
-coro::task<result<void>> server::state::run_connection(state& self,
-                                                       std::shared_ptr<server_connection> connection,
-                                                       coro::call_context context) {
+coro::task<result<void>> server::state::run_connection(
+    state& self, std::shared_ptr<server_connection> connection, coro::call_context context) {
     co_await server_connection::serve(connection, context);
     self.connections.erase(self.connections.iterator_to(*connection));
     --self.shared.counters.open_connections;
     if (self.room.waiting()) self.room.notify();
-    if (self.shared.counters.open_connections == 0 && self.all_closed.waiting()) self.all_closed.notify();
+    if (self.shared.counters.open_connections == 0 && self.all_closed.waiting())
+        self.all_closed.notify();
     co_return result<void>();
 }
 

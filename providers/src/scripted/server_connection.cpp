@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr std::size_t first_room = 2 * 1024;
-constexpr std::size_t kept_room = 64 * 1024; // a buffer that grew beyond is given back
+constexpr std::size_t kept_room = 64 * 1024;    // a buffer that grew beyond is given back
 constexpr std::size_t most_unsent = 256 * 1024; // of answers to pipelined requests
 
 std::string_view status_text(int status) noexcept {
@@ -158,7 +158,8 @@ coro::task<void> server_connection::linger(server_connection& self) {
     }
 }
 
-coro::task<bool> server_connection::answer_chat(server_connection& self, coro::call_context context) {
+coro::task<bool> server_connection::answer_chat(server_connection& self,
+                                                coro::call_context context) {
     const std::chrono::milliseconds delay = self.pending_.made.delay;
     if (delay.count() > 0) {
         const bool sent = co_await flush(self); // what earlier requests still have coming
@@ -183,14 +184,16 @@ coro::task<bool> server_connection::pause(server_connection& self, std::chrono::
     co_return woken == coro::wake::timed_out && !self.peer_gone_;
 }
 
-coro::task<bool> server_connection::stream_answer(server_connection& self, coro::call_context context) {
+coro::task<bool> server_connection::stream_answer(server_connection& self,
+                                                  coro::call_context context) {
     const auto& answer = std::get<ports::chat_response>(self.pending_.made.answer);
     const std::chrono::milliseconds pause_time = self.pending_.made.piece_delay;
     const auto pieces = stream_pieces(answer.refusal.empty() ? answer.text : answer.refusal);
     openai::answer_events events(answer, pieces, now_in_seconds(), self.pending_.include_usage);
     if (self.http_1_0_) self.keep_alive_ = false; // such an answer ends with its connection
-    self.out_ += "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-                 "cache-control: no-cache\r\n";
+    self.out_ +=
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
+        "cache-control: no-cache\r\n";
     self.out_ += self.http_1_0_ ? "" : "transfer-encoding: chunked\r\n";
     self.out_ += self.keep_alive_ ? "\r\n" : "connection: close\r\n\r\n";
     for (std::string event;;) {
@@ -226,7 +229,8 @@ void server_connection::make_room() {
     }
     // The bounds of the parser bound this too. The body's length is known in advance, but it is
     // only a claim: room grows with what really comes.
-    const std::size_t wanted = end_ + std::clamp<std::size_t>(parser_.missing(end_), 1, end_ + first_room);
+    const std::size_t wanted =
+        end_ + std::clamp<std::size_t>(parser_.missing(end_), 1, end_ + first_room);
     if (in_.size() < wanted) in_.resize(std::max(wanted, std::max(first_room, in_.size() * 2)));
 }
 
@@ -251,7 +255,8 @@ bool server_connection::take_request() {
         return false;
     }
     if (request.method != (is_models ? "GET" : "POST")) {
-        write_error(405, "This path has another method.", "invalid_request_error", "method_not_supported");
+        write_error(405, "This path has another method.", "invalid_request_error",
+                    "method_not_supported");
         return false;
     }
     if (!is_models) {
@@ -324,7 +329,8 @@ void server_connection::write_error(int status, std::string_view message, std::s
     write_json(status, shared_.body);
 }
 
-void server_connection::write_json(int status, std::string_view body, std::string_view more_headers) {
+void server_connection::write_json(int status, std::string_view body,
+                                   std::string_view more_headers) {
     if (shared_.stopping) keep_alive_ = false;
     if (status == 200) {
         out_ += "HTTP/1.1 200 OK\r\n";
@@ -364,16 +370,17 @@ bool server_connection::is_allowed(std::string_view authorization) const noexcep
 void server_connection::watch_peer() {
     if (watching_ || begin_ + parser_.consumed() != end_) return;
     watching_ = true;
-    socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](const error_code& ec) {
-        self->watching_ = false;
-        if (ec) return;
-        char byte = 0;
-        error_code peek;
-        self->socket_.receive(asio::buffer(&byte, 1), asio::socket_base::message_peek, peek);
-        if (!peek || peek == asio::error::would_block) return;
-        self->peer_gone_ = true;
-        if (self->pause_.waiting()) self->pause_.notify();
-    });
+    socket_.async_wait(
+        asio::socket_base::wait_read, [self = shared_from_this()](const error_code& ec) {
+            self->watching_ = false;
+            if (ec) return;
+            char byte = 0;
+            error_code peek;
+            self->socket_.receive(asio::buffer(&byte, 1), asio::socket_base::message_peek, peek);
+            if (!peek || peek == asio::error::would_block) return;
+            self->peer_gone_ = true;
+            if (self->pause_.waiting()) self->pause_.notify();
+        });
 }
 
 void server_connection::limit_time(std::chrono::milliseconds time) {

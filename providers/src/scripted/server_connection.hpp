@@ -65,8 +65,10 @@ private:
     [[nodiscard]] static coro::task<bool> receive(server_connection& self);
     [[nodiscard]] static coro::task<bool> flush(server_connection& self);
     [[nodiscard]] static coro::task<void> linger(server_connection& self);
-    [[nodiscard]] static coro::task<bool> answer_chat(server_connection& self, coro::call_context context);
-    [[nodiscard]] static coro::task<bool> pause(server_connection& self, std::chrono::milliseconds time,
+    [[nodiscard]] static coro::task<bool> answer_chat(server_connection& self,
+                                                      coro::call_context context);
+    [[nodiscard]] static coro::task<bool> pause(server_connection& self,
+                                                std::chrono::milliseconds time,
                                                 coro::call_context context);
     [[nodiscard]] static coro::task<bool> stream_answer(server_connection& self,
                                                         coro::call_context context);
@@ -78,7 +80,8 @@ private:
     void take_chat(std::string_view body);
     void write_chat();
     void write_fault(const fault& shown);
-    void write_error(int status, std::string_view message, std::string_view type, std::string_view code);
+    void write_error(int status, std::string_view message, std::string_view type,
+                     std::string_view code);
     void write_json(int status, std::string_view body, std::string_view more_headers = {});
     [[nodiscard]] bool is_allowed(std::string_view authorization) const noexcept;
     void watch_peer();
@@ -88,16 +91,16 @@ private:
     server_shared& shared_;
     server_socket socket_;
     http_request_parser parser_;
-    std::string in_;         // received; its size is its room
-    std::size_t begin_ = 0;  // of the request under way
-    std::size_t end_ = 0;    // of what was received
-    std::string out_;        // to be sent
+    std::string in_;        // received; its size is its room
+    std::size_t begin_ = 0; // of the request under way
+    std::size_t end_ = 0;   // of what was received
+    std::string out_;       // to be sent
     pending pending_;
     coro::wait_point pause_;
     phase phase_ = phase::idle;
     bool keep_alive_ = true; // after the answer under way
     bool http_1_0_ = false;
-    bool watching_ = false;  // a wait for the peer's end is under way
+    bool watching_ = false; // a wait for the peer's end is under way
     bool peer_gone_ = false;
 };
 

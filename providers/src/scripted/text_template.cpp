@@ -96,12 +96,18 @@ std::string_view longest_of(const std::vector<found>& matches) noexcept {
 
 const std::vector<text_template::operation>& text_template::operations() {
     static const std::vector<operation> all = {
-        {"string", what::string, false},     {"lines", what::lines, false},
-        {"words", what::words, false},       {"chars", what::characters, false},
-        {"bytes", what::bytes, false},       {"hash", what::hash, false},
-        {"count", what::count, true},        {"first", what::first, true},
-        {"last", what::last, true},          {"all", what::all, true},
-        {"longest", what::longest, true},    {"longest-block", what::longest_block, true},
+        {"string", what::string, false},
+        {"lines", what::lines, false},
+        {"words", what::words, false},
+        {"chars", what::characters, false},
+        {"bytes", what::bytes, false},
+        {"hash", what::hash, false},
+        {"count", what::count, true},
+        {"first", what::first, true},
+        {"last", what::last, true},
+        {"all", what::all, true},
+        {"longest", what::longest, true},
+        {"longest-block", what::longest_block, true},
         {"longest-block-lines", what::longest_block_lines, true}};
     return all;
 }
@@ -168,7 +174,8 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     const std::size_t colon = text.find(':');
     const bool has_source = name_end != std::string_view::npos && text[name_end] == '@';
     const bool has_expression = colon != std::string_view::npos;
-    if (has_source) source = text.substr(name_end + 1, has_expression ? colon - name_end - 1 : colon);
+    if (has_source)
+        source = text.substr(name_end + 1, has_expression ? colon - name_end - 1 : colon);
     if (has_expression) expression = text.substr(colon + 1);
 
     part made;
@@ -182,7 +189,8 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     } else {
         made.kind = known->kind;
         if (known->needs_expression != has_expression) {
-            return wrong(quoted(shown) + (has_expression ? " takes no expression" : " lacks its :EXPRESSION"));
+            return wrong(quoted(shown) +
+                         (has_expression ? " takes no expression" : " lacks its :EXPRESSION"));
         }
         if (!has_source) source = scope.slots.contains("text") ? "text" : "user";
     }
@@ -190,7 +198,8 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     std::size_t number = 0;
     const auto [end, ec] = std::from_chars(source.data(), source.data() + source.size(), number);
     if (ec == std::errc{} && end == source.data() + source.size()) {
-        if (number >= scope.groups) return wrong("there is no group " + std::string(source) + " for " + quoted(shown));
+        if (number >= scope.groups)
+            return wrong("there is no group " + std::string(source) + " for " + quoted(shown));
         made.slot = group_slot(number);
     } else {
         const auto slot = scope.slots.find(source);
@@ -199,8 +208,7 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     }
     if (has_expression) {
         HEDDLE_TRY(made.expression, compile_expression(expression, anchors::each_line));
-        if (made.expression->NumberOfCapturingGroups() == 0 &&
-            (made.kind == what::longest_block)) {
+        if (made.expression->NumberOfCapturingGroups() == 0 && (made.kind == what::longest_block)) {
             return wrong("the expression in " + quoted(shown) + " needs a group for the name");
         }
     }
@@ -231,7 +239,8 @@ void text_template::fill_part(const part& wanted, std::string_view source, std::
         char digits[16];
         const auto end = std::to_chars(digits, digits + sizeof digits, hash_of(source), 16).ptr;
         const std::string_view text(digits, static_cast<std::size_t>(end - digits));
-        return append_text(out, std::string(16 - text.size(), '0') + std::string(text), wanted.written);
+        return append_text(out, std::string(16 - text.size(), '0') + std::string(text),
+                           wanted.written);
     }
     case what::first:
     case what::last: {

@@ -39,15 +39,16 @@ class text_template {
 public:
     /// How what a placeholder gives is written.
     enum class form : std::uint8_t {
-        plain,       ///< as it is
-        json_text,   ///< within a JSON string, escaped
-        json_value   ///< in place of a whole JSON string: a number, a list or a string
+        plain,     ///< as it is
+        json_text, ///< within a JSON string, escaped
+        json_value ///< in place of a whole JSON string: a number, a list or a string
     };
 
     /// Appends literal text, which is never looked into.
     void add_literal(std::string_view text);
     /// Appends `text` with its {{placeholders}}. Errors: what is wrong, in a message.
-    [[nodiscard]] result<void> add(std::string_view text, const template_scope& scope, form written);
+    [[nodiscard]] result<void> add(std::string_view text, const template_scope& scope,
+                                   form written);
     /// Appends the text of a JSON string's content: a value of its own when it is one placeholder
     /// and nothing else, and otherwise a JSON string.
     [[nodiscard]] result<void> add_json_string(std::string_view text, const template_scope& scope);
@@ -57,8 +58,21 @@ public:
 
 private:
     enum class what : std::uint8_t {
-        literal, text, string, lines, words, characters, bytes, hash, count, first, last, all,
-        longest, longest_block, longest_block_lines
+        literal,
+        text,
+        string,
+        lines,
+        words,
+        characters,
+        bytes,
+        hash,
+        count,
+        first,
+        last,
+        all,
+        longest,
+        longest_block,
+        longest_block_lines
     };
     struct part {
         what kind = what::literal;
@@ -86,6 +100,6 @@ private:
 /// wrong with it, in a message.
 enum class anchors : std::uint8_t { whole_text, each_line };
 [[nodiscard]] result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view text,
-                                                                        anchors where);
+                                                                         anchors where);
 
 } // namespace heddle::providers::scripted

@@ -68,7 +68,8 @@ struct test_loop {
 private:
     template <class T>
     static coro::task<void> keep(coro::task<T> work, std::optional<T>& value) {
-        value.emplace(co_await std::move(work));
+        T made = co_await std::move(work);
+        value.emplace(std::move(made));
     }
 };
 
@@ -97,7 +98,7 @@ class fake_http final : public ports::http_port {
 public:
     struct answer {
         ports::http_response head_and_body;
-        std::size_t piece = 0;         ///< size of the pieces of a stream; 0: all at once
+        std::size_t piece = 0;          ///< size of the pieces of a stream; 0: all at once
         std::optional<error> ends_with; ///< after the body
     };
 
@@ -119,7 +120,8 @@ public:
         answer next = take();
         const std::string body = std::exchange(next.head_and_body.body, {});
         result<void> taken = on_head(next.head_and_body);
-        const std::size_t step = next.piece == 0 ? std::max<std::size_t>(body.size(), 1) : next.piece;
+        const std::size_t step =
+            next.piece == 0 ? std::max<std::size_t>(body.size(), 1) : next.piece;
         for (std::size_t at = 0; taken && at < body.size(); at += step) {
             // A copy of the right size: reading past a piece shows under a sanitizer.
             const std::string piece = body.substr(at, step);

@@ -1,8 +1,8 @@
 #include <heddle/providers/common/json_text.hpp>
 
+#include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
@@ -29,7 +29,8 @@ TEST(json_text, strings_are_escaped_and_nothing_more) {
     EXPECT_EQ(as_json(""), "\"\"");
     EXPECT_EQ(as_json("plain text of more than eight bytes / </script>"),
               "\"plain text of more than eight bytes / </script>\"");
-    EXPECT_EQ(as_json("a\"b\\c\n\r\t\b\f\x01\x1f\x7f"), "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f\x7f\"");
+    EXPECT_EQ(as_json("a\"b\\c\n\r\t\b\f\x01\x1f\x7f"),
+              "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f\x7f\"");
     EXPECT_EQ(as_json(std::string_view("\0", 1)), "\"\\u0000\"");
     EXPECT_EQ(as_json("Żółć 日本語 🧵"), "\"Żółć 日本語 🧵\"");
 }
@@ -37,9 +38,12 @@ TEST(json_text, strings_are_escaped_and_nothing_more) {
 TEST(json_text, every_wrong_part_becomes_one_replacement) {
     const std::string r = "\xEF\xBF\xBD";
     // The example of the Unicode standard, 3.9, table 3-8.
-    EXPECT_EQ(replace_invalid_utf8("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"), r + r + r + r + r + r + r + r + "A");
-    EXPECT_EQ(replace_invalid_utf8("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"), r + r + r + r + r + r + r + r + "A");
-    EXPECT_EQ(replace_invalid_utf8("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"), r + r + r + r + r + "A" + r + r + "B");
+    EXPECT_EQ(replace_invalid_utf8("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"),
+              r + r + r + r + r + r + r + r + "A");
+    EXPECT_EQ(replace_invalid_utf8("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"),
+              r + r + r + r + r + r + r + r + "A");
+    EXPECT_EQ(replace_invalid_utf8("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"),
+              r + r + r + r + r + "A" + r + r + "B");
     EXPECT_EQ(replace_invalid_utf8("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r + r + r + r + "A");
     EXPECT_EQ(as_json("x\xE2\x82"), "\"x" + r + "\"");
 }
@@ -78,14 +82,17 @@ TEST(json_text, numbers_read_back_the_same) {
 }
 
 TEST(json_text, check_knows_json_from_what_is_not) {
-    EXPECT_EQ(check_json(" {\"a\" : [1, -0.5e+3, \"x\\u00e9\\n\", true, false, null, {}, []]} "), json_kind::object);
+    EXPECT_EQ(check_json(" {\"a\" : [1, -0.5e+3, \"x\\u00e9\\n\", true, false, null, {}, []]} "),
+              json_kind::object);
     EXPECT_EQ(check_json("[]"), json_kind::array);
     EXPECT_EQ(check_json("true"), json_kind::boolean);
     EXPECT_EQ(check_json("null"), json_kind::null);
     EXPECT_EQ(check_json("0"), json_kind::number);
-    for (const char* wrong : {"", " ", "{", "}", "[1,]", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "01", "-",
-                              "1.", ".5", "1e", "+1", "\"\\x\"", "\"\\u12g4\"", "\"a", "\"a\nb\"", "tru", "nulls",
-                              "1 2", "{}{}", "[1 2]", "{\"a\" 1}", "//x\n1", "NaN", "[}", "{]"}) {
+    for (const char* wrong :
+         {"",           " ",           "{",      "}",        "[1,]", "{,}",   "{\"a\"}", "{\"a\":}",
+          "{\"a\":1,}", "{a:1}",       "01",     "-",        "1.",   ".5",    "1e",      "+1",
+          "\"\\x\"",    "\"\\u12g4\"", "\"a",    "\"a\nb\"", "tru",  "nulls", "1 2",     "{}{}",
+          "[1 2]",      "{\"a\" 1}",   "//x\n1", "NaN",      "[}",   "{]"}) {
         EXPECT_EQ(check_json(wrong), json_kind::none) << wrong;
     }
 }
@@ -108,7 +115,9 @@ TEST(json_text, check_agrees_with_boost_json) {
 }
 
 TEST(json_text, check_is_bounded_in_depth) {
-    const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+    const auto nested = [](std::size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
     EXPECT_EQ(check_json(nested(64)), json_kind::array);
     EXPECT_EQ(check_json(nested(65)), json_kind::none);
     EXPECT_EQ(check_json(nested(1'000'000), 1'000'000), json_kind::none);

@@ -30,19 +30,21 @@ retry_options options_with(unsigned retries) {
 }
 
 TEST(retry, what_may_pass_and_what_never_does) {
-    for (const auto code : {llm_errc::rate_limit, llm_errc::overloaded, llm_errc::server, llm_errc::request_timeout,
-                            llm_errc::conflict, llm_errc::connection}) {
+    for (const auto code : {llm_errc::rate_limit, llm_errc::overloaded, llm_errc::server,
+                            llm_errc::request_timeout, llm_errc::conflict, llm_errc::connection}) {
         EXPECT_TRUE(is_retryable(failure(code)));
     }
-    for (const auto code : {llm_errc::invalid_request, llm_errc::authentication, llm_errc::permission,
-                            llm_errc::not_found, llm_errc::quota, llm_errc::protocol, llm_errc::content_refused,
-                            llm_errc::configuration}) {
+    for (const auto code :
+         {llm_errc::invalid_request, llm_errc::authentication, llm_errc::permission,
+          llm_errc::not_found, llm_errc::quota, llm_errc::protocol, llm_errc::content_refused,
+          llm_errc::configuration}) {
         EXPECT_FALSE(is_retryable(failure(code)));
     }
     EXPECT_FALSE(is_retryable(failure(llm_errc::server).with_retryable(false)));
     EXPECT_TRUE(is_retryable(failure(llm_errc::not_found).with_retryable(true)));
     EXPECT_FALSE(is_retryable(error::cancelled(cancel_reason::user)));
-    EXPECT_TRUE(is_retryable(error(ports::make_error_code(ports::http_errc::connection_reset), "x")));
+    EXPECT_TRUE(
+        is_retryable(error(ports::make_error_code(ports::http_errc::connection_reset), "x")));
     EXPECT_FALSE(is_retryable(error(ports::make_error_code(ports::http_errc::tls_failed), "x")));
     EXPECT_FALSE(is_retryable(error(errc::internal, "x")));
 }
@@ -58,7 +60,8 @@ TEST(retry, waits_grow_with_full_jitter_up_to_the_cap) {
         for (std::size_t i = 0; i < 8; ++i) {
             const auto decision = state.after(failure(llm_errc::server), start, {});
             ASSERT_TRUE(decision.again);
-            const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(decision.at - start);
+            const auto wait =
+                std::chrono::duration_cast<std::chrono::milliseconds>(decision.at - start);
             greatest[i] = std::max(greatest[i], wait);
             sum[i] += static_cast<double>(wait.count());
         }
@@ -69,7 +72,8 @@ TEST(retry, waits_grow_with_full_jitter_up_to_the_cap) {
     for (std::size_t i = 0; i < 8; ++i, ceiling = std::min(ceiling * 2, options.longest_wait)) {
         EXPECT_LE(greatest[i], ceiling);
         EXPECT_GT(greatest[i], ceiling * 9 / 10);
-        EXPECT_NEAR(sum[i] / rounds, static_cast<double>(ceiling.count()) / 2, static_cast<double>(ceiling.count()) / 20);
+        EXPECT_NEAR(sum[i] / rounds, static_cast<double>(ceiling.count()) / 2,
+                    static_cast<double>(ceiling.count()) / 20);
     }
 }
 
@@ -90,12 +94,14 @@ TEST(retry, the_service_is_not_asked_before_it_said) {
     auto jitter = make_jitter(options);
     retry_state state(options, jitter);
     for (int i = 0; i < 50; ++i) {
-        const auto decision = state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
+        const auto decision =
+            state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
         ASSERT_TRUE(decision.again);
         EXPECT_GE(decision.at, start + 20s);
         EXPECT_LE(decision.at, start + 22s);
     }
-    EXPECT_FALSE(state.after(failure(llm_errc::rate_limit).with_retry_after(121s), start, {}).again);
+    EXPECT_FALSE(
+        state.after(failure(llm_errc::rate_limit).with_retry_after(121s), start, {}).again);
 }
 
 TEST(retry, a_try_that_cannot_end_in_time_is_not_started) {
@@ -129,9 +135,10 @@ TEST(retry, dates_in_all_three_forms) {
     EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), date);
     EXPECT_EQ(parse_http_date("Sun Nov  6 08:49:37 1994"), date);
     EXPECT_EQ(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT"), date + std::chrono::days(36525));
-    for (const char* wrong : {"", "Sun, 06 Nov 1994 08:49:37", "Sun, 31 Feb 1994 08:49:37 GMT",
-                              "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
-                              "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08-49-37 GMT", "1994-11-06"}) {
+    for (const char* wrong :
+         {"", "Sun, 06 Nov 1994 08:49:37", "Sun, 31 Feb 1994 08:49:37 GMT",
+          "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
+          "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08-49-37 GMT", "1994-11-06"}) {
         EXPECT_FALSE(parse_http_date(wrong)) << wrong;
     }
 }
@@ -145,7 +152,8 @@ TEST(retry, advice_of_the_headers) {
     for (const char* wrong : {"", "-1", "nan", "inf", "1e3", "0x10", "soon"}) {
         EXPECT_FALSE(read_retry_advice({}, wrong, wrong, date).wait) << wrong;
     }
-    EXPECT_EQ(read_retry_advice({}, {}, "99999999999999999999999", date).wait, std::chrono::weeks(1));
+    EXPECT_EQ(read_retry_advice({}, {}, "99999999999999999999999", date).wait,
+              std::chrono::weeks(1));
     EXPECT_EQ(read_retry_advice("true", {}, {}, date).should_retry, true);
     EXPECT_EQ(read_retry_advice("false", {}, {}, date).should_retry, false);
     EXPECT_EQ(read_retry_advice("yes", {}, {}, date).should_retry, std::nullopt);

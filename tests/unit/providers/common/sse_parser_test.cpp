@@ -32,7 +32,8 @@ std::vector<std::string> events_of(std::string_view text,
                 return events;
             }
             if (!*got) break;
-            events.push_back(std::string(event.type) + "|" + std::string(event.id) + "|" + std::string(event.data));
+            events.push_back(std::string(event.type) + "|" + std::string(event.id) + "|" +
+                             std::string(event.data));
         }
         at = end;
     }
@@ -45,7 +46,9 @@ void expect_events(std::string_view text, const std::vector<std::string>& wanted
     EXPECT_EQ(events_of(text, [&](std::size_t) { return text.size(); }), wanted);
     EXPECT_EQ(events_of(text, [](std::size_t at) { return at + 1; }), wanted);
     for (std::size_t cut = 1; cut < text.size(); ++cut) {
-        EXPECT_EQ(events_of(text, [&](std::size_t at) { return at < cut ? cut : text.size(); }), wanted) << cut;
+        EXPECT_EQ(events_of(text, [&](std::size_t at) { return at < cut ? cut : text.size(); }),
+                  wanted)
+            << cut;
     }
     std::mt19937 random(11);
     for (int round = 0; round < 200; ++round) {
@@ -55,22 +58,30 @@ void expect_events(std::string_view text, const std::vector<std::string>& wanted
 
 TEST(sse_parser, line_ends_of_all_kinds) {
     for (const std::string end : {"\n", "\r", "\r\n"}) {
-        std::string text = "data: a" + end + "data: b" + end + end + ": comment" + end + end + "event: x" + end +
-                           "id: 1" + end + "data:c" + end + end + "data" + end + end;
+        std::string text = "data: a" + end + "data: b" + end + end + ": comment" + end + end +
+                           "event: x" + end + "id: 1" + end + "data:c" + end + end + "data" + end +
+                           end;
         expect_events(text, {"||a\nb", "x|1|c", "|1|"});
     }
     expect_events("data: a\r\ndata: b\n\rdata: c\r\r\n", {"||a\nb", "||c"});
 }
 
 TEST(sse_parser, bom_only_at_the_beginning) {
-    expect_events("\xEF\xBB\xBF" "data: a\n\n\xEF\xBB\xBF" "data: b\n\ndata: c\n\n", {"||a", "||c"});
-    expect_events("\xEF\xBB" "data: a\n\ndata: b\n\n", {"||b"});
+    expect_events(
+        "\xEF\xBB\xBF"
+        "data: a\n\n\xEF\xBB\xBF"
+        "data: b\n\ndata: c\n\n",
+        {"||a", "||c"});
+    expect_events(
+        "\xEF\xBB"
+        "data: a\n\ndata: b\n\n",
+        {"||b"});
 }
 
 TEST(sse_parser, fields_as_the_standard_has_them) {
     expect_events("data:  two blanks\n\n", {"|| two blanks"});
     expect_events("data: a:b\nretry: 10\nnonsense\nDATA: x\n\n", {"||a:b"});
-    expect_events("event: x\n\ndata: a\n\n", {"||a"});          // an event without data leaves no type
+    expect_events("event: x\n\ndata: a\n\n", {"||a"}); // an event without data leaves no type
     expect_events("id: 1\n\ndata: a\n\nid\ndata: b\n\n", {"|1|a", "||b"});
     expect_events(std::string("id: a\0b\ndata: x\n\n", 17), {"||x"});
     expect_events("data:\n\ndata\ndata\n\n", {"||", "||\n"});
@@ -87,11 +98,14 @@ TEST(sse_parser, lines_and_events_are_bounded) {
     const auto whole = [](std::size_t) { return std::size_t(1000); };
     const auto single = [](std::size_t at) { return at + 1; };
     for (const auto& cut : std::vector<std::function<std::size_t(std::size_t)>>{whole, single}) {
-        EXPECT_EQ(events_of("data: 0123456789\n\n", cut, limits), (std::vector<std::string>{"||0123456789"}));
-        EXPECT_EQ(events_of("data: 01234567890\n\n", cut, limits), (std::vector<std::string>{"error"}));
+        EXPECT_EQ(events_of("data: 0123456789\n\n", cut, limits),
+                  (std::vector<std::string>{"||0123456789"}));
+        EXPECT_EQ(events_of("data: 01234567890\n\n", cut, limits),
+                  (std::vector<std::string>{"error"}));
         EXPECT_EQ(events_of("data: 0123456789\ndata: 0123456789\n\n", cut, limits),
                   (std::vector<std::string>{"error"}));
-        EXPECT_EQ(events_of(":" + std::string(100, 'x'), cut, limits), (std::vector<std::string>{"error"}));
+        EXPECT_EQ(events_of(":" + std::string(100, 'x'), cut, limits),
+                  (std::vector<std::string>{"error"}));
     }
     sse_parser parser(limits);
     const std::string big(100, 'x');

@@ -34,7 +34,8 @@ providers::retry_options retries_of(unsigned retries) {
 class scripted_run final : public adapter_run {
 public:
     scripted_run(std::string_view rules, unsigned retries)
-        : port_(providers::make_scripted_provider(load(rules), {"model", retries_of(retries)}, on.loop, log)) {}
+        : port_(providers::make_scripted_provider(load(rules), {"model", retries_of(retries)},
+                                                  on.loop, log)) {}
     ports::llm_port& port() override { return *port_; }
     void finish() override {}
 
@@ -103,13 +104,14 @@ private:
 } // namespace
 
 std::vector<adapter> all_adapters() {
-    return {{"scripted",
-             [](std::string_view rules, unsigned retries) {
-                 return std::unique_ptr<adapter_run>(std::make_unique<scripted_run>(rules, retries));
-             }},
-            {"openai", [](std::string_view rules, unsigned retries) {
-                 return std::unique_ptr<adapter_run>(std::make_unique<openai_run>(rules, retries));
-             }}};
+    return {
+        {"scripted",
+         [](std::string_view rules, unsigned retries) {
+             return std::unique_ptr<adapter_run>(std::make_unique<scripted_run>(rules, retries));
+         }},
+        {"openai", [](std::string_view rules, unsigned retries) {
+             return std::unique_ptr<adapter_run>(std::make_unique<openai_run>(rules, retries));
+         }}};
 }
 
 } // namespace heddle::testing

@@ -1,8 +1,8 @@
 // What every provider keeps, whatever the service behind it.
 #include "adapters.hpp"
 
-#include <boost/asio/steady_timer.hpp>
 #include <gtest/gtest.h>
+#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 
@@ -20,12 +20,15 @@ using ports::llm_errc;
 
 class contract : public ::testing::TestWithParam<adapter> {
 protected:
-    void start(std::string_view rules, unsigned retries = 0) { run = GetParam().start(rules, retries); }
+    void start(std::string_view rules, unsigned retries = 0) {
+        run = GetParam().start(rules, retries);
+    }
     void TearDown() override {
         if (run) run->finish();
     }
 
-    result<chat_response> complete(const chat_request& request, coro::cancel_source* cancel = nullptr,
+    result<chat_response> complete(const chat_request& request,
+                                   coro::cancel_source* cancel = nullptr,
                                    coro::deadline until = {}) {
         return run->on.run(run->port().complete(request, run->on.context(cancel, until)));
     }
@@ -40,8 +43,10 @@ protected:
 /// Asks for cancellation after a while.
 class cancel_later {
 public:
-    cancel_later(test_loop& on, coro::cancel_source& source, std::chrono::milliseconds time) : timer_(on.io, time) {
-        timer_.async_wait([&source](boost::system::error_code) { source.request(cancel_reason::user); });
+    cancel_later(test_loop& on, coro::cancel_source& source, std::chrono::milliseconds time)
+        : timer_(on.io, time) {
+        timer_.async_wait(
+            [&source](boost::system::error_code) { source.request(cancel_reason::user); });
     }
 
 private:
@@ -49,7 +54,8 @@ private:
 };
 
 TEST_P(contract, plain_question_gets_its_answer) {
-    start(R"json({"rules":[{"match":"capital of (\\w+)","template":"Paris is in {{1}}. \"ż\" \u0001\n"}]})json");
+    start(
+        R"json({"rules":[{"match":"capital of (\\w+)","template":"Paris is in {{1}}. \"ż\" \u0001\n"}]})json");
     const auto answer = complete(user_request("the capital of France?", "m-1"));
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(answer->text, "Paris is in France. \"ż\" \x01\n");
@@ -62,7 +68,8 @@ TEST_P(contract, plain_question_gets_its_answer) {
 }
 
 TEST_P(contract, system_text_and_earlier_turns_reach_the_model) {
-    start(R"json({"rules":[{"match":{"system":"terse","prompt":"name is (\\w+)","user":"^who"},"template":"{{1}}"}]})json");
+    start(
+        R"json({"rules":[{"match":{"system":"terse","prompt":"name is (\\w+)","user":"^who"},"template":"{{1}}"}]})json");
     chat_request request = user_request("My name is Ada.");
     request.messages.insert(request.messages.begin(), {chat_role::system, "Be terse.", {}, {}, {}});
     request.messages.push_back({chat_role::assistant, "Hello Ada.", {}, {}, {}});
@@ -73,12 +80,14 @@ TEST_P(contract, system_text_and_earlier_turns_reach_the_model) {
 }
 
 TEST_P(contract, answers_by_schema_are_json) {
-    start(R"json({"rules":[{"match":"(\\w+), (\\d+)","json":{"name":"{{1}}","age":"{{2}}"}}]})json");
+    start(
+        R"json({"rules":[{"match":"(\\w+), (\\d+)","json":{"name":"{{1}}","age":"{{2}}"}}]})json");
     chat_request request = user_request("Ada, 36");
-    request.format = {ports::response_format::kind::json_schema, "person",
-                      R"json({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},
+    request.format = {
+        ports::response_format::kind::json_schema, "person",
+        R"json({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},
                           "required":["name","age"],"additionalProperties":false})json",
-                      true};
+        true};
     const auto answer = complete(request);
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(json::parse(answer->text), (json::value{{"name", "Ada"}, {"age", 36}}));
@@ -108,7 +117,8 @@ TEST_P(contract, tools_are_called_and_their_results_go_back) {
 }
 
 TEST_P(contract, ends_and_refusals_are_told) {
-    start(R"json({"rules":[{"match":"l","text":"cut","finish":"length"},{"match":"f","text":"","finish":"content_filter"},
+    start(
+        R"json({"rules":[{"match":"l","text":"cut","finish":"length"},{"match":"f","text":"","finish":"content_filter"},
         {"match":"r","refusal":"No."}]})json");
     EXPECT_EQ(complete(user_request("l"))->finish, finish_reason::length);
     EXPECT_EQ(complete(user_request("f"))->finish, finish_reason::content_filter);
@@ -132,11 +142,16 @@ TEST_P(contract, errors_have_their_kind_and_say_whether_they_pass) {
         bool retryable;
     };
     for (const auto& [prompt, kind, retryable] :
-         {expectation{"400", llm_errc::invalid_request, false}, {"401", llm_errc::authentication, false},
-          {"403", llm_errc::permission, false}, {"404", llm_errc::not_found, false},
-          {"408", llm_errc::request_timeout, true}, {"409", llm_errc::conflict, true},
-          {"quota", llm_errc::quota, false}, {"429", llm_errc::rate_limit, true},
-          {"500", llm_errc::server, true}, {"529", llm_errc::overloaded, true}}) {
+         {expectation{"400", llm_errc::invalid_request, false},
+          {"401", llm_errc::authentication, false},
+          {"403", llm_errc::permission, false},
+          {"404", llm_errc::not_found, false},
+          {"408", llm_errc::request_timeout, true},
+          {"409", llm_errc::conflict, true},
+          {"quota", llm_errc::quota, false},
+          {"429", llm_errc::rate_limit, true},
+          {"500", llm_errc::server, true},
+          {"529", llm_errc::overloaded, true}}) {
         SCOPED_TRACE(prompt);
         const auto answer = complete(user_request(prompt));
         ASSERT_FALSE(answer);
@@ -150,7 +165,8 @@ TEST_P(contract, errors_have_their_kind_and_say_whether_they_pass) {
     }
     const auto unmatched = complete(user_request("something else"));
     ASSERT_FALSE(unmatched);
-    EXPECT_NE(unmatched.error().message().find("no rule of rules.json takes the prompt that begins \"something"),
+    EXPECT_NE(unmatched.error().message().find(
+                  "no rule of rules.json takes the prompt that begins \"something"),
               std::string::npos)
         << unmatched.error().message();
 }
@@ -158,7 +174,8 @@ TEST_P(contract, errors_have_their_kind_and_say_whether_they_pass) {
 TEST_P(contract, passing_errors_are_retried_and_lasting_ones_not) {
     start(R"json({"rules":[{"match":"twice","text":"ok","error":{"status":503,"times":2}},
         {"match":"never","text":"ok","error":{"status":400,"times":1}},
-        {"match":"quota","text":"ok","error":{"status":429,"code":"insufficient_quota","times":1}}]})json", 2);
+        {"match":"quota","text":"ok","error":{"status":429,"code":"insufficient_quota","times":1}}]})json",
+          2);
     const auto answer = complete(user_request("twice"));
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(answer->attempts, 3U);
@@ -172,7 +189,8 @@ TEST_P(contract, retries_keep_to_the_deadline) {
     const auto begin = clock::now();
     const auto answer = complete(user_request("x"), nullptr, coro::deadline(begin + 2s));
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::rate_limit)); // told at once, not after the wait
+    EXPECT_EQ(answer.error().code(),
+              make_error_code(llm_errc::rate_limit)); // told at once, not after the wait
     EXPECT_LT(clock::now() - begin, 1s);
 }
 
@@ -216,7 +234,8 @@ TEST_P(contract, deadline_ends_a_slow_call) {
 }
 
 TEST_P(contract, streamed_pieces_join_to_the_answer) {
-    start(R"json({"default":{"text":"The loom holds the warp threads under tension, and the weft — 日本語 — goes through.",
+    start(
+        R"json({"default":{"text":"The loom holds the warp threads under tension, and the weft — 日本語 — goes through.",
         "piece_ms":2}})json");
     std::string joined;
     int pieces = 0;
@@ -232,9 +251,11 @@ TEST_P(contract, streamed_pieces_join_to_the_answer) {
 }
 
 TEST_P(contract, streams_carry_calls_refusals_and_errors_too) {
-    start(R"json({"rules":[{"match":"call","tool_calls":[{"id":"a","name":"f","arguments":{"x":1}},{"id":"b","name":"g"}]},
+    start(
+        R"json({"rules":[{"match":"call","tool_calls":[{"id":"a","name":"f","arguments":{"x":1}},{"id":"b","name":"g"}]},
         {"match":"no","refusal":"I will not do that for anybody."},
-        {"match":"busy","text":"ok now","error":{"status":503,"times":1}}, {"match":"bad","error":{"status":400}}]})json", 1);
+        {"match":"busy","text":"ok now","error":{"status":503,"times":1}}, {"match":"bad","error":{"status":400}}]})json",
+        1);
     const auto called = stream(user_request("call"), nullptr);
     ASSERT_TRUE(called) << called.error().message();
     ASSERT_EQ(called->tool_calls.size(), 2U);
@@ -251,7 +272,9 @@ TEST_P(contract, streams_carry_calls_refusals_and_errors_too) {
 }
 
 TEST_P(contract, the_receiver_of_a_stream_can_end_it) {
-    start(R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":1}})json", 3);
+    start(
+        R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":1}})json",
+        3);
     int pieces = 0;
     const auto answer = stream(user_request("x"), [&](std::string_view) -> result<void> {
         ++pieces;
@@ -264,7 +287,8 @@ TEST_P(contract, the_receiver_of_a_stream_can_end_it) {
 }
 
 TEST_P(contract, cancellation_ends_a_stream_between_its_pieces) {
-    start(R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":30000}})json");
+    start(
+        R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":30000}})json");
     coro::cancel_source cancel;
     const auto answer = stream(
         user_request("x"),
@@ -291,12 +315,15 @@ TEST(contract_of_both_front_ends, answers_are_identical) {
         if (!answer) {
             const auto& info = answer.error().info();
             return answer.error().message() + "|" + info.code.message() + "|" +
-                   std::to_string(info.retry_after.value_or(0ms).count()) + (info.retryable.value_or(false) ? "r" : "");
+                   std::to_string(info.retry_after.value_or(0ms).count()) +
+                   (info.retryable.value_or(false) ? "r" : "");
         }
-        std::string text = answer->id + "|" + answer->model + "|" + answer->text + "|" + answer->refusal + "|";
-        for (const auto& call : answer->tool_calls) text += call.id + call.name + call.arguments_json;
-        text += std::string(to_string(answer->finish)) + std::to_string(answer->usage->input) + "," +
-                std::to_string(answer->usage->output);
+        std::string text =
+            answer->id + "|" + answer->model + "|" + answer->text + "|" + answer->refusal + "|";
+        for (const auto& call : answer->tool_calls)
+            text += call.id + call.name + call.arguments_json;
+        text += std::string(to_string(answer->finish)) + std::to_string(answer->usage->input) +
+                "," + std::to_string(answer->usage->output);
         return text;
     };
     std::vector<std::vector<std::string>> seen;
@@ -304,15 +331,18 @@ TEST(contract_of_both_front_ends, answers_are_identical) {
         auto run = one.start(rules, 0);
         auto& answers = seen.emplace_back();
         for (int round = 0; round < 20; ++round) {
-            for (const char* prompt : {"sum a b \"c\"\nd\te", "chance", "call żółw", "wait", "none of them"}) {
+            for (const char* prompt :
+                 {"sum a b \"c\"\nd\te", "chance", "call żółw", "wait", "none of them"}) {
                 const chat_request request = user_request(prompt);
-                answers.push_back(describe(run->on.run(run->port().complete(request, run->on.context()))));
+                answers.push_back(
+                    describe(run->on.run(run->port().complete(request, run->on.context()))));
                 std::string pieces;
                 const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
                     pieces += "[" + std::string(text) + "]";
                     return {};
                 };
-                answers.push_back(describe(run->on.run(run->port().stream(request, sink, run->on.context()))));
+                answers.push_back(
+                    describe(run->on.run(run->port().stream(request, sink, run->on.context()))));
                 answers.push_back(pieces);
             }
         }

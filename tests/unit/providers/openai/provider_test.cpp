@@ -51,30 +51,36 @@ struct fixture {
 std::string stream_of(std::string_view text) {
     std::string body;
     for (const char c : text) {
-        body += std::string(R"(data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":")") + c +
-                "\"},\"finish_reason\":null}]}\n\n";
+        body += std::string(
+                    R"(data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":")") +
+                c + "\"},\"finish_reason\":null}]}\n\n";
     }
     return body;
 }
 
 constexpr std::string_view stream_end =
-    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: "
+    "[DONE]\n\n";
 
-const std::vector<std::pair<std::string, std::string>> as_stream = {{"content-type", "text/event-stream"}};
+const std::vector<std::pair<std::string, std::string>> as_stream = {
+    {"content-type", "text/event-stream"}};
 
 TEST(openai_provider, base_urls_keep_their_prefix) {
     fixture with;
-    EXPECT_EQ(with.leads_to("https://api.openai.com/v1"), "https://api.openai.com /v1/chat/completions");
-    EXPECT_EQ(with.leads_to("https://openrouter.ai/api/v1/"), "https://openrouter.ai /api/v1/chat/completions");
+    EXPECT_EQ(with.leads_to("https://api.openai.com/v1"),
+              "https://api.openai.com /v1/chat/completions");
+    EXPECT_EQ(with.leads_to("https://openrouter.ai/api/v1/"),
+              "https://openrouter.ai /api/v1/chat/completions");
     EXPECT_EQ(with.leads_to("http://127.0.0.1:8080"), "http://127.0.0.1:8080 /chat/completions");
     EXPECT_EQ(with.leads_to("HTTP://[::1]:80/a/b"), "http://[::1]:80 /a/b/chat/completions");
 }
 
 TEST(openai_provider, wrong_base_urls_are_refused_and_their_secrets_not_shown) {
     fixture with;
-    for (const char* url : {"", "api.openai.com", "ftp://x", "https://", "https:///v1", "https://user:pass@host/v1",
-                            "https://host/v1?key=abc", "https://host/#x", "https://ho st/", "http://[::1/v1",
-                            "https://host/v1\r\nx: y"}) {
+    for (const char* url :
+         {"", "api.openai.com", "ftp://x", "https://", "https:///v1", "https://user:pass@host/v1",
+          "https://host/v1?key=abc", "https://host/#x", "https://ho st/", "http://[::1/v1",
+          "https://host/v1\r\nx: y"}) {
         const error failure = with.refused(options_for(url));
         EXPECT_EQ(failure.code(), make_error_code(llm_errc::configuration)) << url;
         EXPECT_EQ(failure.message().find("pass"), failure.message().find("password")) << url;
@@ -115,7 +121,8 @@ TEST(openai_provider, keys_are_trimmed_checked_and_needed_where_there_is_no_othe
     auto open = with.make(local);
     with.http.reply(200, read_file(wire_data("response-doc/ok.json")));
     EXPECT_TRUE(with.on.run(open->complete(with.request, with.on.context())));
-    for (const auto& header : with.http.requests[1].headers) EXPECT_NE(header.name, "authorization");
+    for (const auto& header : with.http.requests[1].headers)
+        EXPECT_NE(header.name, "authorization");
 }
 
 TEST(openai_provider, a_key_sent_without_encryption_is_warned_about) {
@@ -133,12 +140,15 @@ TEST(openai_provider, no_error_and_no_log_line_shows_the_key) {
         openai::options options = options_for();
         options.retry.max_retries = options.retry.max_rate_limit_retries = 1;
         auto port = with.make(options);
-        const std::string body = R"({"error":{"message":"you sent Bearer )" + std::string(key) + R"(","type":")" +
-                                 std::string(key) + R"(","code":")" + std::string(key) + "\"}}";
-        for (int i = 0; i < 3; ++i) with.http.reply(status, body, {{"x-request-id", std::string(key)}});
+        const std::string body = R"({"error":{"message":"you sent Bearer )" + std::string(key) +
+                                 R"(","type":")" + std::string(key) + R"(","code":")" +
+                                 std::string(key) + "\"}}";
+        for (int i = 0; i < 3; ++i)
+            with.http.reply(status, body, {{"x-request-id", std::string(key)}});
         const auto answer = with.on.run(port->complete(with.request, with.on.context()));
         ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().message().find(key), std::string::npos) << answer.error().message();
+        EXPECT_EQ(answer.error().message().find(key), std::string::npos)
+            << answer.error().message();
         EXPECT_EQ(with.log.text.find(key), std::string::npos) << with.log.text;
         EXPECT_FALSE(with.log.text.empty());
     }
@@ -151,7 +161,8 @@ TEST(openai_provider, connection_errors_are_retried_and_told_as_such) {
     auto port = with.make(options);
     for (int i = 0; i < 3; ++i) {
         fake_http::answer broken;
-        broken.ends_with = error(make_error_code(ports::http_errc::connection_reset), "reset by peer");
+        broken.ends_with =
+            error(make_error_code(ports::http_errc::connection_reset), "reset by peer");
         with.http.answers.push_back(std::move(broken));
     }
     const auto answer = with.on.run(port->complete(with.request, with.on.context()));
@@ -160,14 +171,16 @@ TEST(openai_provider, connection_errors_are_retried_and_told_as_such) {
     EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::connection));
     EXPECT_EQ(answer.error().message(), "openai: reset by peer");
     ASSERT_TRUE(answer.error().info().cause);
-    EXPECT_EQ(answer.error().info().cause->code(), make_error_code(ports::http_errc::connection_reset));
+    EXPECT_EQ(answer.error().info().cause->code(),
+              make_error_code(ports::http_errc::connection_reset));
 }
 
 TEST(openai_provider, a_stream_is_not_begun_again_once_text_was_handed_out) {
     fixture with;
     auto port = with.make(options_for());
     with.http.reply(200, stream_of("abc"), as_stream);
-    with.http.answers.back().ends_with = error(make_error_code(ports::http_errc::connection_closed), "closed");
+    with.http.answers.back().ends_with =
+        error(make_error_code(ports::http_errc::connection_closed), "closed");
     with.http.answers.back().piece = 7;
     std::string seen;
     const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
@@ -178,7 +191,8 @@ TEST(openai_provider, a_stream_is_not_begun_again_once_text_was_handed_out) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(with.http.requests.size(), 1U);
     EXPECT_EQ(seen, "abc");
-    const auto kept = std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+    const auto kept =
+        std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
     ASSERT_TRUE(kept);
     EXPECT_EQ(kept->so_far.text, "abc");
 }
@@ -187,7 +201,8 @@ TEST(openai_provider, a_stream_that_fails_before_its_first_piece_is_tried_again)
     fixture with;
     auto port = with.make(options_for());
     with.http.reply(503, "{}");
-    with.http.reply(200, "data: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}\n\n", as_stream);
+    with.http.reply(200, "data: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}\n\n",
+                    as_stream);
     with.http.reply(200, stream_of("ok") + std::string(stream_end), as_stream);
     std::string seen;
     const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {

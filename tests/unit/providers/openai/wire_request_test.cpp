@@ -4,8 +4,8 @@
 #include <heddle/providers/openai/chat_wire.hpp>
 #include <heddle/providers/openai/provider.hpp>
 
-#include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
+#include <boost/json/serialize.hpp>
 
 #include <functional>
 #include <map>
@@ -117,7 +117,8 @@ std::map<std::string, wire_case> cases() {
     made["stream-cut"] = {user_request("canon:disconnect"), answer_mode::stream};
     made["stream-unicode"] = {user_request("canon:unicode"), answer_mode::stream};
     made["stream-tool"] = {with_tools(user_request("canon:tool2")), answer_mode::stream_with_usage};
-    made["stream-text-and-tool"] = {with_tools(user_request("canon:texttool")), answer_mode::stream};
+    made["stream-text-and-tool"] = {with_tools(user_request("canon:texttool")),
+                                    answer_mode::stream};
     return made;
 }
 
@@ -163,7 +164,7 @@ TEST(openai_wire_request, every_recorded_request_is_reproduced) {
     for (const auto& entry : std::filesystem::directory_iterator(wire_data("request"))) {
         left.insert(entry.path().stem().string());
     }
-    left.erase("models-list");       // the two tests below
+    left.erase("models-list"); // the two tests below
     left.erase("retry-after-429.2");
     for (const auto& [name, wanted] : made) {
         SCOPED_TRACE(name);
@@ -213,8 +214,8 @@ TEST(openai_wire_request, retry_is_sent_as_recorded) {
 TEST(openai_wire_request, models_list_as_recorded) {
     const json::object wanted = recorded("models-list");
     EXPECT_EQ("/v1" + std::string(openai::models_path), wanted.at("path").as_string());
-    const auto headers = openai::request_headers(secret(std::string(test_key)), "", "",
-                                                 openai::request_body::none);
+    const auto headers =
+        openai::request_headers(secret(std::string(test_key)), "", "", openai::request_body::none);
     EXPECT_EQ(seen_headers(headers, test_key), wanted.at("headers").as_object());
 }
 
@@ -235,8 +236,8 @@ TEST(openai_wire_request, any_bytes_become_valid_json) {
 TEST(openai_wire_request, compatible_dialect_leaves_out_what_others_do_not_know) {
     chat_request request = cases()["tool-roundtrip.2"].request;
     request.max_output_tokens = 5;
-    const auto body =
-        openai::encode_request(request, {openai::answer_mode::whole, openai::wire_dialect::compatible});
+    const auto body = openai::encode_request(
+        request, {openai::answer_mode::whole, openai::wire_dialect::compatible});
     ASSERT_TRUE(body);
     const json::value read = json::parse(*body);
     EXPECT_EQ(read.at("max_tokens").as_int64(), 5);

@@ -122,7 +122,8 @@ void expect_read(const json::object& expect, const result<chat_response>& read) 
     if (const auto* stop = expect.if_contains("stop")) {
         EXPECT_EQ(stop_name(*read), stop->as_string());
     }
-    if (const auto* calls = expect.if_contains("tool_calls")) expect_calls(calls->as_array(), *read);
+    if (const auto* calls = expect.if_contains("tool_calls"))
+        expect_calls(calls->as_array(), *read);
     if (expect.contains("refusal")) {
         EXPECT_FALSE(read->refusal.empty());
         EXPECT_EQ(read->finish, ports::finish_reason::refusal);
@@ -190,7 +191,8 @@ TEST(openai_wire_response, every_answer_of_the_mock_is_read) {
         openai::chat_decoder decoder{{}};
         if (entry.path().extension() == ".sse") {
             for (const std::size_t step : {1UL, 2UL, 7UL, 100000UL}) {
-                const auto read = read_stream(answer.body, [&](std::size_t at) { return at + step; });
+                const auto read =
+                    read_stream(answer.body, [&](std::size_t at) { return at + step; });
                 if (name == "stream-cut") {
                     ASSERT_FALSE(read);
                     EXPECT_EQ(read.error().code(), make_error_code(llm_errc::connection));
@@ -205,11 +207,15 @@ TEST(openai_wire_response, every_answer_of_the_mock_is_read) {
                     EXPECT_EQ(read->text, "The capital of France is Paris.");
                     EXPECT_EQ(read->usage.value().output, 8);
                 } else if (name == "stream-unicode") {
-                    EXPECT_EQ(read->text, "Zażółć gęślą jaźń — 日本語 🧵 \"quoted\" \\ back\tslash\nnew line");
+                    EXPECT_EQ(read->text,
+                              "Zażółć gęślą jaźń — 日本語 🧵 \"quoted\" \\ back\tslash\nnew "
+                              "line");
                 } else if (name == "stream-tool") {
                     ASSERT_EQ(read->tool_calls.size(), 2U);
-                    EXPECT_EQ(json::parse(read->tool_calls[0].arguments_json).at("unit"), "celsius");
-                    EXPECT_EQ(json::parse(read->tool_calls[1].arguments_json).at("tz"), "Europe/Paris");
+                    EXPECT_EQ(json::parse(read->tool_calls[0].arguments_json).at("unit"),
+                              "celsius");
+                    EXPECT_EQ(json::parse(read->tool_calls[1].arguments_json).at("tz"),
+                              "Europe/Paris");
                 } else if (name == "stream-text-and-tool") {
                     EXPECT_EQ(read->text, "Let me check the weather.");
                     ASSERT_EQ(read->tool_calls.size(), 1U);
@@ -298,7 +304,8 @@ TEST(openai_wire_response, keys_that_the_server_repeats_are_not_shown) {
                all.find("AbCdEfGh") != std::string::npos;
     };
     EXPECT_FALSE(shows(R"({"error":{"message":"Incorrect API key provided: )" + own + "\"}}"));
-    EXPECT_FALSE(shows(R"({"error":{"message":"key )" + other + R"( is wrong","code":")" + own + "\"}}"));
+    EXPECT_FALSE(
+        shows(R"({"error":{"message":"key )" + other + R"( is wrong","code":")" + own + "\"}}"));
     EXPECT_FALSE(shows("plain text with " + own + " and " + other));
     EXPECT_FALSE(shows("<title>" + own + "</title>", 502));
     EXPECT_FALSE(shows(std::string(280, 'x') + own)); // the cut must not leave a part of it
@@ -308,15 +315,17 @@ TEST(openai_wire_response, keys_that_the_server_repeats_are_not_shown) {
 }
 
 TEST(openai_wire_response, texts_of_the_server_are_one_bounded_line) {
-    const error failure = failure_of(
-        answer_of(500, R"({"error":{"message":"a\n\u001b[31mb\r\n)" + std::string(100000, 'y') + "\"}}"));
+    const error failure = failure_of(answer_of(
+        500, R"({"error":{"message":"a\n\u001b[31mb\r\n)" + std::string(100000, 'y') + "\"}}"));
     EXPECT_LT(failure.message().size(), 500U);
     EXPECT_EQ(failure.message().find('\n'), std::string::npos);
     EXPECT_EQ(failure.message().find('\x1b'), std::string::npos);
 }
 
 TEST(openai_wire_response, shapes_of_errors_that_other_servers_use) {
-    EXPECT_NE(failure_of(answer_of(404, R"({"error":"model 'x' not found"})")).message().find("not found"),
+    EXPECT_NE(failure_of(answer_of(404, R"({"error":"model 'x' not found"})"))
+                  .message()
+                  .find("not found"),
               std::string::npos);
     EXPECT_NE(failure_of(answer_of(400, R"({"object":"error","message":"too long","code":400})"))
                   .message()
@@ -324,7 +333,8 @@ TEST(openai_wire_response, shapes_of_errors_that_other_servers_use) {
               std::string::npos);
     EXPECT_NE(failure_of(answer_of(422, R"({"detail":"bad field"})")).message().find("bad field"),
               std::string::npos);
-    const error routed = failure_of(answer_of(200, R"({"error":{"code":502,"message":"behind us"}})"));
+    const error routed =
+        failure_of(answer_of(200, R"({"error":{"code":502,"message":"behind us"}})"));
     EXPECT_EQ(routed.code(), make_error_code(llm_errc::server));
     EXPECT_EQ(routed.info().retryable, true);
 }
@@ -332,13 +342,16 @@ TEST(openai_wire_response, shapes_of_errors_that_other_servers_use) {
 TEST(openai_wire_response, hostile_answers_end_in_an_error) {
     const std::string deep(100000, '[');
     EXPECT_EQ(failure_of(answer_of(200, deep)).code(), make_error_code(llm_errc::protocol));
-    for (const char* body : {"", "null", "[]", "{}", R"({"choices":{}})", R"({"choices":[1]})",
-                             R"({"choices":[{}]})", R"({"choices":[{"message":3}]})",
-                             R"({"choices":[{"message":{"tool_calls":[4]}}]})", "\xff\xfe", "{\"a\":\"\xff\"}"}) {
-        EXPECT_EQ(failure_of(answer_of(200, body)).code(), make_error_code(llm_errc::protocol)) << body;
+    for (const char* body :
+         {"", "null", "[]", "{}", R"({"choices":{}})", R"({"choices":[1]})", R"({"choices":[{}]})",
+          R"({"choices":[{"message":3}]})", R"({"choices":[{"message":{"tool_calls":[4]}}]})",
+          "\xff\xfe", "{\"a\":\"\xff\"}"}) {
+        EXPECT_EQ(failure_of(answer_of(200, body)).code(), make_error_code(llm_errc::protocol))
+            << body;
     }
     std::string many = R"({"choices":[{"message":{"tool_calls":[)";
-    for (int i = 0; i < 1000; ++i) many += R"({"id":"x","function":{"name":"f","arguments":"{}"}},)";
+    for (int i = 0; i < 1000; ++i)
+        many += R"({"id":"x","function":{"name":"f","arguments":"{}"}},)";
     many.pop_back();
     many += "]}}]}";
     EXPECT_EQ(failure_of(answer_of(200, many)).code(), make_error_code(llm_errc::protocol));

@@ -2,8 +2,8 @@
 
 #include <heddle/providers/scripted/engine.hpp>
 
-#include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
+#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 #include <set>
@@ -27,7 +27,8 @@ std::shared_ptr<engine> load(std::string_view rules) {
 
 ports::chat_response reply(engine& model, const ports::chat_request& request) {
     outcome made = model.answer(request);
-    if (const auto* failed = std::get_if<fault>(&made.answer)) throw std::runtime_error(failed->message);
+    if (const auto* failed = std::get_if<fault>(&made.answer))
+        throw std::runtime_error(failed->message);
     return std::get<ports::chat_response>(std::move(made.answer));
 }
 
@@ -74,7 +75,8 @@ TEST(scripted_engine, each_part_of_a_prompt_can_be_matched) {
     EXPECT_EQ(called.tool_calls[0].arguments_json, R"({"n":2})");
     EXPECT_EQ(called.finish, ports::finish_reason::tool_calls);
     request.messages.push_back({chat_role::assistant, "", called.tool_calls, {}, {}});
-    request.messages.push_back({chat_role::tool, R"({"temp":18})", {}, called.tool_calls[0].id, "w"});
+    request.messages.push_back(
+        {chat_role::tool, R"({"temp":18})", {}, called.tool_calls[0].id, "w"});
     EXPECT_EQ(reply(*model, request).text, "It is 18 degrees.");
 
     ports::chat_request systems = user_request("q");
@@ -90,7 +92,8 @@ TEST(scripted_engine, each_part_of_a_prompt_can_be_matched) {
 
 TEST(scripted_engine, unmatched_prompt_names_the_file_and_shows_its_beginning) {
     const auto model = load(R"({"rules":[{"match":"^never$","text":"x"}]})");
-    const outcome made = model->answer(user_request("Tell me\na \"story\" " + std::string(500, 'x')));
+    const outcome made =
+        model->answer(user_request("Tell me\na \"story\" " + std::string(500, 'x')));
     const auto& failed = std::get<fault>(made.answer);
     EXPECT_EQ(failed.status, 400);
     EXPECT_EQ(failed.code, "no_matching_rule");
@@ -120,8 +123,12 @@ TEST(scripted_engine, expressions_may_hold_braces) {
 
 TEST(scripted_engine, groups_are_numbered_through_all_patterns) {
     EXPECT_EQ(text_of(R"json({"rules":[{"match":{"model":"(g)(p)t","user":"x(.)(?P<n>.)"},
-        "template":"{{0}} {{1}}{{2}} {{3}}{{4}} {{n}}"}]})json", "xyz"), "gpt gp yz z");
-    EXPECT_EQ(text_of(R"json({"rules":[{"match":"a(b)?(c)","template":"[{{1}}][{{2}}]"}]})json", "ac"), "[][c]");
+        "template":"{{0}} {{1}}{{2}} {{3}}{{4}} {{n}}"}]})json",
+                      "xyz"),
+              "gpt gp yz z");
+    EXPECT_EQ(
+        text_of(R"json({"rules":[{"match":"a(b)?(c)","template":"[{{1}}][{{2}}]"}]})json", "ac"),
+        "[][c]");
 }
 
 TEST(scripted_engine, json_answers_are_escaped_and_typed) {
@@ -144,13 +151,17 @@ TEST(scripted_engine, json_answers_are_escaped_and_typed) {
 TEST(scripted_engine, longest_block_ends_where_the_language_says) {
     const std::string header = "^[ \\t]*(?:def|function|fn)\\s+(\\w+)";
     const auto longest = [&](const std::string& text) {
-        return with_template("{{longest-block:" + header + "}} {{longest-block-lines:" + header + "}}", text);
+        return with_template(
+            "{{longest-block:" + header + "}} {{longest-block-lines:" + header + "}}", text);
     };
     EXPECT_EQ(longest("def a():\n    1\n    2\n\nx = 3\ny = 4\nz = 5\ndef b():\n    1\n"), "a 3");
-    EXPECT_EQ(longest("function a()\n  1\nend\nother\nother\nother\nfunction b()\n  1\n  2\nend\n"), "b 4");
+    EXPECT_EQ(longest("function a()\n  1\nend\nother\nother\nother\nfunction b()\n  1\n  2\nend\n"),
+              "b 4");
     EXPECT_EQ(longest("fn a() {\n  if x {\n  }\n}\nstatic x;\nstatic y;\nstatic z;\n"), "a 4");
     EXPECT_EQ(longest("fn a() { }\nlet x;\nlet y;\n"), "a 1");
-    EXPECT_EQ(longest("class X {\n    fn a() {\n#ifdef Y\n        1;\n#endif\n    }\n    fn b() {\n    }\n};\n"), "a 5");
+    EXPECT_EQ(longest("class X {\n    fn a() {\n#ifdef Y\n        1;\n#endif\n    }\n    fn b() "
+                      "{\n    }\n};\n"),
+              "a 5");
     EXPECT_EQ(longest("no header"), " 0");
     EXPECT_EQ(longest("fn a() {"), "a 1");
     EXPECT_EQ(longest("fn a() {\r\n}\r\n\r\n"), "a 2");
@@ -158,7 +169,8 @@ TEST(scripted_engine, longest_block_ends_where_the_language_says) {
 
 TEST(scripted_engine, errors_come_by_count_and_by_chance_of_the_seed) {
     const auto failures = [](const std::string& when, int calls) {
-        const auto model = load(R"({"seed":3,"rules":[{"match":"","text":"ok","error":{"status":503,)" + when + "}}]}");
+        const auto model = load(
+            R"({"seed":3,"rules":[{"match":"","text":"ok","error":{"status":503,)" + when + "}}]}");
         std::string seen;
         for (int i = 0; i < calls; ++i) {
             const outcome made = model->answer(user_request("x"));
@@ -211,19 +223,34 @@ TEST(scripted_engine, all_mistakes_are_told_with_their_place) {
         {"match":"(?P<user>a)","text":"x"}, {"match":"a","text":"x","finish":"done"}, 7,
         {"match":"a","template":"{{1}} {{open"}, {"match":"a","error":{"status":500,"times":1}}
         ]})json");
-    const std::vector<std::string> begins = {
-        "colour: is not known here", "seed: must be", "models: must be", "rules[0].match: the expression",
-        "rules[1]: lacks its match", "rules[2]: gives no answer", "rules[3].match.usr: is not known",
-        "rules[4]: has more than one", "rules[5].template: unknown name", "rules[6].template: \"{{count}}\" lacks",
-        "rules[7].json.k[0]: the expression", "rules[8].text: must be a text", "rules[8]: gives no answer",
-        "rules[9].delay_ms: begins", "rules[10].error: lacks its status", "rules[10].error: has more than one",
-        "rules[11].error.status: must be a number", "rules[12].tool_calls[0].name", "rules[12].tool_calls[0].arguments",
-        "rules[13].match: the group name 'user' is taken", "rules[14].finish", "rules[15]: must be an object",
-        "rules[16].template: there is no group 1", "rules[17]: fails at times"};
+    const std::vector<std::string> begins = {"colour: is not known here",
+                                             "seed: must be",
+                                             "models: must be",
+                                             "rules[0].match: the expression",
+                                             "rules[1]: lacks its match",
+                                             "rules[2]: gives no answer",
+                                             "rules[3].match.usr: is not known",
+                                             "rules[4]: has more than one",
+                                             "rules[5].template: unknown name",
+                                             "rules[6].template: \"{{count}}\" lacks",
+                                             "rules[7].json.k[0]: the expression",
+                                             "rules[8].text: must be a text",
+                                             "rules[8]: gives no answer",
+                                             "rules[9].delay_ms: begins",
+                                             "rules[10].error: lacks its status",
+                                             "rules[10].error: has more than one",
+                                             "rules[11].error.status: must be a number",
+                                             "rules[12].tool_calls[0].name",
+                                             "rules[12].tool_calls[0].arguments",
+                                             "rules[13].match: the group name 'user' is taken",
+                                             "rules[14].finish",
+                                             "rules[15]: must be an object",
+                                             "rules[16].template: there is no group 1",
+                                             "rules[17]: fails at times"};
     for (const std::string& wanted : begins) {
-        const bool told = std::any_of(mistakes.begin(), mistakes.end(), [&](const std::string& one) {
-            return one.starts_with(wanted);
-        });
+        const bool told =
+            std::any_of(mistakes.begin(), mistakes.end(),
+                        [&](const std::string& one) { return one.starts_with(wanted); });
         EXPECT_TRUE(told) << wanted;
     }
     EXPECT_EQ(mistakes.size(), begins.size());
@@ -293,7 +320,8 @@ TEST(scripted_engine, the_reference_page_is_true) {
         } else if (kind == "text error") {
             ASSERT_TRUE(given && std::holds_alternative<fault>(given->answer));
             const fault& failed = std::get<fault>(given->answer);
-            EXPECT_EQ(std::to_string(failed.status) + " " + failed.code + " " + failed.message, block);
+            EXPECT_EQ(std::to_string(failed.status) + " " + failed.code + " " + failed.message,
+                      block);
             ++checked;
         } else {
             ADD_FAILURE() << "unknown kind of block: " << kind;

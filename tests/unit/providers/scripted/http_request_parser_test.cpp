@@ -15,7 +15,8 @@ using providers::scripted::http_request_parser;
 using step = http_request_parser::step;
 
 /// What a parser makes of bytes that come in pieces: one line for each request, or its error.
-std::vector<std::string> read_all(std::string_view text, const std::function<std::size_t(std::size_t)>& next_cut,
+std::vector<std::string> read_all(std::string_view text,
+                                  const std::function<std::size_t(std::size_t)>& next_cut,
                                   http_request_limits limits = {}) {
     http_request_parser parser(limits);
     std::vector<std::string> seen;
@@ -34,8 +35,8 @@ std::vector<std::string> read_all(std::string_view text, const std::function<std
             }
             const auto& request = parser.request();
             seen.push_back(std::string(request.method) + " " + std::string(request.target) + " [" +
-                           std::string(request.authorization) + "] " + (request.keep_alive ? "keep " : "close ") +
-                           std::string(request.body));
+                           std::string(request.authorization) + "] " +
+                           (request.keep_alive ? "keep " : "close ") + std::string(request.body));
             begin += parser.consumed();
             parser.reset();
         }
@@ -43,33 +44,48 @@ std::vector<std::string> read_all(std::string_view text, const std::function<std
     return seen;
 }
 
-void expect_read(std::string_view text, const std::vector<std::string>& wanted, http_request_limits limits = {}) {
-    EXPECT_EQ(read_all(text, [&](std::size_t) { return text.size(); }, limits), wanted) << text;
-    EXPECT_EQ(read_all(text, [](std::size_t at) { return at + 1; }, limits), wanted) << text;
+void expect_read(std::string_view text, const std::vector<std::string>& wanted,
+                 http_request_limits limits = {}) {
+    EXPECT_EQ(read_all(
+                  text, [&](std::size_t) { return text.size(); }, limits),
+              wanted)
+        << text;
+    EXPECT_EQ(read_all(
+                  text, [](std::size_t at) { return at + 1; }, limits),
+              wanted)
+        << text;
     for (std::size_t cut = 1; cut < text.size(); ++cut) {
-        EXPECT_EQ(read_all(text, [&](std::size_t at) { return at < cut ? cut : text.size(); }, limits), wanted) << cut;
+        EXPECT_EQ(read_all(
+                      text, [&](std::size_t at) { return at < cut ? cut : text.size(); }, limits),
+                  wanted)
+            << cut;
     }
 }
 
 TEST(http_request_parser, requests_with_and_without_a_body) {
     expect_read("GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", {"GET /v1/models [] keep "});
-    expect_read("POST /a?b=c HTTP/1.1\r\nhost:x\r\nAuthorization:  Bearer k \r\nContent-Length: 5\r\n\r\nhello",
-                {"POST /a?b=c [Bearer k] keep hello"});
+    expect_read(
+        "POST /a?b=c HTTP/1.1\r\nhost:x\r\nAuthorization:  Bearer k \r\nContent-Length: "
+        "5\r\n\r\nhello",
+        {"POST /a?b=c [Bearer k] keep hello"});
     expect_read("GET / HTTP/1.1\r\nHost: x\r\nConnection: foo, Close\r\n\r\n", {"GET / [] close "});
     expect_read("GET / HTTP/1.0\r\n\r\n", {"GET / [] close "});
     expect_read("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", {"GET / [] keep "});
 }
 
 TEST(http_request_parser, requests_one_after_the_other) {
-    expect_read("POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n"
-                "POST /3 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nc\r\n0\r\n\r\n"
-                "GET /4 HTTP/1.1\r\nHost: x\r\n\r\nGET /5",
-                {"POST /1 [] keep ab", "GET /2 [] keep ", "POST /3 [] keep c", "GET /4 [] keep "});
+    expect_read(
+        "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab\r\nGET /2 HTTP/1.1\r\nHost: "
+        "x\r\n\r\n"
+        "POST /3 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nc\r\n0\r\n\r\n"
+        "GET /4 HTTP/1.1\r\nHost: x\r\n\r\nGET /5",
+        {"POST /1 [] keep ab", "GET /2 [] keep ", "POST /3 [] keep c", "GET /4 [] keep "});
 }
 
 TEST(http_request_parser, chunked_bodies) {
     const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
-    expect_read(head + "3;x=\"y\"\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\n", {"POST / [] keep abc0123456789"});
+    expect_read(head + "3;x=\"y\"\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\n",
+                {"POST / [] keep abc0123456789"});
     expect_read(head + "0\r\n\r\n", {"POST / [] keep "});
     expect_read(head + "3\r\nabcd\r\n0\r\n\r\n", {"error 400"});
     expect_read(head + "x\r\n", {"error 400"});
@@ -82,16 +98,20 @@ TEST(http_request_parser, chunked_bodies) {
 }
 
 TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
-    const auto with = [](const std::string& fields) { return "POST / HTTP/1.1\r\n" + fields + "\r\n"; };
+    const auto with = [](const std::string& fields) {
+        return "POST / HTTP/1.1\r\n" + fields + "\r\n";
+    };
     expect_read(with(""), {"error 400"}); // no Host
     expect_read(with("Host: x\r\nHost: x\r\n"), {"error 400"});
-    expect_read(with("Host: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n"), {"error 400"});
+    expect_read(with("Host: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
+                {"error 400"});
     expect_read(with("Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nContent-Length: +1\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nContent-Length: 1, 1\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nContent-Length:\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nTransfer-Encoding: gzip, chunked\r\n"), {"error 501"});
-    expect_read(with("Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), {"error 501"});
+    expect_read(with("Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+                {"error 501"});
     expect_read(with("Host: x\r\n folded: y\r\n"), {"error 400"});
     expect_read(with("Host : x\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nA: b\nC: d\r\n"), {"error 400"});
@@ -99,8 +119,9 @@ TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
     expect_read(with(std::string("Host: x\r\nA: \0\r\n", 15)), {"error 400"});
     expect_read(with("Host: x\r\nno colon\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nExpect: a miracle\r\n"), {"error 417"});
-    for (const char* line : {"GET /", "GET  / HTTP/1.1", "GET / x HTTP/1.1", "G@T / HTTP/1.1", "GET / HTTP/1.1 ",
-                             " GET / HTTP/1.1", "GET /\x01 HTTP/1.1", "GET / http/1.1"}) {
+    for (const char* line :
+         {"GET /", "GET  / HTTP/1.1", "GET / x HTTP/1.1", "G@T / HTTP/1.1", "GET / HTTP/1.1 ",
+          " GET / HTTP/1.1", "GET /\x01 HTTP/1.1", "GET / http/1.1"}) {
         expect_read(std::string(line) + "\r\nHost: x\r\n\r\n", {"error 400"});
     }
     expect_read("GET / HTTP/2.0\r\nHost: x\r\n\r\n", {"error 505"});
@@ -108,22 +129,28 @@ TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
 
 TEST(http_request_parser, sizes_are_bounded) {
     const http_request_limits small{100, 10, 3};
-    expect_read("GET /" + std::string(200, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", {"error 431"}, small);
+    expect_read("GET /" + std::string(200, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", {"error 431"},
+                small);
     expect_read(std::string(200, 'x'), {"error 431"}, small);
     expect_read("GET / HTTP/1.1\r\nHost: x\r\na:b\r\nc:d\r\ne:f\r\n\r\n", {"error 431"}, small);
-    expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789", {"POST / [] keep 0123456789"}, small);
+    expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789",
+                {"POST / [] keep 0123456789"}, small);
     expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", {"error 413"}, small);
-    expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", {"error 413"}, small);
+    expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+                {"error 413"}, small);
     const std::string chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     expect_read(chunked + "5\r\nabcde\r\n6\r\n", {"error 413"}, small);
     std::string padded = chunked;
     for (int i = 0; i < 5; ++i) padded += "1;" + std::string(60, 'x') + "\r\na\r\n";
-    EXPECT_EQ(read_all(padded, [](std::size_t at) { return at + 1; }, small), std::vector<std::string>{"error 413"});
+    EXPECT_EQ(read_all(
+                  padded, [](std::size_t at) { return at + 1; }, small),
+              std::vector<std::string>{"error 413"});
 }
 
 TEST(http_request_parser, tells_when_a_client_waits) {
     http_request_parser parser;
-    const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n";
+    const std::string head =
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n";
     ASSERT_EQ(parser.advance(head), step::need_more);
     EXPECT_TRUE(parser.wants_continue());
     EXPECT_EQ(parser.missing(head.size()), 2U);
@@ -133,8 +160,9 @@ TEST(http_request_parser, tells_when_a_client_waits) {
 }
 
 TEST(http_request_parser, random_changes_never_break_it) {
-    const std::string good = "POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-                             "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
+    const std::string good =
+        "POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
     std::mt19937 random(17);
     for (int round = 0; round < 20000; ++round) {
         std::string text = good;

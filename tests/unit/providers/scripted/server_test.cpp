@@ -3,12 +3,12 @@
 
 #include <heddle/providers/scripted/server.hpp>
 
+#include <gtest/gtest.h>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
-#include <gtest/gtest.h>
 
 namespace heddle::testing {
 namespace {
@@ -52,10 +52,12 @@ private:
     // The client stays until each has ended: run() waits.
     static coro::task<bool> write(client& self, std::string text) {
         error_code ec;
-        co_await asio::async_write(self.socket_, asio::buffer(text), asio::redirect_error(coro::use_task, ec));
+        co_await asio::async_write(self.socket_, asio::buffer(text),
+                                   asio::redirect_error(coro::use_task, ec));
         co_return !ec;
     }
-    static coro::task<std::string> read_until(client& self, std::function<bool(const std::string&)> done) {
+    static coro::task<std::string> read_until(client& self,
+                                              std::function<bool(const std::string&)> done) {
         std::string seen;
         std::vector<char> block(64 * 1024);
         while (!done(seen)) {
@@ -116,9 +118,10 @@ protected:
     std::optional<result<void>> ended;
 };
 
-std::string chat(std::string_view prompt, std::string_view more = "", std::string_view fields = "") {
-    const std::string body = R"({"model":"m","messages":[{"role":"user","content":")" + std::string(prompt) + "\"}]" +
-                             std::string(more) + "}";
+std::string chat(std::string_view prompt, std::string_view more = "",
+                 std::string_view fields = "") {
+    const std::string body = R"({"model":"m","messages":[{"role":"user","content":")" +
+                             std::string(prompt) + "\"}]" + std::string(more) + "}";
     return "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + std::string(fields) +
            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -134,7 +137,8 @@ json::value body_of(const std::string& answer) {
 
 std::size_t count(const std::string& text, std::string_view what) {
     std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++found;
     return found;
 }
 
@@ -160,12 +164,14 @@ TEST_F(scripted_server, errors_have_the_shape_and_the_headers_of_openai) {
                                                       {"type", "rate_limit_error"},
                                                       {"param", nullptr},
                                                       {"code", "rate_limit_exceeded"}}));
-    for (const char* body : {"", "{", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})",
-                             R"({"model":"m","messages":[1]})", R"({"model":"m","messages":[{"role":"x"}]})",
-                             R"({"model":"m","messages":[{"role":"user","content":5}]})"}) {
-        const std::string answer =
-            exchange("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
-                     std::to_string(std::string_view(body).size()) + "\r\n\r\n" + body);
+    for (const char* body :
+         {"", "{", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})",
+          R"({"model":"m","messages":[1]})", R"({"model":"m","messages":[{"role":"x"}]})",
+          R"({"model":"m","messages":[{"role":"user","content":5}]})"}) {
+        const std::string answer = exchange(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: "
+            "close\r\nContent-Length: " +
+            std::to_string(std::string_view(body).size()) + "\r\n\r\n" + body);
         EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << body;
         EXPECT_EQ(body_of(answer).at("error").at("type"), "invalid_request_error") << body;
     }
@@ -174,7 +180,8 @@ TEST_F(scripted_server, errors_have_the_shape_and_the_headers_of_openai) {
 TEST_F(scripted_server, other_paths) {
     start();
     const auto get = [&](const std::string& target, const std::string& method = "GET") {
-        return exchange(method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        return exchange(method + " " + target +
+                        " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     };
     EXPECT_EQ(body_of(get("/v1/models")).at("data").at(1).at("id"), "two");
     EXPECT_EQ(body_of(get("/models/one")).at("id"), "one");
@@ -190,14 +197,17 @@ TEST_F(scripted_server, a_required_key_is_asked_for) {
     options.required_key = secret("the-key");
     start(std::move(options));
     EXPECT_TRUE(exchange(closing("hi")).starts_with("HTTP/1.1 401 "));
-    EXPECT_TRUE(exchange(chat("hi", "", "Connection: close\r\nAuthorization: Bearer the-kez\r\n")).starts_with("HTTP/1.1 401 "));
-    EXPECT_TRUE(exchange(chat("hi", "", "Connection: close\r\nAuthorization: Bearer the-key\r\n")).starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(exchange(chat("hi", "", "Connection: close\r\nAuthorization: Bearer the-kez\r\n"))
+                    .starts_with("HTTP/1.1 401 "));
+    EXPECT_TRUE(exchange(chat("hi", "", "Connection: close\r\nAuthorization: Bearer the-key\r\n"))
+                    .starts_with("HTTP/1.1 200 "));
 }
 
 TEST_F(scripted_server, pipelined_requests_are_answered_in_their_order) {
     start();
     client one(on, server->port());
-    one.send(chat("slow 1") + chat("2") + chat("busy") + chat("slow 4") + closing("5") + chat("never answered"));
+    one.send(chat("slow 1") + chat("2") + chat("busy") + chat("slow 4") + closing("5") +
+             chat("never answered"));
     const std::string answers = one.read_all();
     std::size_t at = 0;
     for (const char* wanted : {"slow 1", "You said: 2", "Slow \\\"down", "slow 4", "You said: 5"}) {
@@ -214,7 +224,8 @@ TEST_F(scripted_server, a_request_may_come_byte_by_byte) {
     client one(on, server->port());
     for (int round = 0; round < 2; ++round) {
         for (const char c : chat("tiny")) one.send(std::string(1, c));
-        EXPECT_NE(one.read([](const std::string& seen) { return seen.ends_with("}}}"); }).find("You said: tiny"),
+        EXPECT_NE(one.read([](const std::string& seen) { return seen.ends_with("}}}"); })
+                      .find("You said: tiny"),
                   std::string::npos);
     }
 }
@@ -225,16 +236,22 @@ TEST_F(scripted_server, big_and_chunked_bodies_and_waiting_clients) {
     EXPECT_NE(exchange(closing(prompt)).find("You said: " + prompt), std::string::npos);
 
     client one(on, server->port());
-    one.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n");
-    EXPECT_EQ(one.read([](const std::string& seen) { return seen.ends_with("\r\n\r\n"); }), "HTTP/1.1 100 Continue\r\n\r\n");
+    one.send(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: "
+        "100-continue\r\n\r\n");
+    EXPECT_EQ(one.read([](const std::string& seen) { return seen.ends_with("\r\n\r\n"); }),
+              "HTTP/1.1 100 Continue\r\n\r\n");
     one.send("1b\r\n{\"model\":\"m\",\"messages\":[{\"\r\n");
     one.send("21\r\nrole\":\"user\",\"content\":\"parts\"}]}\r\n0\r\n\r\n");
-    EXPECT_NE(one.read([](const std::string& seen) { return seen.ends_with("}}}"); }).find("You said: parts"), std::string::npos);
+    EXPECT_NE(one.read([](const std::string& seen) { return seen.ends_with("}}}"); })
+                  .find("You said: parts"),
+              std::string::npos);
 }
 
 TEST_F(scripted_server, streams_as_openai_does) {
     start();
-    const std::string answer = exchange(closing("a b c d e f g h i j", R"(,"stream":true,"stream_options":{"include_usage":true})"));
+    const std::string answer = exchange(closing(
+        "a b c d e f g h i j", R"(,"stream":true,"stream_options":{"include_usage":true})"));
     EXPECT_NE(answer.find("content-type: text/event-stream"), std::string::npos);
     EXPECT_NE(answer.find("transfer-encoding: chunked"), std::string::npos);
     EXPECT_NE(answer.find("data: [DONE]\n\n\r\n0\r\n\r\n"), std::string::npos);
@@ -283,7 +300,9 @@ TEST_F(scripted_server, stop_lets_answers_under_way_finish_and_closes_the_rest) 
     client idle(on, server->port());
     client busy(on, server->port());
     busy.send(chat("slow 7"));
-    ASSERT_TRUE(wait_until([&] { return server->counters().in_flight == 1 && server->counters().open_connections == 2; }));
+    ASSERT_TRUE(wait_until([&] {
+        return server->counters().in_flight == 1 && server->counters().open_connections == 2;
+    }));
     stop.request(cancel_reason::user);
     const std::string answer = busy.read_all();
     EXPECT_NE(answer.find("slow 7"), std::string::npos);
@@ -310,7 +329,8 @@ TEST_F(scripted_server, stop_waits_no_longer_than_the_time_to_drain) {
 TEST_F(scripted_server, deadline_and_early_stop_end_serving) {
     auto made = scripted::server::listen(load(), {}, on.loop, log);
     ASSERT_TRUE(made);
-    EXPECT_TRUE(on.run((*made)->serve(on.context(nullptr, coro::deadline(coro::clock::now() + 10ms)))));
+    EXPECT_TRUE(
+        on.run((*made)->serve(on.context(nullptr, coro::deadline(coro::clock::now() + 10ms)))));
     auto second = scripted::server::listen(load(), {}, on.loop, log);
     ASSERT_TRUE(second);
     (*second)->stop();
@@ -327,7 +347,9 @@ TEST_F(scripted_server, more_connections_than_allowed_wait_their_turn) {
         clients.back()->send(closing("slow " + std::to_string(i)));
     }
     for (int i = 0; i < 10; ++i) {
-        EXPECT_NE(clients[static_cast<std::size_t>(i)]->read_all().find("slow " + std::to_string(i)), std::string::npos);
+        EXPECT_NE(
+            clients[static_cast<std::size_t>(i)]->read_all().find("slow " + std::to_string(i)),
+            std::string::npos);
     }
     EXPECT_EQ(server->counters().max_open_connections, 3U);
     EXPECT_EQ(server->counters().requests, 10U);
@@ -341,7 +363,9 @@ TEST_F(scripted_server, a_thousand_slow_answers_at_once) {
         clients.back()->send(closing("slow " + std::to_string(i)));
     }
     for (int i = 0; i < 1000; ++i) {
-        EXPECT_NE(clients[static_cast<std::size_t>(i)]->read_all().find("slow " + std::to_string(i)), std::string::npos);
+        EXPECT_NE(
+            clients[static_cast<std::size_t>(i)]->read_all().find("slow " + std::to_string(i)),
+            std::string::npos);
     }
     EXPECT_EQ(server->counters().requests, 1000U);
 }

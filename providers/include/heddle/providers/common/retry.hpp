@@ -31,7 +31,7 @@ struct retry_options {
 
 /// What the headers of an answer say about trying again. All fields empty: nothing.
 struct retry_advice {
-    std::optional<bool> should_retry;                ///< x-should-retry
+    std::optional<bool> should_retry;              ///< x-should-retry
     std::optional<std::chrono::milliseconds> wait; ///< retry-after-ms, else retry-after
 };
 
@@ -45,8 +45,8 @@ struct retry_advice {
 
 /// Reads an HTTP-date in its preferred form, "Wed, 21 Oct 2026 07:28:00 GMT" (RFC 9110, 5.6.7), or
 /// in one of the two obsolete ones. Nothing when it is not one.
-[[nodiscard]] std::optional<std::chrono::system_clock::time_point>
-parse_http_date(std::string_view text);
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_http_date(
+    std::string_view text);
 
 struct retry_decision {
     bool again = false;

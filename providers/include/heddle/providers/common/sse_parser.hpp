@@ -44,7 +44,9 @@ public:
     [[nodiscard]] result<bool> next(sse_event& event);
 
     /// True when the stream may end here without an event being lost.
-    [[nodiscard]] bool at_rest() const noexcept { return carry_.empty() && (!has_data_ || dispatched_); }
+    [[nodiscard]] bool at_rest() const noexcept {
+        return carry_.empty() && (!has_data_ || dispatched_);
+    }
 
 private:
     enum class line_step : std::uint8_t { line, need_more, too_long };
@@ -56,11 +58,12 @@ private:
     void forget_event() noexcept;
 
     sse_limits limits_;
-    std::string_view rest_;    // what is left of the piece
-    const char* next_line_feed_ = nullptr; // in rest_, at or after its beginning; null: not looked up
-    std::string carry_;        // the beginning of a line that the end of a piece cut
-    std::string line_;         // a line put together from carry_ and a piece
-    std::string data_;         // the data of the event under way, unless it is data_view_
+    std::string_view rest_; // what is left of the piece
+    const char* next_line_feed_ =
+        nullptr;        // in rest_, at or after its beginning; null: not looked up
+    std::string carry_; // the beginning of a line that the end of a piece cut
+    std::string line_;  // a line put together from carry_ and a piece
+    std::string data_;  // the data of the event under way, unless it is data_view_
     std::string_view data_view_;
     std::string type_;
     std::string id_;

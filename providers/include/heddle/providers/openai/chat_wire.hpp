@@ -41,9 +41,9 @@ struct encode_options {
 enum class request_body : std::uint8_t { json, none };
 
 /// The headers of every request, to be made once. `api_key` and the others are left out if empty.
-[[nodiscard]] std::vector<ports::http_header>
-request_headers(const secret& api_key, std::string_view organization, std::string_view project,
-                request_body body = request_body::json);
+[[nodiscard]] std::vector<ports::http_header> request_headers(
+    const secret& api_key, std::string_view organization, std::string_view project,
+    request_body body = request_body::json);
 
 struct decode_options {
     std::string_view provider_name = "openai"; ///< what error messages begin with; outlives
@@ -63,8 +63,8 @@ public:
     /// Reads a whole answer of any status. `wall_now` is for a Retry-After that is a date.
     /// Errors: llm_errc with origin server, retryable and retry_after where known; texts of the
     /// server are cut to a line of bounded length.
-    [[nodiscard]] result<ports::chat_response>
-    decode_response(const ports::http_response& answer, std::chrono::system_clock::time_point wall_now);
+    [[nodiscard]] result<ports::chat_response> decode_response(
+        const ports::http_response& answer, std::chrono::system_clock::time_point wall_now);
 
 private:
     friend class chat_stream;

@@ -23,9 +23,9 @@ struct options {
     std::string name = "openai"; ///< what users write before the colon, and what errors begin with
     /// http or https, host, port, path prefix; one trailing slash is ignored. No query, no user.
     std::string base_url{default_base_url};
-    secret api_key;              ///< blanks and line ends around it are cut off; empty: none is sent
-    std::string organization;    ///< openai-organization, unless empty
-    std::string project;         ///< openai-project, unless empty
+    secret api_key;           ///< blanks and line ends around it are cut off; empty: none is sent
+    std::string organization; ///< openai-organization, unless empty
+    std::string project;      ///< openai-project, unless empty
     /// Empty: `openai` for api.openai.com, `compatible` for all others.
     std::optional<wire_dialect> dialect;
     ports::http_limits limits;
@@ -39,8 +39,9 @@ struct options {
 /// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
 /// into a header, and a missing key for api.openai.com. No error shows the key.
 /// Threads: the result belongs to the shard of `loop`.
-[[nodiscard]] result<std::unique_ptr<ports::llm_port>>
-make_openai_provider(ports::http_port& http, openai::options options, coro::event_loop& loop,
-                     log_port& log);
+[[nodiscard]] result<std::unique_ptr<ports::llm_port>> make_openai_provider(ports::http_port& http,
+                                                                            openai::options options,
+                                                                            coro::event_loop& loop,
+                                                                            log_port& log);
 
 } // namespace heddle::providers

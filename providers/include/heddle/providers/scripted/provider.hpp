@@ -25,8 +25,8 @@ struct provider_options {
 /// errors that a real service's answer of the same status becomes, and are retried alike.
 /// `loop` and `log` outlive it. `rules` is never null and may be shared by providers and servers of
 /// one shard. Threads: the shard's only.
-[[nodiscard]] std::unique_ptr<ports::llm_port>
-make_scripted_provider(std::shared_ptr<scripted::engine> rules, scripted::provider_options options,
-                       coro::event_loop& loop, log_port& log);
+[[nodiscard]] std::unique_ptr<ports::llm_port> make_scripted_provider(
+    std::shared_ptr<scripted::engine> rules, scripted::provider_options options,
+    coro::event_loop& loop, log_port& log);
 
 } // namespace heddle::providers

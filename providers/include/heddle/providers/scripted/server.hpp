@@ -27,7 +27,7 @@ struct server_options {
     secret required_key; ///< unless empty, requests without this bearer key get a 401
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 32 * 1024 * 1024;
-    std::size_t max_connections = 20'000; ///< more wait in the kernel's queue
+    std::size_t max_connections = 20'000;      ///< more wait in the kernel's queue
     std::chrono::milliseconds idle{300'000};   ///< between requests
     std::chrono::milliseconds receive{60'000}; ///< a whole request; a whole answer to be taken
     std::chrono::milliseconds drain{2'000};    ///< for answers under way when it is stopped
