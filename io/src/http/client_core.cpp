@@ -3,9 +3,7 @@
 namespace heddle::http {
 
 client_core::client_core(coro::event_loop& loop, http_client_options options)
-    : loop_(loop),
-      options_(std::move(options)),
-      sockets_(loop),
+    : loop_(loop), options_(std::move(options)), sockets_(loop),
       scratch_(std::make_unique_for_overwrite<char[]>(scratch_size)) {}
 
 client_core::~client_core() {

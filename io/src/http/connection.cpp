@@ -106,13 +106,13 @@ void connection::on_connected(int descriptor) noexcept {
 
 void connection::handshake() noexcept {
     switch (tls_->handshake()) {
-        case net::io_status::would_block: return;
-        case net::io_status::done:
-            phase_ = phase::open;
-            filled_ = true; // the last flight may have brought more than the handshake
-            user_->on_opened();
-            return;
-        default: fail(tls_->failure(origin_.name())); return;
+    case net::io_status::would_block: return;
+    case net::io_status::done:
+        phase_ = phase::open;
+        filled_ = true; // the last flight may have brought more than the handshake
+        user_->on_opened();
+        return;
+    default: fail(tls_->failure(origin_.name())); return;
     }
 }
 

@@ -124,26 +124,26 @@ exchange_step exchange_fsm::timed(time_point now) {
         return finish(timeout(http_errc::total_timeout));
     if (now < phase_limit()) return exchange_step::wait;
     switch (phase_) {
-        case phase::opening: return finish(timeout(http_errc::connect_timeout));
-        case phase::head: return finish(timeout(http_errc::first_byte_timeout));
-        case phase::sending:
-        case phase::body: return finish(timeout(http_errc::idle_timeout));
-        case phase::start:
-        case phase::waiting:
-        case phase::done: break;
+    case phase::opening: return finish(timeout(http_errc::connect_timeout));
+    case phase::head: return finish(timeout(http_errc::first_byte_timeout));
+    case phase::sending:
+    case phase::body: return finish(timeout(http_errc::idle_timeout));
+    case phase::start:
+    case phase::waiting:
+    case phase::done: break;
     }
     return exchange_step::wait;
 }
 
 exchange_fsm::time_point exchange_fsm::phase_limit() const noexcept {
     switch (phase_) {
-        case phase::opening: return later(mark_, rules_.limits.connect);
-        case phase::head: return later(mark_, rules_.limits.first_byte);
-        case phase::sending:
-        case phase::body: return later(mark_, rules_.limits.idle);
-        case phase::start:
-        case phase::waiting:
-        case phase::done: break;
+    case phase::opening: return later(mark_, rules_.limits.connect);
+    case phase::head: return later(mark_, rules_.limits.first_byte);
+    case phase::sending:
+    case phase::body: return later(mark_, rules_.limits.idle);
+    case phase::start:
+    case phase::waiting:
+    case phase::done: break;
     }
     return time_point::max();
 }
@@ -196,26 +196,26 @@ error exchange_fsm::timeout(http_errc code) const {
     std::string hint;
     const ports::http_limits& limits = rules_.limits;
     switch (code) {
-        case http_errc::connect_timeout:
-            message += ": no connection within " + milliseconds_text(limits.connect);
-            hint = "check that the server can be reached from here, or raise the connect limit";
-            break;
-        case http_errc::first_byte_timeout:
-            message += ": no answer within " + milliseconds_text(limits.first_byte);
-            hint = "raise the first-byte limit if the server is known to think for long";
-            break;
-        case http_errc::idle_timeout:
-            message += phase_ == phase::sending ? ": the server did not read the request for "
-                                                : ": the answer stood still for ";
-            message += milliseconds_text(limits.idle);
-            hint = "raise the idle limit if such pauses are expected";
-            break;
-        default:
-            message += ": not done within " + milliseconds_text(limits.total);
-            hint = phase_ == phase::waiting ? "all connections were in use: allow more of them, or "
-                                              "start fewer calls at once"
-                                            : "raise the total limit";
-            break;
+    case http_errc::connect_timeout:
+        message += ": no connection within " + milliseconds_text(limits.connect);
+        hint = "check that the server can be reached from here, or raise the connect limit";
+        break;
+    case http_errc::first_byte_timeout:
+        message += ": no answer within " + milliseconds_text(limits.first_byte);
+        hint = "raise the first-byte limit if the server is known to think for long";
+        break;
+    case http_errc::idle_timeout:
+        message += phase_ == phase::sending ? ": the server did not read the request for "
+                                            : ": the answer stood still for ";
+        message += milliseconds_text(limits.idle);
+        hint = "raise the idle limit if such pauses are expected";
+        break;
+    default:
+        message += ": not done within " + milliseconds_text(limits.total);
+        hint = phase_ == phase::waiting ? "all connections were in use: allow more of them, or "
+                                          "start fewer calls at once"
+                                        : "raise the total limit";
+        break;
     }
     return error(code, std::move(message))
         .with_hint(std::move(hint))

@@ -22,12 +22,8 @@ exchange_operation::exchange_operation(client_core& core, const ports::http_requ
                                        coro::call_context context,
                                        const ports::http_head_sink* on_head,
                                        const ports::http_body_sink* on_piece)
-    : core_(core),
-      request_(request),
-      cancel_(context.cancel),
-      until_(context.until),
-      on_head_(on_head),
-      on_piece_(on_piece) {
+    : core_(core), request_(request), cancel_(context.cancel), until_(context.until),
+      on_head_(on_head), on_piece_(on_piece) {
     ++core_.counted.in_flight;
     ++core_.counted.started;
 }
@@ -85,17 +81,17 @@ result<ports::http_response> exchange_operation::take_outcome() {
 void exchange_operation::perform(exchange_step step) noexcept {
     for (;;) {
         switch (step) {
-            case exchange_step::wait:
-            case exchange_step::receive: set_timer(); return;
-            case exchange_step::acquire: step = acquire(); break;
-            case exchange_step::reopen:
-                core_.log(log_level::debug, origin_->name(),
-                          "the connection ended before an answer; sending again");
-                connection_->close();
-                [[fallthrough]];
-            case exchange_step::open: step = open(); break;
-            case exchange_step::send: step = send(); break;
-            case exchange_step::finish: finish(); return;
+        case exchange_step::wait:
+        case exchange_step::receive: set_timer(); return;
+        case exchange_step::acquire: step = acquire(); break;
+        case exchange_step::reopen:
+            core_.log(log_level::debug, origin_->name(),
+                      "the connection ended before an answer; sending again");
+            connection_->close();
+            [[fallthrough]];
+        case exchange_step::open: step = open(); break;
+        case exchange_step::send: step = send(); break;
+        case exchange_step::finish: finish(); return;
         }
     }
 }
@@ -105,19 +101,19 @@ exchange_step exchange_operation::acquire() { return take(origin_->pool().acquir
 exchange_step exchange_operation::take(const pool_grant& grant) {
     const auto now = core_.sockets().now();
     switch (grant.answer) {
-        case pool_answer::queued: return exchange_step::wait;
-        case pool_answer::closed:
-            return fsm_->failed(error(ports::http_errc::shut_down, "the HTTP client was closed")
-                                    .with_retryable(false));
-        case pool_answer::open:
-            connection_ = &origin_->make_connection();
-            connection_->attach(*this);
-            return fsm_->opening(now);
-        case pool_answer::reuse:
-            connection_ = static_cast<connection*>(grant.item);
-            connection_->attach(*this);
-            ++core_.counted.reused;
-            return fsm_->connected(connection_origin::pooled, now);
+    case pool_answer::queued: return exchange_step::wait;
+    case pool_answer::closed:
+        return fsm_->failed(
+            error(ports::http_errc::shut_down, "the HTTP client was closed").with_retryable(false));
+    case pool_answer::open:
+        connection_ = &origin_->make_connection();
+        connection_->attach(*this);
+        return fsm_->opening(now);
+    case pool_answer::reuse:
+        connection_ = static_cast<connection*>(grant.item);
+        connection_->attach(*this);
+        ++core_.counted.reused;
+        return fsm_->connected(connection_origin::pooled, now);
     }
     return exchange_step::wait;
 }
@@ -172,11 +168,11 @@ exchange_step exchange_operation::receive() {
         const net::io_outcome outcome = connection_->read(buffer);
         const auto now = core_.sockets().now();
         switch (outcome.status) {
-            case net::io_status::would_block: return exchange_step::wait;
-            case net::io_status::end: return fsm_->ended(stream_end::clean, {}, now);
-            case net::io_status::truncated: return fsm_->ended(stream_end::truncated, {}, now);
-            case net::io_status::failed: return fsm_->ended(stream_end::reset, outcome.ec, now);
-            case net::io_status::done: break;
+        case net::io_status::would_block: return exchange_step::wait;
+        case net::io_status::end: return fsm_->ended(stream_end::clean, {}, now);
+        case net::io_status::truncated: return fsm_->ended(stream_end::truncated, {}, now);
+        case net::io_status::failed: return fsm_->ended(stream_end::reset, outcome.ec, now);
+        case net::io_status::done: break;
         }
         const exchange_step step = fsm_->received({buffer.data(), outcome.count}, now);
         if (step == exchange_step::finish || stop_after_ != cancel_reason::none) return step;

@@ -20,14 +20,10 @@ std::vector<std::string> fixed_addresses(const http_client_options& options,
 
 origin_state::origin_state(client_core& core, origin_name name,
                            std::shared_ptr<net::tls_context> tls)
-    : core_(&core),
-      name_(std::move(name)),
-      text_(name_.text()),
-      host_header_(name_.host_header()),
-      tls_(std::move(tls)),
-      addresses_(std::make_unique<net::address_book>(core.loop(), name_.host, name_.port,
-                                                     core.options().address_age,
-                                                     fixed_addresses(core.options(), name_))),
+    : core_(&core), name_(std::move(name)), text_(name_.text()), host_header_(name_.host_header()),
+      tls_(std::move(tls)), addresses_(std::make_unique<net::address_book>(
+                                core.loop(), name_.host, name_.port, core.options().address_age,
+                                fixed_addresses(core.options(), name_))),
       pool_({core.options().max_connections, core.options().max_idle, core.options().idle_age}) {}
 
 origin_state::~origin_state() = default;

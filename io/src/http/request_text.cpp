@@ -41,12 +41,12 @@ bool same_name(std::string_view a, std::string_view lower) noexcept {
 
 bool is_ours(std::string_view name) noexcept {
     switch (name.size()) {
-        case 4: return same_name(name, "host");
-        case 7: return same_name(name, "upgrade");
-        case 10: return same_name(name, "connection");
-        case 14: return same_name(name, "content-length");
-        case 17: return same_name(name, "transfer-encoding");
-        default: return false;
+    case 4: return same_name(name, "host");
+    case 7: return same_name(name, "upgrade");
+    case 10: return same_name(name, "connection");
+    case 14: return same_name(name, "content-length");
+    case 17: return same_name(name, "transfer-encoding");
+    default: return false;
     }
 }
 

@@ -37,10 +37,7 @@ std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& sorted)
 struct address_book::state {
     state(coro::event_loop& owner, std::string name, std::uint16_t number,
           std::chrono::milliseconds limit)
-        : loop(owner),
-          host(std::move(name)),
-          port(number),
-          age(limit),
+        : loop(owner), host(std::move(name)), port(number), age(limit),
           lookup(owner.get_executor()) {}
 
     static void begin(const std::shared_ptr<state>& self);

@@ -8,10 +8,7 @@ namespace heddle::net {
 
 connector::connector(readiness_set& set, coro::event_loop& loop, address_list addresses,
                      std::chrono::milliseconds stagger, connect_listener& listener)
-    : set_(set),
-      loop_(loop),
-      addresses_(std::move(addresses)),
-      listener_(listener),
+    : set_(set), loop_(loop), addresses_(std::move(addresses)), listener_(listener),
       fsm_(addresses_->size(), stagger) {}
 
 connector::~connector() { close_attempts(); }

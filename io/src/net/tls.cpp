@@ -160,10 +160,10 @@ tls_channel::~tls_channel() { SSL_free(ssl_); }
 
 io_outcome tls_channel::outcome_of(int returned) noexcept {
     switch (SSL_get_error(ssl_, returned)) {
-        case SSL_ERROR_WANT_READ:
-        case SSL_ERROR_WANT_WRITE: return {io_status::would_block, 0, {}};
-        case SSL_ERROR_ZERO_RETURN: return {io_status::end, 0, {}};
-        default: break;
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE: return {io_status::would_block, 0, {}};
+    case SSL_ERROR_ZERO_RETURN: return {io_status::end, 0, {}};
+    default: break;
     }
     ERR_clear_error();
     if (socket_error_) return {io_status::failed, 0, socket_error_};
@@ -217,21 +217,21 @@ error tls_channel::failure(const std::string& origin) const {
     if (verdict != X509_V_OK) {
         std::string hint;
         switch (verdict) {
-            case X509_V_ERR_HOSTNAME_MISMATCH:
-            case X509_V_ERR_IP_ADDRESS_MISMATCH:
-                hint = "use the name that the server's certificate was made for";
-                break;
-            case X509_V_ERR_CERT_HAS_EXPIRED:
-            case X509_V_ERR_CERT_NOT_YET_VALID:
-                hint = "the server needs a new certificate, or this machine's clock is wrong";
-                break;
-            case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-            case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-            case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-                hint = "if this authority is to be trusted, give its certificate as the CA file";
-                break;
-            default: break;
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH:
+            hint = "use the name that the server's certificate was made for";
+            break;
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            hint = "the server needs a new certificate, or this machine's clock is wrong";
+            break;
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            hint = "if this authority is to be trusted, give its certificate as the CA file";
+            break;
+        default: break;
         }
         return error(http_errc::tls_failed, origin +
                                                 ": the server's certificate is not accepted: " +
