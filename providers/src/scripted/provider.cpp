@@ -26,7 +26,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): outlives, says the port
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
         return answer_to(request, nullptr, context);

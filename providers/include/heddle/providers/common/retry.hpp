@@ -17,8 +17,8 @@ struct retry_options {
     unsigned max_rate_limit_retries = 8;           ///< 429 has a budget of its own
     std::chrono::milliseconds first_wait{500};     ///< ceiling of the first wait, doubled each time
     std::chrono::milliseconds longest_wait{8'000}; ///< ceiling of every wait of our own choosing
-    /// A service that asks for a longer wait than this is not waited for: the error goes up with its
-    /// retry_after, and whoever has a better idea (another model) may act on it.
+    /// A service that asks for a longer wait than this is not waited for: the error goes up with
+    /// its retry_after, and whoever has a better idea (another model) may act on it.
     std::chrono::milliseconds longest_asked_wait{120'000};
     /// The least time a try needs: with less left before the deadline it is not started.
     std::chrono::milliseconds least_try{1};

@@ -47,7 +47,7 @@ struct outcome {
     std::variant<ports::chat_response, fault> answer;
 };
 
-/// The rules of one file with their counters. docs/reference/scripted-model.md describes the format.
+/// The rules of one file with their counters. The format: docs/reference/scripted-model.md.
 /// Pure but for the counters: no clock, no I/O; all randomness comes from the file's seed and from
 /// how often a rule has matched. Time is linear in the length of the prompt (RE2).
 /// Threads: one at a time.

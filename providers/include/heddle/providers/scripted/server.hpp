@@ -47,7 +47,7 @@ struct server_counters {
 class server {
 public:
     /// Opens the port; connections wait in the kernel until serve() runs. `loop` and `log` outlive
-    /// it. Errors: errc::invalid_argument for an address that is none, or not a loopback one without
+    /// it. Errors: errc::invalid_argument for an address that is none, or no loopback one without
     /// exposure::any_address; errc::io_error when the port cannot be opened.
     [[nodiscard]] static result<std::unique_ptr<server>> listen(std::shared_ptr<engine> rules,
                                                                 server_options options,
