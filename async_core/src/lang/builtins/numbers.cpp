@@ -13,8 +13,6 @@ namespace {
 
 using arguments_span = std::span<value>;
 
-constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
-
 [[nodiscard]] bool all_numbers(native_call& call, arguments_span arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (counts_as_number(arguments[i])) continue;
