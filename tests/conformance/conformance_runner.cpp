@@ -1,0 +1,269 @@
+// conformance_runner FILE.jsonl [--expect-missing AREA-OR-ID,…] [--only TEXT]
+//
+// Runs the cases of a file; the format is described in tests/conformance/README.md.
+#include "notation.hpp"
+#include "stub_world.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/reader.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace heddle::conformance {
+namespace {
+
+namespace json = boost::json;
+
+[[nodiscard]] std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+/// What people read of an error: kind, message, trace.
+[[nodiscard]] std::string told(const error& failure) {
+    std::string text(lang::error_kind_name(failure));
+    text += ": " + failure.message();
+    for (const trace_entry& entry : failure.info().trace) text += " / " + entry.what;
+    return text;
+}
+
+/// One case in a session of its own. `problem` is empty when it holds.
+class case_run {
+public:
+    explicit case_run(const json::object& one)
+        : case_(one), wanted_(one.at("expect").as_object()) {}
+
+    [[nodiscard]] std::string problem() {
+        models_.add(llm_);
+        if (auto named = models_.set_default("model"); !named) return told(named.error());
+        host::engine_parts parts;
+        parts.operators = [this](host::session& owner) {
+            tasks::task_system_parts tasks;
+            tasks.models = &models_;
+            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, case_);
+            world_ = made.get();
+            return made;
+        };
+        host::engine engine(loop_, std::move(parts));
+        auto session = engine.new_session();
+        if (!session) return "no session: " + told(session.error());
+        if (!world_->trouble.empty()) return "cannot be set up: " + world_->trouble;
+        if (const json::value* env = case_.if_contains("env")) {
+            for (const auto& [name, content] : env->as_object()) {
+                (*session)->define({name.data(), name.size()},
+                                   to_value((*session)->memory(), content));
+            }
+        }
+        const std::string source = case_.at("source").as_string().c_str();
+        const json::value* mode = case_.if_contains("mode");
+        result<lang::value> ended = error(errc::internal, "did not end");
+        if (mode && *mode == json::value("parse")) {
+            auto read = lang::read_one((*session)->memory(), source);
+            if (read) ended = read->content;
+            else ended = std::move(read).error();
+        } else {
+            ended = evaluate(**session, source);
+        }
+        std::string found = compare_outcome(ended);
+        if (found.empty()) found = compare_calls();
+        if (found.empty()) found = compare_globals(**session);
+        return found;
+    }
+
+private:
+    static coro::task<void> await(coro::task<result<lang::value>> work, result<lang::value>* into) {
+        *into = co_await std::move(work);
+    }
+
+    [[nodiscard]] result<lang::value> evaluate(host::session& session, const std::string& source) {
+        result<lang::value> ended = error(errc::internal, "did not end in time");
+        bool done = false;
+        coro::spawn(loop_, await(session.evaluate("case", source), &ended),
+                    [&](std::exception_ptr thrown) {
+                        if (thrown) ended = error(errc::internal, "an exception left the run");
+                        done = true;
+                    });
+        const auto give_up = coro::clock::now() + std::chrono::seconds(20);
+        while (!done && io_.run_one_until(give_up) != 0) {}
+        // What still runs refers to this object.
+        if (!done) {
+            std::fprintf(stderr, "%s does not end\n", case_.at("id").as_string().c_str());
+            std::abort();
+        }
+        return ended;
+    }
+
+    [[nodiscard]] std::string compare_outcome(const result<lang::value>& ended) const {
+        if (const json::value* wanted = wanted_.if_contains("error")) {
+            const std::string kind = wanted->as_string().c_str();
+            std::string text;
+            if (!ended) {
+                text = told(ended.error());
+                if (!is_kind(kind, ended.error())) return "expected " + kind + ", given " + text;
+            } else {
+                const std::string reason = failed_reason(*ended);
+                if (reason.empty() || kind != "TaskError:" + reason) {
+                    return "expected " + kind + ", given " + shown(*ended);
+                }
+                text = shown(*ended);
+            }
+            if (const json::value* parts = wanted_.if_contains("message_contains")) {
+                for (const json::value& part : parts->as_array()) {
+                    const std::string fragment = part.as_string().c_str();
+                    if (lower(text).find(lower(fragment)) == std::string::npos) {
+                        return "expected '" + fragment + "' in the message, given " + text;
+                    }
+                }
+            }
+            return {};
+        }
+        const json::value* wanted = wanted_.if_contains("value");
+        if (!wanted) return {};
+        if (!ended)
+            return "expected " + json::serialize(*wanted) + ", given " + told(ended.error());
+        if (matches(*wanted, *ended)) return {};
+        return "expected " + json::serialize(*wanted) + ", given " + shown(*ended);
+    }
+
+    [[nodiscard]] std::string compare_calls() const {
+        const json::value* wanted = wanted_.if_contains("calls");
+        if (!wanted) return {};
+        const auto& made = world_->record;
+        const json::array& calls = wanted->as_array();
+        std::string given;
+        for (const recorded_call& call : made) {
+            given += " (" + call.kind + " " + call.name + " " + shown(call.inputs) + " prompt " +
+                     call.prompt + ")";
+        }
+        const std::string both = "expected calls " + json::serialize(*wanted) + ", given" + given;
+        if (made.size() != calls.size()) return both;
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            if (!call_matches(calls[i].as_object(), made[i])) return both;
+        }
+        return {};
+    }
+
+    [[nodiscard]] static bool call_matches(const json::object& wanted, const recorded_call& made) {
+        const auto text = [&](const char* key, const std::string& given) {
+            const json::value* found = wanted.if_contains(key);
+            return !found || found->as_string().c_str() == given;
+        };
+        const auto passed = [&](const char* key, const lang::value& given) {
+            const json::value* found = wanted.if_contains(key);
+            return found ? matches(*found, given) : given.is_nil();
+        };
+        if (!text("kind", made.kind) || !text("name", made.name) || !text("prompt", made.prompt) ||
+            !text("system", made.system) || !text("model", made.model)) {
+            return false;
+        }
+        if (!passed("files", made.files) || !passed("context", made.context)) return false;
+        const json::value* inputs = wanted.if_contains("inputs");
+        return !inputs || inputs_match(*inputs, made.inputs);
+    }
+
+    [[nodiscard]] std::string compare_globals(host::session& session) const {
+        const json::value* wanted = wanted_.if_contains("env_after");
+        if (!wanted) return {};
+        for (const auto& [name, content] : wanted->as_object()) {
+            const auto found = session.global({name.data(), name.size()});
+            if (!found || !matches(content, *found)) {
+                return "expected " + std::string(name.data(), name.size()) + " to be " +
+                       json::serialize(content) + " afterwards, given " +
+                       (found ? shown(*found) : "nothing");
+            }
+        }
+        return {};
+    }
+
+    const json::object& case_;
+    const json::object& wanted_;
+    boost::asio::io_context io_{1};
+    coro::event_loop loop_{io_};
+    stub_llm llm_;
+    tasks::model_registry models_;
+    stub_world* world_ = nullptr;
+};
+
+/// Counts of one area or case that is expected to fail.
+struct tally {
+    int passed = 0;
+    int failed = 0;
+};
+
+int run(const std::string& file, const std::set<std::string>& missing, const std::string& only) {
+    std::ifstream in(file);
+    if (!in) {
+        std::fprintf(stderr, "conformance_runner: cannot read %s\n", file.c_str());
+        return 2;
+    }
+    int passed = 0;
+    int failed = 0;
+    int unexpected = 0;
+    std::map<std::string, tally> expected;
+    std::string line;
+    while (std::getline(in, line)) {
+        if (line.empty()) continue;
+        json::parse_options options;
+        options.max_depth = 2000; // one case is about depth
+        const json::value one = json::parse(line, {}, options);
+        const std::string id = one.at("id").as_string().c_str();
+        const std::string area = one.at("area").as_string().c_str();
+        if (id.find(only) == std::string::npos) continue;
+        const std::string problem = case_run(one.as_object()).problem();
+        const std::string& excuse = missing.contains(id) ? id : area;
+        const bool excused = missing.contains(excuse);
+        if (excused) ++(problem.empty() ? expected[excuse].passed : expected[excuse].failed);
+        if (problem.empty()) {
+            ++passed;
+            continue;
+        }
+        ++failed;
+        if (!excused) ++unexpected;
+        std::printf("%s%s: %s\n    %s\n", id.c_str(), excused ? " (expected)" : "", problem.c_str(),
+                    one.at("source").as_string().c_str());
+    }
+    for (const std::string& name : missing) {
+        if (only.empty() && expected[name].failed == 0) {
+            ++unexpected;
+            std::printf("%s: expected to be missing, but all of it passes\n", name.c_str());
+        }
+    }
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return unexpected == 0 ? 0 : 1;
+}
+
+} // namespace
+} // namespace heddle::conformance
+
+int main(int count, char** arguments) {
+    std::string file;
+    std::string only;
+    std::set<std::string> missing;
+    for (int i = 1; i < count; ++i) {
+        const std::string argument = arguments[i];
+        if (argument == "--expect-missing" && i + 1 < count) {
+            std::istringstream names(arguments[++i]);
+            for (std::string name; std::getline(names, name, ',');) missing.insert(name);
+        } else if (argument == "--only" && i + 1 < count) only = arguments[++i];
+        else if (file.empty() && !argument.starts_with("--")) file = argument;
+        else file.clear(), i = count;
+    }
+    if (file.empty()) {
+        std::fprintf(stderr,
+                     "usage: conformance_runner FILE.jsonl [--expect-missing AREA-OR-ID,…] "
+                     "[--only TEXT]\n");
+        return 2;
+    }
+    return heddle::conformance::run(file, missing, only);
+}

@@ -1,0 +1,241 @@
+#include "stub_world.hpp"
+
+#include "notation.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+
+#include <algorithm>
+
+namespace heddle::conformance {
+
+namespace {
+
+namespace json = boost::json;
+
+[[nodiscard]] std::string text_or(const json::object& from, const char* key,
+                                  const char* otherwise) {
+    const json::value* found = from.if_contains(key);
+    return found ? found->as_string().c_str() : otherwise;
+}
+
+class stub_tool final : public lang::host_object {
+public:
+    explicit stub_tool(std::string name) : name_(std::move(name)) {}
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
+    [[nodiscard]] bool callable() const noexcept override { return true; }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+private:
+    std::string name_;
+};
+
+/// A task of a case as the task system knows it.
+[[nodiscard]] tasks::task_template declare(const json::object& one) {
+    tasks::task_template made;
+    made.name = text_or(one, "name", "");
+    made.instructions = text_or(one, "instructions", "x");
+    made.system = text_or(one, "system", "");
+    if (const json::value* output = one.if_contains("output_format")) {
+        const json::object& format = output->as_object();
+        made.output.json = text_or(format, "type", "text") == "json";
+        if (const json::value* schema = format.if_contains("schema")) {
+            made.output.schema = schema->is_string() ? std::string(schema->as_string().c_str())
+                                                     : json::serialize(*schema);
+        }
+    }
+    const json::value* params = one.if_contains("params");
+    if (!params) return made;
+    made.declares_inputs = true;
+    for (const json::value& param : params->as_array()) {
+        tasks::task_input input;
+        input.name = param.as_string().c_str();
+        // None is required unless a placeholder needs it.
+        const std::string written = "{{" + input.name + "}}";
+        input.optional = made.instructions.find(written) == std::string::npos &&
+                         made.system.find(written) == std::string::npos;
+        made.inputs.push_back(std::move(input));
+    }
+    return made;
+}
+
+coro::task<result<lang::value>> ready(result<lang::value> ended) { co_return ended; }
+
+} // namespace
+
+void reply_list::set(const json::array& replies) {
+    for (const json::value& reply : replies) replies_.push_back(reply.as_object());
+}
+
+const json::object* reply_list::next() {
+    if (replies_.empty()) return nullptr;
+    const std::size_t at = std::min(at_++, replies_.size() - 1);
+    return &replies_[at];
+}
+
+coro::task<result<ports::chat_response>> stub_llm::complete(const ports::chat_request& request,
+                                                            coro::call_context) {
+    recorded_call made = std::move(next_call);
+    made.model = request.model;
+    for (const ports::chat_message& message : request.messages) {
+        if (message.role == ports::chat_role::system) made.system = message.text;
+        if (message.role == ports::chat_role::user) made.prompt = message.text;
+    }
+    record->push_back(std::move(made));
+    ports::chat_response response;
+    response.text = std::move(next_text);
+    co_return response;
+}
+
+coro::task<result<ports::chat_response>> stub_llm::stream(const ports::chat_request& request,
+                                                          ports::chat_delta_sink,
+                                                          coro::call_context context) {
+    return complete(request, context);
+}
+
+stub_world::stub_world(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
+                       const json::object& one_case)
+    : session_tasks(owner, std::move(parts)), llm_(llm) {
+    llm_.record = &record;
+    if (const auto* declared = one_case.if_contains("tasks")) add_tasks(declared->as_array());
+    if (const auto* declared = one_case.if_contains("tools")) add_tools(declared->as_array());
+    if (const auto* defined = one_case.if_contains("defined_replies")) {
+        for (const auto& [name, replies] : defined->as_object()) {
+            replies_[std::string(name.data(), name.size())].set(replies.as_array());
+        }
+    }
+}
+
+void stub_world::add_tasks(const json::array& declared) {
+    for (const json::value& one : declared) {
+        tasks::task_template made = declare(one.as_object());
+        if (const json::value* replies = one.as_object().if_contains("replies")) {
+            replies_[made.name].set(replies->as_array());
+        }
+        if (const auto added = add(std::move(made)); !added) trouble = added.error().message();
+    }
+}
+
+void stub_world::add_tools(const json::array& declared) {
+    for (const json::value& one : declared) {
+        const std::string name = text_or(one.as_object(), "name", "");
+        tools_[name] = lang::make_host(owner().memory(), std::make_unique<stub_tool>(name));
+        if (const json::value* replies = one.as_object().if_contains("replies")) {
+            replies_[name].set(replies->as_array());
+        }
+    }
+}
+
+std::optional<lang::operator_info> stub_world::find(lang::heap& memory,
+                                                    std::string_view name) const {
+    if (auto task = session_tasks::find(memory, name)) return task;
+    const auto found = tools_.find(name);
+    if (found == tools_.end()) return std::nullopt;
+    lang::operator_info info;
+    info.callable = found->second;
+    info.is_tool = true;
+    return info;
+}
+
+std::optional<lang::operator_info> stub_world::describe(const lang::host_object& callable) const {
+    if (!dynamic_cast<const stub_tool*>(&callable)) return session_tasks::describe(callable);
+    lang::operator_info info;
+    info.is_tool = true;
+    return info;
+}
+
+std::optional<result<lang::value>> stub_world::failure(const json::object& reply) {
+    if (reply.contains("raise")) {
+        return error(lang::errc::evaluation, text_or(reply, "raise", ""));
+    }
+    if (text_or(reply, "status", "COMPLETE") != "FAILED") return std::nullopt;
+    const json::object made{{"status", "FAILED"},
+                            {"content", text_or(reply, "content", "")},
+                            {"notes",
+                             {{"error",
+                               {{"type", "TASK_FAILURE"},
+                                {"reason", text_or(reply, "reason", "")},
+                                {"message", text_or(reply, "content", "")}}}}}};
+    return to_value(owner().memory(), made);
+}
+
+coro::task<result<lang::value>> stub_world::execute(tasks::task_call call) {
+    return answer(std::move(call));
+}
+
+coro::task<result<lang::value>> stub_world::answer(tasks::task_call call) {
+    recorded_call made;
+    made.kind = "task";
+    made.name = call.task->declared.name;
+    made.inputs = lang::value::empty_map();
+    for (const tasks::bound_input& input : call.inputs) {
+        if (!input.given) continue;
+        made.inputs =
+            lang::map_put(owner().memory(), std::move(made.inputs), input.name, input.content);
+    }
+    if (call.overrides) {
+        made.files = call.overrides->files;
+        made.context = call.overrides->context;
+    }
+    const json::object* reply = replies_[made.name].next();
+    if (reply) {
+        if (auto failed = failure(*reply)) {
+            record.push_back(std::move(made));
+            co_return *std::move(failed);
+        }
+    }
+    // From here to the stub's answer nothing waits, so no other call comes between.
+    llm_.next_text = reply ? text_or(*reply, "content", "") : "";
+    llm_.next_call = std::move(made);
+    result<lang::value> ended = co_await session_tasks::execute(std::move(call));
+    co_return ended;
+}
+
+coro::task<result<lang::value>> stub_world::call(host::effect_call call) {
+    const auto* tool = lang::host_as<stub_tool>(call.request.callee);
+    if (!tool) return session_tasks::call(std::move(call));
+    return ready(call_tool(tool->name(), std::move(call)));
+}
+
+result<lang::value> stub_world::call_tool(std::string name, host::effect_call call) {
+    recorded_call made;
+    made.kind = "tool";
+    made.name = name;
+    made.inputs = lang::value::empty_map();
+    // The shapes of `files` and `context` are those of a task's, so the task system checks them.
+    tasks::task_template shape;
+    shape.name = name;
+    auto bound = tasks::bind_call(owner().memory(), tasks::compile_task(shape).value(), call);
+    if (!bound) return std::move(bound).error();
+    for (const tasks::bound_input& input : bound->inputs) {
+        made.inputs =
+            lang::map_put(owner().memory(), std::move(made.inputs), input.name, input.content);
+    }
+    if (const tasks::call_overrides* set = bound->overrides.get()) {
+        if (!set->files.is_nil()) {
+            made.inputs =
+                lang::map_put(owner().memory(), std::move(made.inputs), "files", set->files);
+        }
+        if (!set->context.is_nil()) {
+            made.inputs =
+                lang::map_put(owner().memory(), std::move(made.inputs), "context", set->context);
+        }
+    }
+    record.push_back(std::move(made));
+    const json::object* reply = replies_[name].next();
+    if (reply) {
+        if (auto failed = failure(*reply)) return *std::move(failed);
+    }
+    const json::object done{{"status", "COMPLETE"},
+                            {"content", reply ? text_or(*reply, "content", "") : ""},
+                            {"notes", json::object()}};
+    return to_value(owner().memory(), done);
+}
+
+} // namespace heddle::conformance

@@ -1,0 +1,161 @@
+#include "tasks_testing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::reading;
+
+TEST(defatom, reads_every_clause) {
+    reading text;
+    auto made = parse_defatom(text.form(R"((defatom user:plan
+        (params goal (style optional string "how") (n integer (default 3)) (tags (default '("a"))))
+        (instructions "Plan {{goal}}")
+        (description "Plans") (subtype "director") (model "gpt") (provider "openai")
+        (system "Be {{style}}") (temperature 0.5) (max-tokens 100) (timeout 2.5) (retries 2)
+        (criteria "is good") (output_format ((type "json") (schema "string[]")))
+        (history_config ((use_session_history false)))
+        (context_management ((inherit_context "none")))
+        (file_paths ("a.txt" "b.txt")) (tools (read-file grep))))"),
+                              {});
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(made->name, "user:plan");
+    ASSERT_EQ(made->inputs.size(), 4U);
+    EXPECT_FALSE(made->inputs[0].optional);
+    EXPECT_TRUE(made->inputs[1].optional);
+    EXPECT_EQ(made->inputs[1].type, "string");
+    EXPECT_EQ(made->inputs[1].description, "how");
+    EXPECT_EQ(made->inputs[2].default_json, "3");
+    EXPECT_EQ(made->inputs[3].default_json, "[\"a\"]");
+    EXPECT_TRUE(made->declares_inputs);
+    EXPECT_EQ(made->subtype, "director");
+    EXPECT_EQ(made->temperature, 0.5);
+    EXPECT_EQ(made->max_tokens, 100);
+    EXPECT_EQ(made->timeout, std::chrono::milliseconds(2500));
+    EXPECT_EQ(made->retries, 2U);
+    EXPECT_EQ(made->criteria, "is good");
+    EXPECT_TRUE(made->output.json);
+    EXPECT_EQ(made->output.schema, "string[]");
+    ASSERT_EQ(made->kept.size(), 3U);
+    EXPECT_EQ(made->kept[0].json, "{\"use_session_history\":false}");
+    EXPECT_EQ(made->kept[2].json, "[\"a.txt\",\"b.txt\"]");
+    EXPECT_EQ(made->tools, (std::vector<std::string>{"read-file", "grep"}));
+}
+
+TEST(defatom, has_defaults) {
+    reading text;
+    auto made = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->description, "Inline task definition");
+    EXPECT_EQ(made->subtype, "standard");
+    EXPECT_TRUE(made->declares_inputs);
+    EXPECT_FALSE(made->output.json);
+}
+
+TEST(defatom, a_schema_may_be_written_as_data) {
+    reading text;
+    auto made = parse_defatom(text.form(R"((defatom t (params) (instructions "x")
+        (output_format ((type "json") (schema ((type "object")
+            (properties ((a ((type "string"))) (b ())))
+            (required ("a"))))))))"),
+                              {});
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(made->output.schema,
+              R"({"type":"object","properties":{"a":{"type":"string"},"b":[]},"required":["a"]})");
+}
+
+struct wrong_form {
+    const char* text;
+    const char* named;  ///< in the message
+    const char* marked; ///< what the span covers
+};
+
+class defatom_refuses : public ::testing::TestWithParam<wrong_form> {};
+
+TEST_P(defatom_refuses, with_the_place_of_the_clause) {
+    reading text;
+    const auto made = parse_defatom(text.form(GetParam().text), {});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code(), lang::make_error_code(lang::errc::evaluation));
+    EXPECT_THAT(made.error().message(), HasSubstr(GetParam().named));
+    EXPECT_EQ(text.sources.text(made.error().info().span), GetParam().marked);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, defatom_refuses,
+    ::testing::Values(
+        wrong_form{"(defatom t (params a) (instructions \"x\") (colour 1))", "'colour'",
+                   "(colour 1)"},
+        wrong_form{"(defatom t (params a) (params b) (instructions \"x\"))",
+                   "params is given twice", "(params b)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (max-tokens 1) (max_tokens 2))",
+                   "given twice", "(max_tokens 2)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (model 5))",
+                   "model must be a string", "5"},
+        wrong_form{"(defatom t (params \"a\") (instructions \"x\"))", "params", "\"a\""},
+        wrong_form{"(defatom t (params a a) (instructions \"x\"))", "'a' twice", "a"},
+        wrong_form{"(defatom t (params (a (b))) (instructions \"x\"))", "params", "(b)"},
+        wrong_form{"(defatom t (params (a (default b))) (instructions \"x\"))", "literal", "b"},
+        wrong_form{"(defatom t (params a) (instructions))", "instructions", "(instructions)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (temperature -1))", "temperature",
+                   "(temperature -1)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (retries 1.5))", "retries", "1.5"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (timeout 0))", "timeout",
+                   "(timeout 0)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (output_format \"json\"))",
+                   "output_format", "\"json\""},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (output_format ((type))))",
+                   "output_format", "(type)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (output_format ((type \"xml\"))))",
+                   "output_format", "\"xml\""},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (tools (1)))", "tools", "1"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (history_config 1))",
+                   "history_config", "1"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") \"stray\")", "defatom",
+                   "\"stray\""}));
+
+TEST(defatom, needs_params_and_instructions) {
+    reading text;
+    EXPECT_THAT(parse_defatom(text.form("(defatom t (instructions \"x\"))"), {}).error().message(),
+                HasSubstr("(params …)"));
+    EXPECT_THAT(parse_defatom(text.form("(defatom t (params))"), {}).error().message(),
+                HasSubstr("instructions"));
+    EXPECT_FALSE(parse_defatom(text.form("(defatom)"), {}));
+}
+
+TEST(compile_task, holds_placeholders_to_the_params) {
+    reading text;
+    auto made = parse_defatom(
+        text.form("(defatom t (params a) (instructions \"{{a}} {{b}}\") (system \"s\"))"), {});
+    ASSERT_TRUE(made);
+    const auto compiled = compile_task(*made);
+    ASSERT_FALSE(compiled);
+    EXPECT_THAT(compiled.error().message(), HasSubstr("instructions: {{b}}"));
+    EXPECT_EQ(text.sources.text(compiled.error().info().span), "\"{{a}} {{b}}\"");
+}
+
+TEST(compile_task, asks_the_service_for_objects_only) {
+    task_template declared;
+    declared.name = "t";
+    declared.output = {true, "string[]"};
+    auto strings = compile_task(declared);
+    ASSERT_TRUE(strings);
+    EXPECT_EQ((*strings)->format.type, ports::response_format::kind::text);
+    EXPECT_THAT((*strings)->format_note, HasSubstr("a JSON array of strings"));
+    declared.output.schema = "object";
+    EXPECT_EQ((*compile_task(declared))->format.type, ports::response_format::kind::json_object);
+    declared.output.schema = R"({"type":"object","properties":{"a":{}},"required":["a"],
+                                 "additionalProperties":false})";
+    auto strict = compile_task(declared);
+    ASSERT_TRUE(strict) << strict.error().message();
+    EXPECT_EQ((*strict)->format.type, ports::response_format::kind::json_schema);
+    EXPECT_TRUE((*strict)->format.strict);
+    declared.output.schema = "strings";
+    EXPECT_THAT(compile_task(declared).error().message(), HasSubstr("output_format"));
+}
+
+} // namespace
+} // namespace heddle::tasks

@@ -1,0 +1,94 @@
+#include "tasks_testing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::reading;
+
+class prompt_template_test : public ::testing::Test {
+protected:
+    /// Filled with `a` (and nothing else), or the message of the error.
+    std::string fill(const std::string& text, const std::string& json) {
+        auto made = prompt_template::compile(text, &names_);
+        if (!made) return "compile: " + made.error().message();
+        const bound_input input{"a", text_.json(json), true};
+        std::string out;
+        if (auto done = made->fill(out, std::span(&input, 1)); !done) {
+            return testing::reason_of(done.error()) + ": " + done.error().message();
+        }
+        return out;
+    }
+    reading text_;
+    std::vector<std::string> names_{"a"};
+};
+
+TEST_F(prompt_template_test, inserts_strings_as_they_are_and_the_rest_as_json) {
+    EXPECT_EQ(fill("<{{a}}>", "\"x \\\"y\\\"\""), "<x \"y\">");
+    EXPECT_EQ(fill("<{{ a }}>{{a}}", "-12"), "<-12>-12");
+    EXPECT_EQ(fill("{{a}}", "2.5"), "2.5");
+    EXPECT_EQ(fill("{{a}}", "[1,\"b\",{\"c\":null}]"), "[1,\"b\",{\"c\":null}]");
+    EXPECT_EQ(fill("{{a}}", "null"), "null");
+    EXPECT_EQ(fill("{{a}}", "true"), "true");
+    EXPECT_EQ(fill("nothing", "1"), "nothing");
+    EXPECT_EQ(fill("", "1"), "");
+}
+
+TEST_F(prompt_template_test, walks_into_maps_and_lists) {
+    EXPECT_EQ(fill("{{a.b}}", R"({"b":"x"})"), "x");
+    EXPECT_EQ(fill("{{a[1]}}", R"(["x","y"])"), "y");
+    EXPECT_EQ(fill("{{a.b[0].c-d}}", R"({"b":[{"c-d":7}]})"), "7");
+    EXPECT_EQ(fill("{{a.n}}", R"({"status":"COMPLETE","parsedContent":{"n":4}})"), "4");
+    EXPECT_THAT(fill("{{a.b}}", "{}"), HasSubstr("input_validation_failure: {{a.b}}: there is no "
+                                                 "field 'b'"));
+    EXPECT_THAT(fill("{{a[2]}}", "[1,2]"), HasSubstr("no element 2"));
+    EXPECT_THAT(fill("{{a[0]}}", "\"text\""), HasSubstr("no element 0"));
+}
+
+TEST_F(prompt_template_test, does_not_substitute_twice) {
+    EXPECT_EQ(fill("v: {{a}}", "\"{{a}} \\\\{{\""), "v: {{a}} \\{{");
+}
+
+TEST_F(prompt_template_test, an_escape_writes_the_braces) {
+    EXPECT_EQ(fill("\\{{a}} {{a}}", "1"), "{{a}} 1");
+}
+
+TEST_F(prompt_template_test, refuses_what_is_no_placeholder) {
+    EXPECT_THAT(fill("{{}}", "1"), HasSubstr("names no input"));
+    EXPECT_THAT(fill("{{a", "1"), HasSubstr("not closed"));
+    EXPECT_THAT(fill("{{a b}}", "1"), HasSubstr("cannot be read"));
+    EXPECT_THAT(fill("{{a[x]}}", "1"), HasSubstr("whole number"));
+    EXPECT_THAT(fill("{{a[99999999999]}}", "1"), HasSubstr("whole number"));
+    EXPECT_THAT(fill("{{a.}}", "1"), HasSubstr("no field"));
+    EXPECT_THAT(fill("{{b}}", "1"), HasSubstr("'b' is not one of the declared inputs"));
+    EXPECT_THAT(fill("{{f(a, k=1)}}", "1"), HasSubstr("not supported"));
+    EXPECT_THAT(fill("{{" + std::string(5000, 'a') + "}}", "1"), HasSubstr("not closed"));
+}
+
+TEST_F(prompt_template_test, without_a_declaration_inputs_are_found_by_name) {
+    auto made = prompt_template::compile("{{x}}{{y}}", nullptr);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->names(), (std::vector<std::string>{"x", "y"}));
+    const std::vector<bound_input> inputs{{"y", lang::value::integer(2), true},
+                                          {"x", lang::value::integer(1), true}};
+    std::string out;
+    ASSERT_TRUE(made->fill(out, inputs));
+    EXPECT_EQ(out, "12");
+    const auto missing = made->fill(out, std::span(inputs).first(1));
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(testing::reason_of(missing.error()), "input_validation_failure");
+}
+
+TEST_F(prompt_template_test, an_input_left_out_inserts_nothing) {
+    auto made = prompt_template::compile("<{{a}}>", &names_);
+    const bound_input input{"a", {}, false};
+    std::string out;
+    ASSERT_TRUE(made->fill(out, std::span(&input, 1)));
+    EXPECT_EQ(out, "<>");
+}
+
+} // namespace
+} // namespace heddle::tasks

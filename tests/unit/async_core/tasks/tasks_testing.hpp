@@ -1,0 +1,160 @@
+// What the tests of tasks share: source text as data, a model that plays a script, a session.
+#pragma once
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/tasks/session_tasks.hpp>
+
+#include <loopback_runner.hpp>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle::tasks::testing {
+
+/// Reads one expression.
+class reading {
+public:
+    [[nodiscard]] lang::value form(const std::string& text) {
+        const std::uint32_t position = sources.add("test", text);
+        auto read = lang::read_all(memory(), text, position);
+        if (!read || read->size() != 1) throw std::runtime_error("the test's text is wrong");
+        return (*read)[0].content;
+    }
+    [[nodiscard]] lang::value json(std::string_view text) {
+        return lang::json_to_value(memory(), text).value();
+    }
+    [[nodiscard]] lang::heap& memory() { return world.memory(); }
+
+    lang::realm world;
+    source_map sources;
+};
+
+[[nodiscard]] inline std::string reason_of(const error& failure) {
+    const auto* payload = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    return payload ? payload->reason : std::string();
+}
+
+/// Answers in turn, the last answer again and again; keeps what it was asked.
+class scripted_llm final : public ports::llm_port {
+public:
+    using reply = std::function<result<ports::chat_response>(const ports::chat_request&)>;
+
+    void say(std::string text, ports::finish_reason finish = ports::finish_reason::stop) {
+        replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
+            ports::chat_response made;
+            made.text = text;
+            made.model = "scripted-1";
+            made.finish = finish;
+            made.usage = ports::token_usage{10, 5, 2, 0};
+            return made;
+        });
+    }
+    void break_with(ports::llm_errc code, std::string message) {
+        replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
+            return error(make_error_code(code), message);
+        });
+    }
+
+    std::string_view provider_name() const noexcept override { return name; }
+    coro::task<result<ports::chat_response>> complete(const ports::chat_request& request,
+                                                      coro::call_context context) override {
+        asked.push_back(request);
+        reply next = replies.size() > 1 ? replies.front() : reply();
+        if (next) replies.pop_front();
+        else if (!replies.empty()) next = replies.front();
+        if (delay.count() != 0) {
+            const auto slept = co_await coro::sleep_until(context, context.loop->now() + delay);
+            if (!slept) co_return slept.error();
+        }
+        if (!next) co_return ports::chat_response{};
+        co_return next(asked.back());
+    }
+    coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
+                                                    ports::chat_delta_sink,
+                                                    coro::call_context context) override {
+        return complete(request, context);
+    }
+
+    std::string name = "fake";
+    std::deque<reply> replies;
+    std::vector<ports::chat_request> asked;
+    std::chrono::milliseconds delay{0};
+};
+
+class counting_observer final : public task_observer {
+public:
+    void on_task_started(const task_started&) noexcept override { ++started; }
+    void on_task_finished(const task_finished& event) noexcept override {
+        ++finished;
+        outcomes.push_back(event.outcome);
+        reasons.emplace_back(event.reason);
+        input_tokens += event.usage.input;
+    }
+    int started = 0;
+    int finished = 0;
+    std::int64_t input_tokens = 0;
+    std::vector<task_outcome> outcomes;
+    std::vector<std::string> reasons;
+};
+
+class keeping_log final : public log_port {
+public:
+    bool enabled(log_level level) const noexcept override { return level >= log_level::info; }
+    void write(log_level, std::string_view, std::string_view message) noexcept override {
+        lines.emplace_back(message);
+    }
+    [[nodiscard]] bool said(std::string_view part) const {
+        for (const std::string& line : lines) {
+            if (line.find(part) != std::string::npos) return true;
+        }
+        return false;
+    }
+    std::vector<std::string> lines;
+};
+
+/// An engine with one session whose tasks run on a scripted model.
+class world {
+public:
+    explicit world(std::vector<task_template> templates = {}) {
+        models.add(llm);
+        EXPECT_TRUE(models.set_default("test-model"));
+        task_system_parts tasks;
+        tasks.models = &models;
+        tasks.observer = &observer;
+        tasks.templates = std::move(templates);
+        host::engine_parts parts;
+        parts.log = &log;
+        parts.operators = operators(std::move(tasks));
+        engine.emplace(runner.loop, std::move(parts));
+        session = engine->new_session().value();
+    }
+
+    result<lang::value> run(std::string text, host::run_options options = {}) {
+        return runner.run(session->evaluate("test", std::move(text), options));
+    }
+    /// The value as JSON, or "KIND: message" of the error.
+    std::string json(std::string text, host::run_options options = {}) {
+        auto ended = run(std::move(text), options);
+        if (!ended) {
+            return std::string(lang::error_kind_name(ended.error())) + ": " +
+                   ended.error().message();
+        }
+        return lang::value_to_json(*ended).value();
+    }
+
+    loopback::runner runner;
+    scripted_llm llm;
+    counting_observer observer;
+    keeping_log log;
+    model_registry models;
+    std::optional<host::engine> engine;
+    std::unique_ptr<host::session> session;
+};
+
+} // namespace heddle::tasks::testing
