@@ -27,8 +27,8 @@ struct parsed_request {
 
 /// Reads one request after the other out of bytes that the caller keeps together (RFC 9112). It is
 /// strict: lines end in CRLF; no folded fields, no blanks before a colon, exactly one Host, not
-/// both Content-Length and Transfer-Encoding; only chunked as coding. Nothing that two readers could
-/// understand differently is taken.
+/// both Content-Length and Transfer-Encoding; only chunked as coding. Nothing that two readers
+/// could understand differently is taken.
 /// Threads: as any value.
 class http_request_parser {
 public:
