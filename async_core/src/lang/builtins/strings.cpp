@@ -251,7 +251,8 @@ value from_number(native_call& call, arguments_span a) {
 value to_symbol(native_call& call, arguments_span a) {
     const auto name = string_argument(call, a, 0);
     if (!name || !call.reserve(name->size())) return {};
-    return call.memory().symbol(*name);
+    // The empty string has no storage, and a null pointer must not be copied from.
+    return call.memory().symbol(name->empty() ? std::string_view("") : *name);
 }
 
 value from_symbol(native_call& call, arguments_span a) {
