@@ -40,7 +40,9 @@ struct usage {
 usage usage_now() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
     return {seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss};
 }
 
@@ -68,9 +70,11 @@ coro::task<void> run(job* work) {
         co_return;
     }
     std::vector<lang::value> arguments{lang::value::integer(work->calls)};
-    const result<lang::value> done = co_await work->session->call(*work->session->global("run"), std::move(arguments), options);
+    const result<lang::value> done =
+        co_await work->session->call(*work->session->global("run"), std::move(arguments), options);
     if (work->cancel.requested()) {
-        work->close_seconds = std::chrono::duration<double>(coro::clock::now() - work->asked).count();
+        work->close_seconds =
+            std::chrono::duration<double>(coro::clock::now() - work->asked).count();
         work->cancelled = !done && done.error().is_cancelled();
     }
     if (done) work->ok = done->as_integer();
@@ -87,7 +91,8 @@ coro::task<result<void>> cancel_later(job* work, coro::call_context context, int
     const result<void> slept = co_await coro::sleep_until(context, at);
     (void)slept;
     const auto counters = work->client->counters();
-    std::fprintf(stderr, "cancelling with %zu calls in flight on %zu connections\n", counters.in_flight, counters.open_connections);
+    std::fprintf(stderr, "cancelling with %zu calls in flight on %zu connections\n",
+                 counters.in_flight, counters.open_connections);
     work->asked = coro::clock::now();
     work->cancel.request(cancel_reason::user);
     co_return result<void>();
@@ -97,7 +102,8 @@ coro::task<result<void>> cancel_later(job* work, coro::call_context context, int
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS]\n",
+                     argv[0]);
         return 2;
     }
     boost::asio::io_context context(1);
@@ -134,19 +140,21 @@ int main(int argc, char** argv) {
     const auto began = coro::clock::now();
     bool ended = false;
     coro::spawn(loop, run_and_close(&work), [&ended](std::exception_ptr) { ended = true; });
-    while (!ended && context.run_one() != 0) {
-    }
+    while (!ended && context.run_one() != 0) {}
     const double wall = std::chrono::duration<double>(coro::clock::now() - began).count();
     const usage after = usage_now();
     const auto counters = client->counters();
     if (!work.failure.empty()) std::fprintf(stderr, "%s", work.failure.c_str());
-    std::printf("{\"ok\":%lld,\"err\":%lld,\"wall\":%f,\"cpu\":%f,\"peak_kb\":%ld,\"connections\":%llu,\"open\":%zu,"
-                "\"fibers\":%zu,\"cancelled\":%s,\"close_ms\":%.3f}\n",
-                static_cast<long long>(work.ok), static_cast<long long>(work.cancelled ? 0 : work.calls - work.ok), wall,
-                after.cpu - before.cpu, after.peak_kb, static_cast<unsigned long long>(counters.connections_made),
-                counters.open_connections, work.session->counters().most_fibers, work.cancelled ? "true" : "false",
-                work.close_seconds * 1000);
-    while (context.poll() != 0) {
-    }
+    std::printf(
+        "{\"ok\":%lld,\"err\":%lld,\"wall\":%f,\"cpu\":%f,\"peak_kb\":%ld,\"connections\":%llu,"
+        "\"open\":%zu,"
+        "\"fibers\":%zu,\"cancelled\":%s,\"close_ms\":%.3f}\n",
+        static_cast<long long>(work.ok),
+        static_cast<long long>(work.cancelled ? 0 : work.calls - work.ok), wall,
+        after.cpu - before.cpu, after.peak_kb,
+        static_cast<unsigned long long>(counters.connections_made), counters.open_connections,
+        work.session->counters().most_fibers, work.cancelled ? "true" : "false",
+        work.close_seconds * 1000);
+    while (context.poll() != 0) {}
     return work.failure.empty() && (work.cancelled || work.ok == work.calls) ? 0 : 1;
 }

@@ -66,14 +66,16 @@ void append_snippet(std::string& out, const source_location& place, const painte
     }
     const std::size_t length = std::min<std::size_t>(place.mark_length, widest_line - column);
     out += paint("2", " " + margin + " --> ") + place_name(place) + "\n";
-    out += paint("2", " " + number + " | ") + shown(line, line.size() + 1) + (longer ? " …" : "") + "\n";
-    out += paint("2", " " + margin + " | ") + pad + paint("1;31", std::string(std::max<std::size_t>(1, length), '^')) + "\n";
+    out += paint("2", " " + number + " | ") + shown(line, line.size() + 1) + (longer ? " …" : "") +
+           "\n";
+    out += paint("2", " " + margin + " | ") + pad +
+           paint("1;31", std::string(std::max<std::size_t>(1, length), '^')) + "\n";
 }
 
 } // namespace
 
-std::string render_diagnostic(std::string_view kind, const error& failure, const source_map& sources,
-                              const diagnostic_style& style) {
+std::string render_diagnostic(std::string_view kind, const error& failure,
+                              const source_map& sources, const diagnostic_style& style) {
     const painter paint(style.colour);
     const error_info& info = failure.info();
     std::string out = paint("1;31", std::string(kind.empty() ? "error" : kind)) + ": " +
@@ -95,9 +97,11 @@ std::string render_diagnostic(std::string_view kind, const error& failure, const
         if (place.line != 0) out += paint("2", " (" + place_name(place) + ")");
         out += "\n";
     }
-    if (!info.hint.empty()) out += paint("1;36", "hint") + ": " + shown(info.hint, style.max_message) + "\n";
+    if (!info.hint.empty())
+        out += paint("1;36", "hint") + ": " + shown(info.hint, style.max_message) + "\n";
     std::size_t depth = 0;
-    for (const error* cause = info.cause.get(); cause && depth < 8; cause = cause->info().cause.get(), ++depth) {
+    for (const error* cause = info.cause.get(); cause && depth < 8;
+         cause = cause->info().cause.get(), ++depth) {
         out += "caused by: " + shown(cause->message(), style.max_message) + "\n";
     }
     return out;

@@ -52,7 +52,8 @@ error::error(boost::system::error_code code, std::string message) : info_(new er
 }
 
 error error::cancelled(cancel_reason reason, std::string message) {
-    error made(errc::cancelled, message.empty() ? std::string(to_string(reason)) : std::move(message));
+    error made(errc::cancelled,
+               message.empty() ? std::string(to_string(reason)) : std::move(message));
     made.info_->cancelled_because = reason;
     return made;
 }

@@ -41,15 +41,17 @@ source_location source_map::locate(source_span span) const {
     std::size_t line_end = text.find('\n', offset);
     if (line_end == std::string_view::npos) line_end = text.size();
     place.file = source->name;
-    place.line = static_cast<std::uint32_t>(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_begin), '\n'));
+    place.line = static_cast<std::uint32_t>(
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_begin), '\n'));
     place.mark_begin = code_points(text.substr(line_begin, offset - line_begin));
     place.column = place.mark_begin + 1;
     std::string_view line = text.substr(line_begin, line_end - line_begin);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     place.line_text = line;
-    const std::size_t mark_end =
-        std::min<std::size_t>(line_end, span.end > span.begin ? span.end - source->begin : offset + 1);
-    place.mark_length = std::max(1U, mark_end > offset ? code_points(text.substr(offset, mark_end - offset)) : 1U);
+    const std::size_t mark_end = std::min<std::size_t>(
+        line_end, span.end > span.begin ? span.end - source->begin : offset + 1);
+    place.mark_length =
+        std::max(1U, mark_end > offset ? code_points(text.substr(offset, mark_end - offset)) : 1U);
     return place;
 }
 

@@ -9,7 +9,8 @@ namespace heddle::coro {
 struct event_loop::driver {
     explicit driver(event_loop& loop) : owner(&loop), timer(loop.context_) {}
 
-    using timer_type = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>, executor>;
+    using timer_type =
+        boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>, executor>;
 
     event_loop* owner; // null once the loop is gone
     timer_type timer;
@@ -44,13 +45,21 @@ void event_loop::arm() {
     // expires_at cancels the wait before it; that one sees operation_aborted and does nothing.
     driver_->timer.expires_at(epoch_ + std::chrono::milliseconds(next));
     driver_->timer.async_wait([held = driver_](const boost::system::error_code& ec) {
-        if (ec || !held->owner) return;
+        if (ec || !held->owner || held->armed_for == std::numeric_limits<std::uint64_t>::max())
+            return;
         event_loop& loop = *held->owner;
-        const auto elapsed = std::chrono::floor<std::chrono::milliseconds>(clock::now() - loop.epoch_).count();
+        const auto elapsed =
+            std::chrono::floor<std::chrono::milliseconds>(clock::now() - loop.epoch_).count();
         held->armed_for = 0; // timers scheduled while firing do not re-arm one by one
         loop.wheel_.advance(static_cast<std::uint64_t>(elapsed));
         loop.arm();
     });
+}
+
+void event_loop::settle() noexcept {
+    if (!wheel_.empty()) return;
+    driver_->armed_for = std::numeric_limits<std::uint64_t>::max();
+    driver_->timer.cancel();
 }
 
 } // namespace heddle::coro

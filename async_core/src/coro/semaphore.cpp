@@ -19,7 +19,8 @@ task<result<void>> semaphore::acquire(call_context context) {
     if (outcome == wake::notified) co_return result<void>();
     if (self.granted) release(); // granted and cancelled in the same turn
     else queue_.erase(std::find(queue_.begin(), queue_.end(), &self));
-    co_return error::cancelled(outcome == wake::timed_out ? cancel_reason::deadline : context.cancel->reason());
+    co_return error::cancelled(outcome == wake::timed_out ? cancel_reason::deadline
+                                                          : context.cancel->reason());
 }
 
 void semaphore::release() noexcept {

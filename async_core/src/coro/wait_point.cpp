@@ -6,7 +6,8 @@ namespace heddle::coro {
 
 std::optional<error> call_context::stop_error() const {
     if (cancelled()) return error::cancelled(cancel->reason());
-    if (!until.is_never() && until.passed(loop->now())) return error::cancelled(cancel_reason::deadline);
+    if (!until.is_never() && until.passed(loop->now()))
+        return error::cancelled(cancel_reason::deadline);
     return std::nullopt;
 }
 
@@ -16,7 +17,8 @@ task<wake> wait_point::wait(call_context context) {
         co_return wake::notified;
     }
     if (context.cancelled()) co_return wake::cancelled;
-    if (!context.until.is_never() && context.until.passed(context.loop->now())) co_return wake::timed_out;
+    if (!context.until.is_never() && context.until.passed(context.loop->now()))
+        co_return wake::timed_out;
     loop_ = context.loop;
     if (context.cancel) context.cancel->hook(*this);
     if (!context.until.is_never()) loop_->schedule(*this, context.until.at());
@@ -41,7 +43,8 @@ void wait_point::finish(wake outcome) noexcept {
     unschedule();
     auto handler = std::move(*handler_);
     handler_.reset();
-    boost::asio::post(loop_->get_executor(), [h = std::move(handler)]() mutable { std::move(h)(); });
+    boost::asio::post(loop_->get_executor(),
+                      [h = std::move(handler)]() mutable { std::move(h)(); });
 }
 
 task<result<void>> sleep_until(call_context context, clock::time_point at) {
@@ -53,6 +56,8 @@ task<result<void>> sleep_until(call_context context, clock::time_point at) {
     co_return result<void>();
 }
 
-task<void> yield_now(event_loop& loop) { co_await boost::asio::post(loop.get_executor(), use_task); }
+task<void> yield_now(event_loop& loop) {
+    co_await boost::asio::post(loop.get_executor(), use_task);
+}
 
 } // namespace heddle::coro

@@ -10,8 +10,9 @@ namespace heddle::host {
 
 namespace {
 
-constexpr auto fair_share = std::chrono::milliseconds(2);    // language.md 7
-constexpr auto cleanup_time = std::chrono::seconds(5);       // for an effect inside `finally` after a cancellation
+constexpr auto fair_share = std::chrono::milliseconds(2); // language.md 7
+constexpr auto cleanup_time =
+    std::chrono::seconds(5); // for an effect inside `finally` after a cancellation
 
 } // namespace
 
@@ -42,7 +43,9 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     owner_.counters_.steps = options_.step_limit - budget_.steps;
     if (!joined && ended) co_return joined.error();
     if (!ended && past_deadline_ && ended.error().is_cancelled()) {
-        co_return error(lang::errc::timeout, "the time for this run is over").with_span(ended.error().info().span).with_cause(ended.error());
+        co_return error(lang::errc::timeout, "the time for this run is over")
+            .with_span(ended.error().info().span)
+            .with_cause(ended.error());
     }
     co_return ended;
 }
@@ -66,7 +69,8 @@ coro::task<result<lang::value>> run_driver::drive(lang::fiber* strand) {
             slice_began = loop_.now();
         } else if (strand->waits() != lang::waiting_for::nothing) {
             // No deadline and no cancellation of its own: both come through the fiber.
-            const coro::wake woken = co_await state.woken.wait(coro::call_context{&loop_, nullptr, {}});
+            const coro::wake woken =
+                co_await state.woken.wait(coro::call_context{&loop_, nullptr, {}});
             (void)woken;
             slice_began = loop_.now();
             continue;
@@ -79,14 +83,16 @@ coro::task<result<lang::value>> run_driver::drive(lang::fiber* strand) {
         case lang::outcome_kind::effect:
         case lang::outcome_kind::parked: break;
         case lang::outcome_kind::forked:
-            owner_.counters_.most_fibers = std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+            owner_.counters_.most_fibers =
+                std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
             branches_.start(drive_branch(std::move(ended.child)));
             break;
         case lang::outcome_kind::out_of_steps:
             if (loop_.now() - slice_began >= fair_share) {
                 // Others get their turn, siblings of a branch that computes included.
                 if (auto split = lang::machine::split_running_branch(*strand)) {
-                    owner_.counters_.most_fibers = std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+                    owner_.counters_.most_fibers =
+                        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
                     branches_.start(drive_branch(std::move(split)));
                 }
                 co_await coro::yield_now(loop_);
@@ -98,20 +104,24 @@ coro::task<result<lang::value>> run_driver::drive(lang::fiber* strand) {
 }
 
 coro::call_context run_driver::context_of(lang::fiber& strand, strand_state& state) {
-    if (strand.cancellation_masked()) return {&loop_, nullptr, coro::deadline(loop_.now() + cleanup_time)};
+    if (strand.cancellation_masked())
+        return {&loop_, nullptr, coro::deadline(loop_.now() + cleanup_time)};
     coro::deadline until = options_.until;
     if (const lang::value* at = lang::map_find(strand.settings(), "deadline-at")) {
         const std::chrono::duration<double> seconds(at->as_real());
-        until = until.earlier(coro::deadline(coro::clock::time_point(std::chrono::duration_cast<coro::clock::duration>(seconds))));
+        until = until.earlier(coro::deadline(
+            coro::clock::time_point(std::chrono::duration_cast<coro::clock::duration>(seconds))));
     }
     return {&loop_, &state.cancel, until};
 }
 
 coro::task<result<lang::value>> run_driver::answer(lang::fiber* strand, strand_state* state) {
     ++owner_.counters_.effects;
-    effect_call call{owner_, std::move(strand->request()), strand->settings(), context_of(*strand, *state)};
+    effect_call call{owner_, std::move(strand->request()), strand->settings(),
+                     context_of(*strand, *state)};
     const source_span where = call.request.span;
-    if (strand->cancel_requested() && !strand->cancellation_masked()) co_return error::cancelled(strand->cancelled_because());
+    if (strand->cancel_requested() && !strand->cancellation_masked())
+        co_return error::cancelled(strand->cancelled_because());
     const bool has_deadline = !call.context.until.is_never();
     const coro::deadline until = call.context.until;
     result<lang::value> answered = error(heddle::errc::internal, "no handler");
@@ -121,10 +131,12 @@ coro::task<result<lang::value>> run_driver::answer(lang::fiber* strand, strand_s
     } else if (operator_source* operators = owner_.operators()) {
         answered = co_await operators->call(std::move(call));
     }
-    if (!answered && answered.error().is_cancelled() && !strand->cancel_requested() && has_deadline && until.passed(loop_.now())) {
+    if (!answered && answered.error().is_cancelled() && !strand->cancel_requested() &&
+        has_deadline && until.passed(loop_.now())) {
         // A deadline of the run cancels it; one set by `with` or `timeout` is an error that can be caught.
         if (!options_.until.passed(loop_.now())) {
-            co_return error(lang::errc::timeout, "the time given by 'with' or 'timeout' is over").with_span(where);
+            co_return error(lang::errc::timeout, "the time given by 'with' or 'timeout' is over")
+                .with_span(where);
         }
         past_deadline_ = true;
         main_->request_cancel(cancel_reason::deadline);
@@ -137,7 +149,8 @@ void run_driver::wake(lang::fiber& ready) noexcept {
 }
 
 void run_driver::cancel_effect(lang::fiber& waiting) noexcept {
-    if (auto* state = static_cast<strand_state*>(waiting.driver_data)) state->cancel.request(waiting.cancelled_because());
+    if (auto* state = static_cast<strand_state*>(waiting.driver_data))
+        state->cancel.request(waiting.cancelled_because());
 }
 
 void run_driver::on_cancel(cancel_reason reason) noexcept {

@@ -12,7 +12,9 @@ namespace heddle::host {
 
 /// Lives for one evaluation. Answers the machine: effects are awaited, split-off branches get a
 /// coroutine in the nursery, parked fibers wait until they are woken, long computations yield.
-class run_driver final : public lang::fiber_driver, private coro::cancel_hook, private coro::timer_node {
+class run_driver final : public lang::fiber_driver,
+                         private coro::cancel_hook,
+                         private coro::timer_node {
 public:
     run_driver(session& owner, const run_options& options);
     ~run_driver();

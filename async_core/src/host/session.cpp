@@ -20,11 +20,13 @@ public:
         const effect_handler* handler = owner_.owner_.find_effect(name);
         return handler ? &handler->row() : nullptr;
     }
-    std::optional<lang::operator_info> find_operator(lang::heap& memory, std::string_view name) const override {
+    std::optional<lang::operator_info> find_operator(lang::heap& memory,
+                                                     std::string_view name) const override {
         if (!owner_.operators_) return std::nullopt;
         return owner_.operators_->find(memory, name);
     }
-    std::optional<lang::operator_info> describe_callable(const lang::host_object& callable) const override {
+    std::optional<lang::operator_info> describe_callable(
+        const lang::host_object& callable) const override {
         if (!owner_.operators_) return std::nullopt;
         return owner_.operators_->describe(callable);
     }
@@ -46,7 +48,8 @@ private:
 };
 
 session::session(engine& owner)
-    : owner_(owner), names_(std::make_unique<names>(*this)), world_(std::make_unique<lang::realm>(*names_)) {}
+    : owner_(owner), names_(std::make_unique<names>(*this)),
+      world_(std::make_unique<lang::realm>(*names_)) {}
 
 session::~session() = default;
 
@@ -57,41 +60,52 @@ result<std::unique_ptr<session>> engine::new_session() {
     return made;
 }
 
-void session::set_operators(std::unique_ptr<operator_source> operators) { operators_ = std::move(operators); }
+void session::set_operators(std::unique_ptr<operator_source> operators) {
+    operators_ = std::move(operators);
+}
 
-coro::task<result<lang::value>> session::evaluate(std::string name, std::string text, run_options options) {
+coro::task<result<lang::value>> session::evaluate(std::string name, std::string text,
+                                                  run_options options) {
     const std::uint32_t position = world_->sources().add(std::move(name), text);
     auto forms = lang::read_all(memory(), text, position);
     if (!forms) co_return std::move(forms).error();
     auto code = lang::compile(*world_, *forms);
     if (!code) co_return std::move(code).error();
     forms = std::vector<lang::datum>(); // the code keeps what it needs
-    lang::value settings = lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
-    result<lang::value> ended = co_await drive(lang::start_fiber(*world_, *code, std::move(settings)), options);
+    lang::value settings =
+        lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
+    result<lang::value> ended =
+        co_await drive(lang::start_fiber(*world_, *code, std::move(settings)), options);
     co_return ended;
 }
 
-coro::task<result<lang::value>> session::call(lang::value callee, std::vector<lang::value> arguments, run_options options) {
-    lang::value settings = lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
+coro::task<result<lang::value>> session::call(lang::value callee,
+                                              std::vector<lang::value> arguments,
+                                              run_options options) {
+    lang::value settings =
+        lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
     auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(settings));
     arguments.clear();
     result<lang::value> ended = co_await drive(std::move(strand), options);
     co_return ended;
 }
 
-coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main, run_options options) {
+coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main,
+                                               run_options options) {
     if (running_) {
         co_return error(heddle::errc::invalid_argument, "this session is evaluating already")
             .with_hint("await the evaluation under way, or use a session of its own");
     }
     running_ = true;
     const std::size_t held = memory().used();
-    memory().set_limit(options.memory_limit > SIZE_MAX - held ? SIZE_MAX : held + options.memory_limit);
+    memory().set_limit(options.memory_limit > SIZE_MAX - held ? SIZE_MAX
+                                                              : held + options.memory_limit);
     result<lang::value> ended = error(heddle::errc::internal, "not run");
     {
         run_driver driver(*this, options);
         ended = co_await driver.run(std::move(main));
     }
+    owner_.loop().settle();
     memory().set_limit(SIZE_MAX);
     running_ = false;
     co_return ended;
@@ -103,7 +117,9 @@ std::optional<lang::value> session::global(std::string_view name) {
     return world_->global(*index);
 }
 
-void session::define(std::string_view name, lang::value content) { world_->define(name, std::move(content)); }
+void session::define(std::string_view name, lang::value content) {
+    world_->define(name, std::move(content));
+}
 
 std::optional<std::vector<std::string>> session::parameters_of(const lang::value& callee) {
     if (!callee.is(lang::kind::closure)) return std::nullopt;

@@ -34,7 +34,8 @@ public:
 
 protected:
     /// TypeError in the words of pure primitives.
-    [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected, const value& given) const {
+    [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected,
+                                   const value& given) const {
         lang::native_call call(owner.memory(), row_);
         call.fail_type(index, expected, given);
         return *std::move(call.failure());
@@ -61,8 +62,17 @@ std::string joined(const std::vector<value>& parts) {
 
 class log_message final : public world_effect {
 public:
-    log_message() : world_effect({"log-message", "x…", 0, builtin::any_number, {}, nullptr,
-                                  "Joins its arguments with spaces, logs them at info level, and returns the string; () without arguments.", "", ""}) {}
+    log_message()
+        : world_effect({"log-message",
+                        "x…",
+                        0,
+                        builtin::any_number,
+                        {},
+                        nullptr,
+                        "Joins its arguments with spaces, logs them at info level, and returns the "
+                        "string; () without arguments.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty()) co_return value::empty_list();
         const std::string text = joined(call.request.arguments);
@@ -73,8 +83,17 @@ public:
 
 class print final : public world_effect {
 public:
-    print() : world_effect({"print", "x…", 0, builtin::any_number, {}, nullptr,
-                            "Writes its arguments with spaces between and a line end to the output; returns nil.", "", ""}) {}
+    print()
+        : world_effect({"print",
+                        "x…",
+                        0,
+                        builtin::any_number,
+                        {},
+                        nullptr,
+                        "Writes its arguments with spaces between and a line end to the output; "
+                        "returns nil.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         const auto& out = call.owner.owner().parts().print;
         if (out) out(joined(call.request.arguments) + "\n");
@@ -89,7 +108,8 @@ protected:
 
     [[nodiscard]] result<std::string> path_of(const effect_call& call) const {
         if (!call.owner.owner().parts().files) {
-            return error(lang::errc::permission, std::string(row().name) + ": this host gives no access to files");
+            return error(lang::errc::permission,
+                         std::string(row().name) + ": this host gives no access to files");
         }
         const value& path = call.request.arguments[0];
         if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
@@ -97,20 +117,33 @@ protected:
     }
     [[nodiscard]] static error in_script(error failure, std::string_view who) {
         if (failure.is_cancelled()) return failure;
-        return error(lang::errc::evaluation, std::string(who) + ": " + failure.message()).with_hint(failure.info().hint).with_cause(std::move(failure));
+        return error(lang::errc::evaluation, std::string(who) + ": " + failure.message())
+            .with_hint(failure.info().hint)
+            .with_cause(std::move(failure));
     }
 };
 
 class read_file final : public file_effect {
 public:
-    read_file() : file_effect(builtin{"read-file", "path", 1, 1, {}, nullptr, "The text of a file in the workspace.", "", ""}) {}
+    read_file()
+        : file_effect(builtin{"read-file",
+                              "path",
+                              1,
+                              1,
+                              {},
+                              nullptr,
+                              "The text of a file in the workspace.",
+                              "",
+                              ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
-        result<std::string> text = co_await call.owner.owner().parts().files->read(*path, call.context);
+        result<std::string> text =
+            co_await call.owner.owner().parts().files->read(*path, call.context);
         if (!text) co_return in_script(text.error(), "read-file");
         if (!call.owner.memory().can_allocate(text->size())) {
-            co_return error(lang::errc::limit, "read-file: " + *path + " does not fit in the memory limit");
+            co_return error(lang::errc::limit,
+                            "read-file: " + *path + " does not fit in the memory limit");
         }
         co_return lang::make_string(call.owner.memory(), *text);
     }
@@ -118,13 +151,23 @@ public:
 
 class write_file final : public file_effect {
 public:
-    write_file() : file_effect(builtin{"write-file", "path text", 2, 2, {}, nullptr, "Replaces a file in the workspace; returns its path.", "", ""}) {}
+    write_file()
+        : file_effect(builtin{"write-file",
+                              "path text",
+                              2,
+                              2,
+                              {},
+                              nullptr,
+                              "Replaces a file in the workspace; returns its path.",
+                              "",
+                              ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
         const value& text = call.request.arguments[1];
         if (!text.is(kind::string)) co_return type_error(call.owner, 2, "a string", text);
-        const result<void> written = co_await call.owner.owner().parts().files->write(*path, std::string(lang::string_bytes(text)), call.context);
+        const result<void> written = co_await call.owner.owner().parts().files->write(
+            *path, std::string(lang::string_bytes(text)), call.context);
         if (!written) co_return in_script(written.error(), "write-file");
         co_return call.request.arguments[0];
     }
@@ -132,11 +175,21 @@ public:
 
 class file_exists final : public file_effect {
 public:
-    file_exists() : file_effect(builtin{"file-exists?", "path", 1, 1, {}, nullptr, "Is there a file or directory of that path in the workspace?", "", ""}) {}
+    file_exists()
+        : file_effect(builtin{"file-exists?",
+                              "path",
+                              1,
+                              1,
+                              {},
+                              nullptr,
+                              "Is there a file or directory of that path in the workspace?",
+                              "",
+                              ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
-        const result<bool> found = co_await call.owner.owner().parts().files->exists(*path, call.context);
+        const result<bool> found =
+            co_await call.owner.owner().parts().files->exists(*path, call.context);
         if (!found) co_return in_script(found.error(), "file-exists?");
         co_return value::boolean(*found);
     }
@@ -144,30 +197,52 @@ public:
 
 class list_directory final : public file_effect {
 public:
-    list_directory() : file_effect(builtin{"list-directory", "[path]", 0, 1, {}, nullptr,
-                                           "The names in a directory of the workspace, sorted; directories end in \"/\".", "", ""}) {}
+    list_directory()
+        : file_effect(builtin{
+              "list-directory",
+              "[path]",
+              0,
+              1,
+              {},
+              nullptr,
+              "The names in a directory of the workspace, sorted; directories end in \"/\".",
+              "",
+              ""}) {}
     coro::task<result<value>> run(effect_call call) override {
-        if (call.request.arguments.empty()) call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));
+        if (call.request.arguments.empty())
+            call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));
         auto path = path_of(call);
         if (!path) co_return path.error();
-        const result<std::vector<std::string>> names = co_await call.owner.owner().parts().files->list(*path, call.context);
+        const result<std::vector<std::string>> names =
+            co_await call.owner.owner().parts().files->list(*path, call.context);
         if (!names) co_return in_script(names.error(), "list-directory");
         std::vector<value> items;
-        for (const std::string& name : *names) items.push_back(lang::make_string(call.owner.memory(), name));
+        for (const std::string& name : *names)
+            items.push_back(lang::make_string(call.owner.memory(), name));
         co_return lang::make_list(call.owner.memory(), items);
     }
 };
 
 class get_env final : public world_effect {
 public:
-    get_env() : world_effect({"getenv", "name", 1, 1, {}, nullptr, "An environment variable that the host allows, or nil when it is not set.", "", ""}) {}
+    get_env()
+        : world_effect({"getenv",
+                        "name",
+                        1,
+                        1,
+                        {},
+                        nullptr,
+                        "An environment variable that the host allows, or nil when it is not set.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         const value& name = call.request.arguments[0];
         if (!name.is(kind::string)) co_return type_error(call.owner, 1, "a string", name);
         const std::string wanted(lang::string_bytes(name));
         const auto& allowed = call.owner.owner().parts().readable_environment;
         if (std::find(allowed.begin(), allowed.end(), wanted) == allowed.end()) {
-            co_return error(lang::errc::permission, "getenv: this host does not allow reading '" + wanted + "'");
+            co_return error(lang::errc::permission,
+                            "getenv: this host does not allow reading '" + wanted + "'");
         }
         const char* found = std::getenv(wanted.c_str());
         if (!found) co_return value();
@@ -177,7 +252,16 @@ public:
 
 class now final : public world_effect {
 public:
-    now() : world_effect({"now", "", 0, 0, {}, nullptr, "Seconds since 1970-01-01 00:00 UTC, as a float.", "", ""}) {}
+    now()
+        : world_effect({"now",
+                        "",
+                        0,
+                        0,
+                        {},
+                        nullptr,
+                        "Seconds since 1970-01-01 00:00 UTC, as a float.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call) override {
         const auto since = std::chrono::system_clock::now().time_since_epoch();
         co_return value::real(std::chrono::duration<double>(since).count());
@@ -186,21 +270,29 @@ public:
 
 /// One generator for uuid and random, so that a seed fixes both.
 struct random_source {
-    explicit random_source(std::uint64_t seed) : generator(seed != 0 ? seed : std::random_device()() * 0x9E3779B97F4A7C15ULL ^ std::random_device()()) {}
+    explicit random_source(std::uint64_t seed)
+        : generator(seed != 0
+                        ? seed
+                        : std::random_device()() * 0x9E3779B97F4A7C15ULL ^ std::random_device()()) {
+    }
     std::mt19937_64 generator;
 };
 
 class uuid final : public world_effect {
 public:
     explicit uuid(std::shared_ptr<random_source> source)
-        : world_effect({"uuid", "", 0, 0, {}, nullptr, "A random UUID (version 4, RFC 9562).", "", ""}), source_(std::move(source)) {}
+        : world_effect(
+              {"uuid", "", 0, 0, {}, nullptr, "A random UUID (version 4, RFC 9562).", "", ""}),
+          source_(std::move(source)) {}
     coro::task<result<value>> run(effect_call call) override {
         const std::uint64_t high = (source_->generator() & ~0xF000ULL) | 0x4000ULL;
-        const std::uint64_t low = (source_->generator() & 0x3FFFFFFFFFFFFFFFULL) | 0x8000000000000000ULL;
+        const std::uint64_t low =
+            (source_->generator() & 0x3FFFFFFFFFFFFFFFULL) | 0x8000000000000000ULL;
         std::array<char, 40> text{};
-        std::snprintf(text.data(), text.size(), "%08x-%04x-%04x-%04x-%012llx", static_cast<unsigned>(high >> 32),
-                      static_cast<unsigned>(high >> 16 & 0xFFFF), static_cast<unsigned>(high & 0xFFFF),
-                      static_cast<unsigned>(low >> 48), static_cast<unsigned long long>(low & 0xFFFFFFFFFFFFULL));
+        std::snprintf(text.data(), text.size(), "%08x-%04x-%04x-%04x-%012llx",
+                      static_cast<unsigned>(high >> 32), static_cast<unsigned>(high >> 16 & 0xFFFF),
+                      static_cast<unsigned>(high & 0xFFFF), static_cast<unsigned>(low >> 48),
+                      static_cast<unsigned long long>(low & 0xFFFFFFFFFFFFULL));
         co_return lang::make_string(call.owner.memory(), text.data());
     }
 
@@ -211,14 +303,25 @@ private:
 class random_number final : public world_effect {
 public:
     explicit random_number(std::shared_ptr<random_source> source)
-        : world_effect({"random", "[n]", 0, 1, {}, nullptr, "A float in [0, 1), or an integer in [0, n).", "", ""}), source_(std::move(source)) {}
+        : world_effect({"random",
+                        "[n]",
+                        0,
+                        1,
+                        {},
+                        nullptr,
+                        "A float in [0, 1), or an integer in [0, n).",
+                        "",
+                        ""}),
+          source_(std::move(source)) {}
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty()) {
             co_return value::real(std::uniform_real_distribution<double>(0, 1)(source_->generator));
         }
         const value& bound = call.request.arguments[0];
-        if (!bound.is_integer() || bound.as_integer() < 1) co_return type_error(call.owner, 1, "an integer from 1", bound);
-        co_return value::integer(std::uniform_int_distribution<std::int64_t>(0, bound.as_integer() - 1)(source_->generator));
+        if (!bound.is_integer() || bound.as_integer() < 1)
+            co_return type_error(call.owner, 1, "an integer from 1", bound);
+        co_return value::integer(std::uniform_int_distribution<std::int64_t>(
+            0, bound.as_integer() - 1)(source_->generator));
     }
 
 private:
@@ -227,12 +330,25 @@ private:
 
 class sleep_effect final : public world_effect {
 public:
-    sleep_effect() : world_effect({"sleep", "seconds", 1, 1, {}, nullptr, "Waits; ends at once when cancelled. Returns nil.", "", ""}) {}
+    sleep_effect()
+        : world_effect({"sleep",
+                        "seconds",
+                        1,
+                        1,
+                        {},
+                        nullptr,
+                        "Waits; ends at once when cancelled. Returns nil.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         const value& asked = call.request.arguments[0];
-        const double seconds = asked.is_integer() ? static_cast<double>(asked.as_integer()) : asked.is_real() ? asked.as_real() : -1;
-        if (!(seconds >= 0) || seconds > 1e9) co_return type_error(call.owner, 1, "a number of seconds from 0", asked);
-        const auto wait = std::chrono::duration_cast<coro::clock::duration>(std::chrono::duration<double>(seconds));
+        const double seconds = asked.is_integer() ? static_cast<double>(asked.as_integer())
+                               : asked.is_real()  ? asked.as_real()
+                                                  : -1;
+        if (!(seconds >= 0) || seconds > 1e9)
+            co_return type_error(call.owner, 1, "a number of seconds from 0", asked);
+        const auto wait = std::chrono::duration_cast<coro::clock::duration>(
+            std::chrono::duration<double>(seconds));
         const auto until = call.context.loop->now() + wait;
         const result<void> slept = co_await coro::sleep_until(call.context, until);
         if (!slept) co_return slept.error();
@@ -242,10 +358,20 @@ public:
 
 class define_task final : public world_effect {
 public:
-    define_task() : world_effect({"%defatom", "form", 1, 1, {}, nullptr, "Registers the task of a defatom form.", "", ""}) {}
+    define_task()
+        : world_effect({"%defatom",
+                        "form",
+                        1,
+                        1,
+                        {},
+                        nullptr,
+                        "Registers the task of a defatom form.",
+                        "",
+                        ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         operator_source* operators = call.owner.operators();
-        if (!operators) co_return error(lang::errc::evaluation, "defatom: this host has no task system");
+        if (!operators)
+            co_return error(lang::errc::evaluation, "defatom: this host has no task system");
         co_return operators->define_task(call.owner, call.request.arguments[0], call.request.span);
     }
 };
@@ -254,12 +380,12 @@ public:
 
 std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
     auto source = std::make_shared<random_source>(owner.parts().random_seed);
-    return {std::make_shared<log_message>(),   std::make_shared<print>(),
-            std::make_shared<read_file>(),     std::make_shared<write_file>(),
-            std::make_shared<file_exists>(),   std::make_shared<list_directory>(),
-            std::make_shared<get_env>(),       std::make_shared<now>(),
-            std::make_shared<uuid>(source),    std::make_shared<random_number>(source),
-            std::make_shared<sleep_effect>(),  std::make_shared<define_task>()};
+    return {std::make_shared<log_message>(),  std::make_shared<print>(),
+            std::make_shared<read_file>(),    std::make_shared<write_file>(),
+            std::make_shared<file_exists>(),  std::make_shared<list_directory>(),
+            std::make_shared<get_env>(),      std::make_shared<now>(),
+            std::make_shared<uuid>(source),   std::make_shared<random_number>(source),
+            std::make_shared<sleep_effect>(), std::make_shared<define_task>()};
 }
 
 } // namespace heddle::host

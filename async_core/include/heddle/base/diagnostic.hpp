@@ -9,8 +9,8 @@
 namespace heddle {
 
 struct diagnostic_style {
-    bool colour = false;          ///< ANSI colours
-    std::size_t max_trace = 20;   ///< trace lines shown before the middle is folded
+    bool colour = false;            ///< ANSI colours
+    std::size_t max_trace = 20;     ///< trace lines shown before the middle is folded
     std::size_t max_message = 4000; ///< longer messages are cut, with a note
 };
 

@@ -35,7 +35,7 @@ enum class errc : int {
     limit_exceeded,   ///< size, depth or count above a configured bound
     not_found,
     io_error,
-    internal          ///< a bug in heddle; never expected
+    internal ///< a bug in heddle; never expected
 };
 
 [[nodiscard]] const boost::system::error_category& base_category() noexcept;
@@ -107,8 +107,9 @@ public:
     }
 
     error&& with_hint(std::string hint) &&;
-    error&& with_span(source_span span) &&;          ///< kept if a span is already known
-    error&& with_trace(std::string what, source_span where = {}) &&; ///< appends the next outer line
+    error&& with_span(source_span span) &&; ///< kept if a span is already known
+    error&& with_trace(std::string what,
+                       source_span where = {}) &&; ///< appends the next outer line
     error&& with_cause(error cause) &&;
     error&& with_origin(error_origin origin) &&;
     error&& with_retry_after(std::chrono::milliseconds wait) &&;
@@ -127,7 +128,8 @@ template <class T>
 using result = boost::system::result<T, error>;
 
 /// Called by result<T>::value() on an error: throws error_exception.
-[[noreturn]] void throw_exception_from_error(const error& failure, const boost::source_location& where);
+[[noreturn]] void throw_exception_from_error(const error& failure,
+                                             const boost::source_location& where);
 
 /// What `result<T>::value()` throws, for embedders who prefer exceptions.
 class error_exception : public std::exception {
@@ -152,9 +154,9 @@ struct is_error_code_enum<heddle::errc> : std::true_type {};
 /// await into a named local first.
 #define HEDDLE_TRY_NAME2(line) heddle_try_##line
 #define HEDDLE_TRY_NAME(line) HEDDLE_TRY_NAME2(line)
-#define HEDDLE_TRY(declaration, expression)                                                        \
-    auto HEDDLE_TRY_NAME(__LINE__) = (expression);                                                 \
-    if (!HEDDLE_TRY_NAME(__LINE__)) return std::move(HEDDLE_TRY_NAME(__LINE__)).error();           \
+#define HEDDLE_TRY(declaration, expression)                                              \
+    auto HEDDLE_TRY_NAME(__LINE__) = (expression);                                       \
+    if (!HEDDLE_TRY_NAME(__LINE__)) return std::move(HEDDLE_TRY_NAME(__LINE__)).error(); \
     declaration = *std::move(HEDDLE_TRY_NAME(__LINE__))
-#define HEDDLE_CHECK(expression)                                                                   \
+#define HEDDLE_CHECK(expression) \
     if (auto heddle_check = (expression); !heddle_check) return std::move(heddle_check).error()

@@ -17,7 +17,8 @@ public:
     /// True when a line of this level would be kept: ask before building an expensive message.
     [[nodiscard]] virtual bool enabled(log_level level) const noexcept = 0;
     /// `component` is a short fixed name ("http", "script").
-    virtual void write(log_level level, std::string_view component, std::string_view message) noexcept = 0;
+    virtual void write(log_level level, std::string_view component,
+                       std::string_view message) noexcept = 0;
 };
 
 /// Drops everything.

@@ -15,7 +15,9 @@ public:
     constexpr explicit deadline(clock::time_point at) : at_(at) {}
     [[nodiscard]] static constexpr deadline never() { return {}; }
 
-    [[nodiscard]] constexpr bool is_never() const noexcept { return at_ == clock::time_point::max(); }
+    [[nodiscard]] constexpr bool is_never() const noexcept {
+        return at_ == clock::time_point::max();
+    }
     [[nodiscard]] constexpr clock::time_point at() const noexcept { return at_; }
     [[nodiscard]] constexpr bool passed(clock::time_point now) const noexcept { return now >= at_; }
     /// Time left, never negative; clock::duration::max() when there is no deadline.

@@ -27,6 +27,11 @@ public:
     /// Calls node.on_timer() on the loop once `at` has come. Replaces an earlier schedule.
     void schedule(timer_node& node, clock::time_point at);
 
+    /// Lets io_context::run() return when no timer is left: to be called at the end of a unit of
+    /// work. (A timer that is unscheduled leaves the clock armed, so that the usual schedule and
+    /// unschedule of each call costs nothing.)
+    void settle() noexcept;
+
 private:
     void arm();
     [[nodiscard]] std::uint64_t tick_of(clock::time_point at) const noexcept;

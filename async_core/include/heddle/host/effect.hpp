@@ -38,14 +38,17 @@ class operator_source {
 public:
     virtual ~operator_source() = default;
     /// By name, then by type:subtype.
-    [[nodiscard]] virtual std::optional<lang::operator_info> find(lang::heap& memory, std::string_view name) const = 0;
-    [[nodiscard]] virtual std::optional<lang::operator_info> describe(const lang::host_object& callable) const = 0;
+    [[nodiscard]] virtual std::optional<lang::operator_info> find(lang::heap& memory,
+                                                                  std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<lang::operator_info> describe(
+        const lang::host_object& callable) const = 0;
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     virtual void collect_names(std::vector<std::string>& names) const = 0;
     /// Calls request.callee. With request.names the arguments are clauses, else positions.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
     /// (defatom …): `form` is the whole form as data; registers the template and gives its callable.
-    [[nodiscard]] virtual result<lang::value> define_task(session& owner, const lang::value& form, source_span span) = 0;
+    [[nodiscard]] virtual result<lang::value> define_task(session& owner, const lang::value& form,
+                                                          source_span span) = 0;
 };
 
 } // namespace heddle::host

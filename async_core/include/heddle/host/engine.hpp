@@ -18,11 +18,11 @@ class session;
 /// What an engine is made of. Everything is owned by the caller or shared, and outlives the engine's
 /// sessions.
 struct engine_parts {
-    log_port* log = nullptr;             ///< null: nothing is logged
-    ports::file_port* files = nullptr;   ///< null: file primitives raise PermissionError
-    std::function<void(std::string_view)> print; ///< where (print …) goes; empty: dropped
+    log_port* log = nullptr;                       ///< null: nothing is logged
+    ports::file_port* files = nullptr;             ///< null: file primitives raise PermissionError
+    std::function<void(std::string_view)> print;   ///< where (print …) goes; empty: dropped
     std::vector<std::string> readable_environment; ///< names that (getenv …) may read
-    std::uint64_t random_seed = 0;       ///< 0: seeded by the system
+    std::uint64_t random_seed = 0;                 ///< 0: seeded by the system
     /// Makes the tasks and tools of a session; empty: none.
     std::function<std::unique_ptr<operator_source>(session&)> operators;
     /// Effect primitives besides the built-in ones.
@@ -47,7 +47,9 @@ public:
     [[nodiscard]] log_port& log() const noexcept { return parts_.log ? *parts_.log : null_log(); }
     /// Effect primitives by name; null when there is none.
     [[nodiscard]] effect_handler* find_effect(std::string_view name) const noexcept;
-    [[nodiscard]] const std::vector<std::shared_ptr<effect_handler>>& effects() const noexcept { return effects_; }
+    [[nodiscard]] const std::vector<std::shared_ptr<effect_handler>>& effects() const noexcept {
+        return effects_;
+    }
 
 private:
     coro::event_loop& loop_;

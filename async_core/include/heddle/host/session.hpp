@@ -17,9 +17,9 @@ namespace heddle::host {
 
 /// Counts of a run under way, for progress.
 struct run_counters {
-    std::size_t fibers = 0;          ///< alive now
+    std::size_t fibers = 0; ///< alive now
     std::size_t most_fibers = 0;
-    std::uint64_t effects = 0;       ///< requests to the world so far
+    std::uint64_t effects = 0; ///< requests to the world so far
     std::uint64_t steps = 0;
 };
 
@@ -39,17 +39,20 @@ public:
     /// FAILED TaskResult is given as a value.
     /// Cancellation: by options.cancel or options.until; the call returns once every branch has
     /// ended, its connections are closed and its finally blocks have run.
-    [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text, run_options options = {});
+    [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text,
+                                                           run_options options = {});
 
     /// Calls a function, task or primitive with values of this session.
-    [[nodiscard]] coro::task<result<lang::value>> call(lang::value callee, std::vector<lang::value> arguments,
+    [[nodiscard]] coro::task<result<lang::value>> call(lang::value callee,
+                                                       std::vector<lang::value> arguments,
                                                        run_options options = {});
 
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);
     void define(std::string_view name, lang::value content);
     /// Names of the parameters of a function (required, optional, rest), or nothing for other values.
-    [[nodiscard]] static std::optional<std::vector<std::string>> parameters_of(const lang::value& callee);
+    [[nodiscard]] static std::optional<std::vector<std::string>> parameters_of(
+        const lang::value& callee);
 
     /// The error as people read it: kind, message, source line, caret, trace, hint.
     [[nodiscard]] std::string render(const error& failure, bool colour = false);
@@ -65,7 +68,8 @@ private:
     friend class run_driver;
     class names;
 
-    [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main, run_options options);
+    [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main,
+                                                        run_options options);
 
     engine& owner_;
     std::unique_ptr<names> names_;

@@ -46,9 +46,9 @@ using native_function = value (*)(native_call& call, std::span<value> arguments)
 
 /// How the machine runs a primitive.
 enum class builtin_kind : std::uint8_t {
-    pure,    ///< `run` computes the value at once
-    effect,  ///< becomes an effect request that the host answers
-    control  ///< the machine itself: apply, eval, raise
+    pure,   ///< `run` computes the value at once
+    effect, ///< becomes an effect request that the host answers
+    control ///< the machine itself: apply, eval, raise
 };
 
 /// One row: name, arity, documentation and code. `(help 'name)`, arity checks, the reference page and
@@ -61,8 +61,9 @@ struct builtin {
     builtin_kind how = builtin_kind::pure;
     native_function run = nullptr; ///< pure only
     std::string_view summary;
-    std::string_view example; ///< "(f 1) => 2", run as a test; empty when it needs the outside world
-    std::string_view family;  ///< "numbers", "strings", "lists", "maps", "data", "world"
+    std::string_view
+        example;             ///< "(f 1) => 2", run as a test; empty when it needs the outside world
+    std::string_view family; ///< "numbers", "strings", "lists", "maps", "data", "world"
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 };

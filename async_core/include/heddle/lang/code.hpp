@@ -30,7 +30,8 @@ struct instruction {
         std::int32_t d;
     };
 
-    [[nodiscard]] static instruction abc(op code, unsigned a, unsigned b = 0, unsigned c = 0, unsigned x = 0) {
+    [[nodiscard]] static instruction abc(op code, unsigned a, unsigned b = 0, unsigned c = 0,
+                                         unsigned x = 0) {
         instruction i;
         i.code = code;
         i.x = static_cast<std::uint8_t>(x);

@@ -42,10 +42,10 @@ struct cleanup_mark {
 
 /// A request to the host.
 struct effect_request {
-    const builtin* row = nullptr;  ///< the effect primitive, or null for a call of `callee`
-    value callee;                  ///< task or tool, when row is null
+    const builtin* row = nullptr; ///< the effect primitive, or null for a call of `callee`
+    value callee;                 ///< task or tool, when row is null
     std::vector<value> arguments;
-    value names;                   ///< list of clause names parallel to arguments, or nil: by position
+    value names; ///< list of clause names parallel to arguments, or nil: by position
     source_span span;
 };
 
@@ -104,7 +104,8 @@ private:
     std::vector<inline_branch> branches_;
     value settings_ = value::empty_map();
     std::unique_ptr<effect_request> request_;
-    std::int32_t first_call_ = -1;  ///< arguments of the call at stack 0 that starts the fiber, or -1
+    std::int32_t first_call_ =
+        -1; ///< arguments of the call at stack 0 that starts the fiber, or -1
     std::uint32_t result_slot_ = 0; ///< stack index where the answer of an effect goes
     waiting_for waits_ = waiting_for::nothing;
     cancel_reason cancel_ = cancel_reason::none;
@@ -112,12 +113,13 @@ private:
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
-    std::uint32_t slot_ = 0; ///< of group_
-    value group_;            ///< the join this fiber is a branch of, or nil
+    std::uint32_t slot_ = 0;        ///< of group_
+    value group_;                   ///< the join this fiber is a branch of, or nil
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
     value waits_on_;                       ///< the join whose children are waited for
-    concurrency_scope* waits_scope_ = nullptr; ///< whose permit is waited for; its join keeps it alive
+    concurrency_scope* waits_scope_ =
+        nullptr; ///< whose permit is waited for; its join keeps it alive
 };
 
 } // namespace heddle::lang

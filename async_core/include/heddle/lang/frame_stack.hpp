@@ -15,7 +15,7 @@ namespace heddle::lang {
 struct frame {
     const instruction* at; ///< the next instruction
     const function* code;
-    std::uint32_t base;    ///< first register; the closure itself lies at base - 1
+    std::uint32_t base;           ///< first register; the closure itself lies at base - 1
     std::uint32_t tail_calls = 0; ///< frames that this one replaced, for traces
 };
 
@@ -37,7 +37,8 @@ public:
     [[nodiscard]] const frame& operator[](std::size_t i) const noexcept { return frames_[i]; }
 
     void push_back(const instruction* at, const function* code, std::uint32_t base) {
-        if (size_ == capacity_) [[unlikely]] grow();
+        if (size_ == capacity_) [[unlikely]]
+            grow();
         frames_[size_++] = {at, code, base, 0};
     }
     void pop_back() noexcept { --size_; }

@@ -23,7 +23,7 @@ struct json_read_options {
                                           const json_read_options& options = {});
 
 struct json_write_options {
-    unsigned indent = 0;       ///< spaces a level; 0: one line
+    unsigned indent = 0; ///< spaces a level; 0: one line
     std::size_t max_depth = 10'000;
     std::size_t max_bytes = value::max_length; ///< a longer text is an error
 };
@@ -31,6 +31,7 @@ struct json_write_options {
 /// nil is null, a symbol its name. A float keeps a point or an exponent, so that it stays one.
 /// Errors: invalid_argument with the path in the value for a float that JSON cannot write and for a
 /// function; limit_exceeded when it is too deep or too long. Iterative.
-[[nodiscard]] result<std::string> value_to_json(const value& v, const json_write_options& options = {});
+[[nodiscard]] result<std::string> value_to_json(const value& v,
+                                                const json_write_options& options = {});
 
 } // namespace heddle::lang

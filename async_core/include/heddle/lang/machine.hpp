@@ -15,7 +15,7 @@ namespace heddle::lang {
 
 /// Bounds of a run, shared by its fibers.
 struct run_budget {
-    std::uint64_t steps = UINT64_MAX;  ///< calls and back-edges left over all fibers of the run
+    std::uint64_t steps = UINT64_MAX;    ///< calls and back-edges left over all fibers of the run
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
 };
 
@@ -37,7 +37,8 @@ struct outcome {
 };
 
 /// A fiber that will call `callee` (a closure) with `arguments`.
-[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,
+[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, value callee,
+                                                 std::span<const value> arguments,
                                                  value settings = value::empty_map());
 /// A fiber that will run compiled top-level code.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code,

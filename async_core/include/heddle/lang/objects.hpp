@@ -17,7 +17,9 @@ struct string_object : object {
     std::uint32_t used; ///< bytes written so far; a window that ends here may grow in place
     bool ascii;         ///< every byte so far is below 0x80: code points are bytes
     [[nodiscard]] char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
-    [[nodiscard]] const char* data() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+    [[nodiscard]] const char* data() const noexcept {
+        return reinterpret_cast<const char*>(this + 1);
+    }
 };
 
 struct symbol_object : object {
@@ -41,7 +43,9 @@ struct list_object : object {
     std::uint32_t end;   ///< one past the last slot in use
     list_places* places; ///< owned; null unless read from source
     [[nodiscard]] value* items() noexcept { return reinterpret_cast<value*>(this + 1); }
-    [[nodiscard]] const value* items() const noexcept { return reinterpret_cast<const value*>(this + 1); }
+    [[nodiscard]] const value* items() const noexcept {
+        return reinterpret_cast<const value*>(this + 1);
+    }
 };
 
 struct map_entry {
@@ -54,7 +58,8 @@ struct map_entry {
 struct map_object : object {
     std::uint32_t capacity;
     std::uint32_t used;
-    std::uint32_t* index; ///< open addressing, twice the capacity, 0 = free, else entry + 1; null when small
+    std::uint32_t*
+        index; ///< open addressing, twice the capacity, 0 = free, else entry + 1; null when small
     [[nodiscard]] map_entry* entries() noexcept { return reinterpret_cast<map_entry*>(this + 1); }
     [[nodiscard]] const map_entry* entries() const noexcept {
         return reinterpret_cast<const map_entry*>(this + 1);
@@ -72,7 +77,9 @@ struct closure_object : object {
     const function* code; ///< counted
     std::uint32_t count;
     [[nodiscard]] value* captured() noexcept { return reinterpret_cast<value*>(this + 1); }
-    [[nodiscard]] const value* captured() const noexcept { return reinterpret_cast<const value*>(this + 1); }
+    [[nodiscard]] const value* captured() const noexcept {
+        return reinterpret_cast<const value*>(this + 1);
+    }
 };
 
 /// A value of the host's making: task, tool, future, join. Shown as #<type name>.

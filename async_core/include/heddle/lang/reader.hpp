@@ -26,10 +26,11 @@ struct datum {
 /// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the bytes.
 /// Iterative: depth is bounded by the option only.
 [[nodiscard]] result<std::vector<datum>> read_all(heap& memory, std::string_view text,
-                                                  std::uint32_t position = 0, const read_options& options = {});
+                                                  std::uint32_t position = 0,
+                                                  const read_options& options = {});
 
 /// Exactly one expression; empty input and trailing content are errors.
-[[nodiscard]] result<datum> read_one(heap& memory, std::string_view text, std::uint32_t position = 0,
-                                     const read_options& options = {});
+[[nodiscard]] result<datum> read_one(heap& memory, std::string_view text,
+                                     std::uint32_t position = 0, const read_options& options = {});
 
 } // namespace heddle::lang

@@ -20,10 +20,10 @@ class host_object;
 
 /// How an operator that is no lexical binding and no primitive is to be called.
 struct operator_info {
-    value callable;                       ///< host object
-    bool is_tool = false;                 ///< tools take clauses only
+    value callable;       ///< host object
+    bool is_tool = false; ///< tools take clauses only
     bool declares_inputs = false;
-    std::vector<std::string> inputs;      ///< declared names, in order
+    std::vector<std::string> inputs; ///< declared names, in order
 };
 
 /// The host's side of the language: effects and names that live outside.
@@ -34,9 +34,11 @@ public:
     /// The row of an effect primitive ("log-message", "read-file", "call-atomic-task"), or null.
     [[nodiscard]] virtual const builtin* find_effect(std::string_view name) const = 0;
     /// A registered task (by name, then by type:subtype) or tool.
-    [[nodiscard]] virtual std::optional<operator_info> find_operator(heap& memory, std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<operator_info> find_operator(
+        heap& memory, std::string_view name) const = 0;
     /// How a callable host object wants its arguments; nothing when it is not a task or tool.
-    [[nodiscard]] virtual std::optional<operator_info> describe_callable(const host_object& callable) const = 0;
+    [[nodiscard]] virtual std::optional<operator_info> describe_callable(
+        const host_object& callable) const = 0;
     /// True for reserved keys of task calls (files, context, model, …).
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     /// Monotonic time in seconds, for deadlines.
@@ -62,7 +64,9 @@ public:
     /// Index of a global that exists and is bound.
     [[nodiscard]] std::optional<std::uint32_t> find_global(std::string_view name) const;
     [[nodiscard]] value& global(std::uint32_t index) noexcept { return globals_[index].content; }
-    [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept { return globals_[index].name; }
+    [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
+        return globals_[index].name;
+    }
     void define(std::string_view name, value content);
 
     /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.
@@ -90,6 +94,7 @@ private:
 
 /// Up to three of `candidates` that differ little from `name` (optimal string alignment), as
 /// "did you mean a, b or c?"; empty when none is near.
-[[nodiscard]] std::string suggest_names(std::string_view name, const std::vector<std::string>& candidates);
+[[nodiscard]] std::string suggest_names(std::string_view name,
+                                        const std::vector<std::string>& candidates);
 
 } // namespace heddle::lang

@@ -58,8 +58,12 @@ public:
     }
     ~value() { release(); }
 
-    [[nodiscard]] static value boolean(bool b) noexcept { return immediate(kind::boolean, b ? 1 : 0); }
-    [[nodiscard]] static value integer(std::int64_t i) noexcept { return immediate(kind::integer, i); }
+    [[nodiscard]] static value boolean(bool b) noexcept {
+        return immediate(kind::boolean, b ? 1 : 0);
+    }
+    [[nodiscard]] static value integer(std::int64_t i) noexcept {
+        return immediate(kind::integer, i);
+    }
     [[nodiscard]] static value real(double d) noexcept {
         value v;
         v.meta_ = static_cast<std::uint64_t>(kind::real);
@@ -87,12 +91,16 @@ public:
 
     [[nodiscard]] kind type() const noexcept { return static_cast<kind>(meta_ & kind_mask); }
     [[nodiscard]] bool is(kind k) const noexcept { return type() == k; }
-    [[nodiscard]] bool is_nil() const noexcept { return meta_ == static_cast<std::uint64_t>(kind::nil); }
+    [[nodiscard]] bool is_nil() const noexcept {
+        return meta_ == static_cast<std::uint64_t>(kind::nil);
+    }
     [[nodiscard]] bool is_unbound() const noexcept { return meta_ == 0; }
     [[nodiscard]] bool is_integer() const noexcept {
         return meta_ == static_cast<std::uint64_t>(kind::integer);
     }
-    [[nodiscard]] bool is_real() const noexcept { return meta_ == static_cast<std::uint64_t>(kind::real); }
+    [[nodiscard]] bool is_real() const noexcept {
+        return meta_ == static_cast<std::uint64_t>(kind::real);
+    }
     [[nodiscard]] bool is_boolean() const noexcept {
         return meta_ == static_cast<std::uint64_t>(kind::boolean);
     }
@@ -103,9 +111,13 @@ public:
     [[nodiscard]] bool as_boolean() const noexcept { return payload_.integer != 0; }
     [[nodiscard]] const builtin& as_builtin() const noexcept { return *payload_.row; }
     /// Null for immediates and for empty lists, strings and maps.
-    [[nodiscard]] object* target() const noexcept { return is_object() ? payload_.target : nullptr; }
+    [[nodiscard]] object* target() const noexcept {
+        return is_object() ? payload_.target : nullptr;
+    }
     [[nodiscard]] std::uint32_t offset() const noexcept { return meta_ >> 8 & max_length; }
-    [[nodiscard]] std::uint32_t length() const noexcept { return static_cast<std::uint32_t>(meta_ >> 36); }
+    [[nodiscard]] std::uint32_t length() const noexcept {
+        return static_cast<std::uint32_t>(meta_ >> 36);
+    }
 
     /// nil, false, 0, 0.0, "", () and the empty map are false; the rest is true (language.md 2).
     [[nodiscard]] bool truthy() const noexcept {

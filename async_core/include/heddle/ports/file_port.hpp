@@ -16,14 +16,16 @@ class file_port {
 public:
     virtual ~file_port() = default;
     /// The whole file as UTF-8 text. Errors: not_found, limit_exceeded above the configured size.
-    [[nodiscard]] virtual coro::task<result<std::string>> read(std::string path, coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<std::string>> read(std::string path,
+                                                               coro::call_context context) = 0;
     /// Replaces the file in one step (temporary file and rename).
     [[nodiscard]] virtual coro::task<result<void>> write(std::string path, std::string text,
                                                          coro::call_context context) = 0;
-    [[nodiscard]] virtual coro::task<result<bool>> exists(std::string path, coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<bool>> exists(std::string path,
+                                                          coro::call_context context) = 0;
     /// Names in a directory, sorted by bytes; directories end in "/".
-    [[nodiscard]] virtual coro::task<result<std::vector<std::string>>> list(std::string path,
-                                                                            coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<std::vector<std::string>>> list(
+        std::string path, coro::call_context context) = 0;
 };
 
 } // namespace heddle::ports

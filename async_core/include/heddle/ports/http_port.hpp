@@ -19,19 +19,19 @@ namespace heddle::ports {
 enum class http_errc : int {
     ok = 0,
     invalid_url,
-    resolve_failed,    ///< no address for the host
-    connect_failed,    ///< refused, unreachable
-    tls_failed,        ///< handshake or verification
+    resolve_failed, ///< no address for the host
+    connect_failed, ///< refused, unreachable
+    tls_failed,     ///< handshake or verification
     connect_timeout,
     first_byte_timeout,
-    idle_timeout,      ///< nothing came for too long inside an answer
+    idle_timeout, ///< nothing came for too long inside an answer
     total_timeout,
     connection_closed, ///< the peer ended the connection before the answer was whole
     connection_reset,
-    protocol_error,    ///< the answer is not HTTP/1.1 as RFC 9112 has it
+    protocol_error, ///< the answer is not HTTP/1.1 as RFC 9112 has it
     header_too_large,
     body_too_large,
-    shut_down          ///< the client was closed
+    shut_down ///< the client was closed
 };
 
 [[nodiscard]] const boost::system::error_category& http_category() noexcept;
@@ -47,10 +47,11 @@ struct http_header {
 
 /// Bounds of one exchange. The call's deadline holds besides these.
 struct http_limits {
-    std::chrono::milliseconds connect{10'000};    ///< resolve, TCP and TLS together
+    std::chrono::milliseconds connect{10'000};     ///< resolve, TCP and TLS together
     std::chrono::milliseconds first_byte{600'000}; ///< from the last byte of the request
-    std::chrono::milliseconds idle{120'000};      ///< between pieces of an answer
-    std::chrono::milliseconds total{900'000};     ///< the whole exchange, waiting for a connection included
+    std::chrono::milliseconds idle{120'000};       ///< between pieces of an answer
+    std::chrono::milliseconds total{
+        900'000}; ///< the whole exchange, waiting for a connection included
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 64 * 1024 * 1024;
 };
@@ -67,7 +68,7 @@ public:
 struct http_request {
     std::shared_ptr<http_origin> origin;
     std::string method = "POST";
-    std::string target = "/";       ///< path and query, already percent-encoded
+    std::string target = "/";         ///< path and query, already percent-encoded
     std::vector<http_header> headers; ///< without Host, Content-Length, Connection
     std::string body;
     http_limits limits;
@@ -100,7 +101,7 @@ using http_head_sink = std::function<result<void>(const http_response& head)>;
 struct http_counters {
     std::size_t open_connections = 0; ///< sockets that exist now
     std::size_t idle_connections = 0;
-    std::size_t in_flight = 0;        ///< exchanges under way, waiting ones included
+    std::size_t in_flight = 0; ///< exchanges under way, waiting ones included
     std::uint64_t started = 0;
     std::uint64_t finished = 0;
     std::uint64_t failed = 0;
@@ -120,13 +121,14 @@ public:
     /// Sends and receives one whole answer, whatever its status.
     /// Errors: http_errc, cancelled. An error from the far side carries retryable().
     /// Cancellation: at any point; the connection is closed before the call returns.
-    [[nodiscard]] virtual coro::task<result<http_response>> exchange(http_request request,
-                                                                     coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<http_response>> exchange(
+        http_request request, coro::call_context context) = 0;
 
     /// As exchange, with the body handed over as it comes (response.body stays empty).
-    [[nodiscard]] virtual coro::task<result<http_response>>
-    stream(http_request request, http_head_sink on_head, http_body_sink on_piece,
-           coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<http_response>> stream(http_request request,
+                                                                   http_head_sink on_head,
+                                                                   http_body_sink on_piece,
+                                                                   coro::call_context context) = 0;
 
     /// Closes idle connections, cancels exchanges, and waits until every socket is closed.
     [[nodiscard]] virtual coro::task<void> close() = 0;

@@ -19,20 +19,20 @@ namespace heddle::ports {
 /// What can go wrong at a model service, in our own words; each provider maps to these.
 enum class llm_errc : int {
     ok = 0,
-    invalid_request,  ///< 400, 422: the request is wrong and stays wrong
-    authentication,   ///< 401
-    permission,       ///< 403
-    not_found,        ///< 404: no such model or path
-    rate_limit,       ///< 429 that passes with time
-    quota,            ///< 429 that does not (insufficient_quota)
-    overloaded,       ///< 503, 529
-    server,           ///< other 5xx, an error inside a stream
-    request_timeout,  ///< 408
-    conflict,         ///< 409
-    connection,       ///< could not be reached, or the connection broke
-    protocol,         ///< answered with something that is not its API
-    content_refused,  ///< refused by a filter of the service
-    configuration     ///< no key, unknown provider, bad base URL
+    invalid_request, ///< 400, 422: the request is wrong and stays wrong
+    authentication,  ///< 401
+    permission,      ///< 403
+    not_found,       ///< 404: no such model or path
+    rate_limit,      ///< 429 that passes with time
+    quota,           ///< 429 that does not (insufficient_quota)
+    overloaded,      ///< 503, 529
+    server,          ///< other 5xx, an error inside a stream
+    request_timeout, ///< 408
+    conflict,        ///< 409
+    connection,      ///< could not be reached, or the connection broke
+    protocol,        ///< answered with something that is not its API
+    content_refused, ///< refused by a filter of the service
+    configuration    ///< no key, unknown provider, bad base URL
 };
 
 [[nodiscard]] const boost::system::error_category& llm_category() noexcept;
@@ -87,13 +87,20 @@ struct chat_request {
     std::vector<std::string> stop;
     response_format format;
     std::vector<tool_spec> tools;
-    std::string tool_choice; ///< "", "auto", "none", "required", or the name of a tool
+    std::string tool_choice;      ///< "", "auto", "none", "required", or the name of a tool
     std::string reasoning_effort; ///< "", "low", …
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
 };
 
-enum class finish_reason : std::uint8_t { stop, length, tool_calls, content_filter, refusal, other };
+enum class finish_reason : std::uint8_t {
+    stop,
+    length,
+    tool_calls,
+    content_filter,
+    refusal,
+    other
+};
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
 
@@ -136,12 +143,13 @@ public:
     /// One call, with the provider's retries. Errors: llm_errc, cancelled.
     /// Cancellation: at any point; nothing stays open.
     /// `request` is only read, and must outlive the call.
-    [[nodiscard]] virtual coro::task<result<chat_response>> complete(const chat_request& request,
-                                                                     coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<chat_response>> complete(
+        const chat_request& request, coro::call_context context) = 0;
 
     /// As complete, with the text handed over in pieces too.
-    [[nodiscard]] virtual coro::task<result<chat_response>>
-    stream(const chat_request& request, chat_delta_sink on_delta, coro::call_context context) = 0;
+    [[nodiscard]] virtual coro::task<result<chat_response>> stream(const chat_request& request,
+                                                                   chat_delta_sink on_delta,
+                                                                   coro::call_context context) = 0;
 };
 
 } // namespace heddle::ports

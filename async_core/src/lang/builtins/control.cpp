@@ -2,6 +2,7 @@
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <array>
@@ -14,7 +15,8 @@ value raise_user_error(native_call& call, std::span<value> arguments) {
     if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
     auto payload = std::make_shared<script_payload>();
     payload->data = make_list(call.memory(), arguments.subspan(1));
-    return call.fail(error(errc::user, std::string(string_bytes(arguments[0]))).with_payload(std::move(payload)));
+    return call.fail(error(errc::user, std::string(string_bytes(arguments[0])))
+                         .with_payload(std::move(payload)));
 }
 
 value fresh_symbol(native_call& call, std::span<value> arguments) {
@@ -28,14 +30,17 @@ value fresh_symbol(native_call& call, std::span<value> arguments) {
 }
 
 value loop_count(native_call& call, std::span<value> arguments) {
+    const auto refuse = [&](const std::string& given) {
+        return call.fail(error(errc::evaluation,
+                               "loop: the count must be a non-negative integer, not " + given));
+    };
     if (!arguments[0].is_integer()) {
-        call.fail_type(1, "a whole number", arguments[0]);
-        return call.fail(error(errc::evaluation, "loop: the count must be a whole number from 0" +
-                                                     call.failure()->message().substr(call.failure()->message().find(", not"))));
+        print_options options;
+        options.max_bytes = 80;
+        return refuse("the " + std::string(kind_name(arguments[0].type())) + " " +
+                      print_value(arguments[0], options));
     }
-    if (arguments[0].as_integer() < 0) {
-        return call.fail(error(errc::evaluation, "loop: the count must not be negative, but is " + std::to_string(arguments[0].as_integer())));
-    }
+    if (arguments[0].as_integer() < 0) return refuse(std::to_string(arguments[0].as_integer()));
     return arguments[0];
 }
 
@@ -44,18 +49,24 @@ value type_error(native_call& call, std::span<value> arguments) {
     builtin row = call.row();
     row.name = string_bytes(arguments[0]);
     native_call named(call.memory(), row);
-    named.fail_type(static_cast<std::size_t>(arguments[1].as_integer()), string_bytes(arguments[2]), arguments[3]);
+    named.fail_type(static_cast<std::size_t>(arguments[1].as_integer()), string_bytes(arguments[2]),
+                    arguments[3]);
     return call.fail(*std::move(named.failure()));
 }
 
 constexpr std::array<builtin, 5> rows{{
-    {"%loop-count", "n", 1, 1, builtin_kind::pure, &loop_count, "The count of a loop, checked.", "", "control"},
-    {"%type-error", "who index expected given", 4, 4, builtin_kind::pure, &type_error, "Raises a TypeError.", "", "control"},
+    {"%loop-count", "n", 1, 1, builtin_kind::pure, &loop_count, "The count of a loop, checked.", "",
+     "control"},
+    {"%type-error", "who index expected given", 4, 4, builtin_kind::pure, &type_error,
+     "Raises a TypeError.", "", "control"},
     {"apply", "f x… xs", 2, builtin::any_number, builtin_kind::control, nullptr,
-     "Calls f with the leading arguments and then the elements of the list xs.", "(apply + 1 2 '(3 4)) => 10", "lists"},
+     "Calls f with the leading arguments and then the elements of the list xs.",
+     "(apply + 1 2 '(3 4)) => 10", "lists"},
     {"error", "message data…", 1, builtin::any_number, builtin_kind::pure, &raise_user_error,
-     "Raises a UserError; `catch` finds the data under `data`.", "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
-    {"gensym", "[prefix]", 0, 1, builtin_kind::pure, &fresh_symbol, "A symbol that equals no other.", "(symbol? (gensym)) => true", "data"},
+     "Raises a UserError; `catch` finds the data under `data`.",
+     "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
+    {"gensym", "[prefix]", 0, 1, builtin_kind::pure, &fresh_symbol,
+     "A symbol that equals no other.", "(symbol? (gensym)) => true", "data"},
 }};
 
 } // namespace

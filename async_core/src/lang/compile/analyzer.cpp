@@ -31,7 +31,9 @@ form form::operator[](std::size_t i) const {
     form element{list_items(content)[i], span};
     const auto* storage = static_cast<const list_object*>(content.target());
     if (storage->places) {
-        if (const source_span known = storage->places->elements[content.offset() + i]; known.known()) element.span = known;
+        if (const source_span known = storage->places->elements[content.offset() + i];
+            known.known())
+            element.span = known;
     }
     return element;
 }
@@ -51,7 +53,8 @@ ast::node* analyzer::constant(value v, source_span span) {
     return made;
 }
 
-ast::node* analyzer::builtin_node(std::string_view name, source_span span, std::vector<node*> arguments) {
+ast::node* analyzer::builtin_node(std::string_view name, source_span span,
+                                  std::vector<node*> arguments) {
     node* made = make(node_kind::builtin_call, span);
     made->row = find_builtin(name);
     made->children = std::move(arguments);
@@ -60,7 +63,9 @@ ast::node* analyzer::builtin_node(std::string_view name, source_span span, std::
 
 ast::node* analyzer::fail(source_span span, std::string message, std::string hint) {
     if (!failure_) {
-        failure_ = error(errc::evaluation, std::move(message)).with_span(span).with_origin(error_origin::script);
+        failure_ = error(errc::evaluation, std::move(message))
+                       .with_span(span)
+                       .with_origin(error_origin::script);
         if (!hint.empty()) failure_ = std::move(*failure_).with_hint(std::move(hint));
     }
     return constant({}, span);
@@ -68,7 +73,8 @@ ast::node* analyzer::fail(source_span span, std::string message, std::string hin
 
 bool analyzer::check_name(const form& f, std::string_view form_name, std::string_view role) {
     if (f.is_symbol()) return true;
-    fail(f.span, std::string(form_name) + ": " + std::string(role) + " must be a symbol, not " + shown(f.content));
+    fail(f.span, std::string(form_name) + ": " + std::string(role) + " must be a symbol, not " +
+                     shown(f.content));
     return false;
 }
 
@@ -78,7 +84,8 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     for (const datum& each : forms) collect_toplevel({each.content, each.span});
     node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
-        all->children.push_back(expression({forms[i].content, forms[i].span}, {i + 1 == forms.size(), loops_.size()}));
+        all->children.push_back(
+            expression({forms[i].content, forms[i].span}, {i + 1 == forms.size(), loops_.size()}));
     }
     if (all->children.empty()) all->children.push_back(constant({}, {}));
     top.body = all;
@@ -122,15 +129,16 @@ void analyzer::declare_binds(const form& f) {
     if (!f.is_list() || f.size() == 0) return;
     if (f[0].is_symbol()) {
         const std::string_view head = f[0].name();
-        if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" || head == "let*" ||
-            head == "letrec" || head == "defmacro") {
+        if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" ||
+            head == "let*" || head == "letrec" || head == "defmacro") {
             return;
         }
         if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
                 ast::variable* bound = bind_here(f[1].name());
                 if (head == "defatom") bound->is_task = true;
-            } else if (head == "define" && f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
+            } else if (head == "define" && f[1].is_list() && f[1].size() != 0 &&
+                       f[1][0].is_symbol()) {
                 bind_here(f[1][0].name());
                 return;
             }
@@ -147,7 +155,8 @@ void analyzer::collect_toplevel(const form& f) {
         if (head == "quote" || head == "quasiquote") return;
         if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
             if (f[1].is_symbol()) defined_.emplace(f[1].name());
-            else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) defined_.emplace(f[1][0].name());
+            else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol())
+                defined_.emplace(f[1][0].name());
         }
     }
     for (std::size_t i = 0; i < f.size(); ++i) collect_toplevel(f[i]);
@@ -177,7 +186,8 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
             node* made = make(node_kind::local, span);
             made->var = &var;
             bool itself = false;
-            for (const ast::lambda* l = lambda_; l && var.self; l = l->parent) itself = itself || l == var.self;
+            for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
+                itself = itself || l == var.self;
             if (!var.definite && !itself) {
                 var.conditional = true;
                 made->children.push_back(reference_from(name, span, s->outer));
@@ -190,7 +200,8 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         made->constant = world_.memory().symbol(name);
         return made;
     }
-    const bool defined = defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+    const bool defined =
+        defined_.contains(std::string(name)) || world_.find_global(name).has_value();
     if (!defined) {
         const builtin* row = find_builtin(name);
         if (!row) row = world_.host().find_effect(name);
@@ -220,17 +231,19 @@ ast::node* analyzer::call(const form& f, position where) {
     const form head = f[0];
     if (!head.is_symbol()) {
         if (!head.is_list() || head.size() == 0) {
-            return fail(f.span, "cannot call " + shown(head.content) + ": it is a " +
-                                    std::string(kind_name(head.content.type())) + ", not a function",
+            return fail(f.span,
+                        "cannot call " + shown(head.content) + ": it is a " +
+                            std::string(kind_name(head.content.type())) + ", not a function",
                         "to make a list write (list …) or '(…)");
         }
         return positional(f, expression(head, inner()));
     }
     const std::string_view name = head.name();
     if (is_local(name)) return call_named(f, where);
-    const bool shadowed = defined_.contains(std::string(name)) || world_.find_global(name).has_value();
-    if (const handler special = find_special(name); special && !shadowed &&
-        (name.front() != '%' || world_.compiling_library()))
+    const bool shadowed =
+        defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+    if (const handler special = find_special(name);
+        special && !shadowed && (name.front() != '%' || world_.compiling_library()))
         return (this->*special)(f, where);
     return call_named(f, where);
 }
@@ -251,7 +264,8 @@ ast::node* analyzer::call_named(const form& f, position where) {
             }
             node* again = make(node_kind::loop_again, f.span);
             again->label = &label;
-            for (std::size_t i = 1; i < f.size(); ++i) again->children.push_back(expression(f[i], inner()));
+            for (std::size_t i = 1; i < f.size(); ++i)
+                again->children.push_back(expression(f[i], inner()));
             return again;
         }
         for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
@@ -266,12 +280,16 @@ ast::node* analyzer::call_named(const form& f, position where) {
     if (callee->kind == node_kind::constant && callee->constant.is(kind::builtin)) {
         const builtin& row = callee->constant.as_builtin();
         const std::size_t count = f.size() - 1;
-        if (row.how == builtin_kind::control || count < row.min_arguments || count > row.max_arguments) {
+        if (row.how == builtin_kind::control || count < row.min_arguments ||
+            count > row.max_arguments) {
             return positional(f, callee); // arity is checked where it is called
         }
-        node* made = make(row.how == builtin_kind::pure ? node_kind::builtin_call : node_kind::effect_call, f.span);
+        node* made =
+            make(row.how == builtin_kind::pure ? node_kind::builtin_call : node_kind::effect_call,
+                 f.span);
         made->row = &row;
-        for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
+        for (std::size_t i = 1; i < f.size(); ++i)
+            made->children.push_back(expression(f[i], inner()));
         return made;
     }
     if (callee->kind != node_kind::global) return positional(f, callee);
@@ -281,7 +299,8 @@ ast::node* analyzer::call_named(const form& f, position where) {
     value& known = world_.global(callee->index);
     std::optional<operator_info> info;
     if (!known.is_unbound()) {
-        if (const host_object* object = host_of(known)) info = world_.host().describe_callable(*object);
+        if (const host_object* object = host_of(known))
+            info = world_.host().describe_callable(*object);
         if (!info) return positional(f, callee);
     } else if (defined_.contains(std::string(name))) {
         return positional(f, callee);
@@ -316,7 +335,8 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first)
     for (std::size_t i = first; i < f.size(); ++i) {
         const form clause = f[i];
         if (!is_clause(clause)) {
-            return fail(clause.span, "call of '" + shown(f[first - 1].content) + "': each argument must be (name expression), not " +
+            return fail(clause.span, "call of '" + shown(f[first - 1].content) +
+                                         "': each argument must be (name expression), not " +
                                          shown(clause.content));
         }
         names = list_push_back(world_.memory(), std::move(names), clause[0].content);
@@ -326,8 +346,8 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first)
     return made;
 }
 
-ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<std::string>& inputs, bool declared,
-                               bool is_tool) {
+ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
+                               bool declared, bool is_tool) {
     if (is_tool) return clause_call(f, callee, 1);
     std::size_t clauses = 0;
     for (std::size_t i = 1; i < f.size(); ++i) {
@@ -341,7 +361,9 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
     }
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {
-        return fail(f.span, "call of task '" + shown(f[0].content) + "' mixes clauses (name expression) and positions",
+        return fail(f.span,
+                    "call of task '" + shown(f[0].content) +
+                        "' mixes clauses (name expression) and positions",
                     "write all arguments one way");
     }
     return positional(f, callee);
@@ -360,12 +382,13 @@ ast::node* analyzer::body(const form& f, std::size_t from, position where) {
 /// Wraps `wrapped` (with the first `bound` variables of the scope initialised by its children) when
 /// the scope has variables that its body binds.
 ast::node* analyzer::with_scope(scope& opened, node* wrapped, std::size_t bound) {
-    for (std::size_t i = bound; i < opened.variables.size(); ++i) wrapped->cleared.push_back(opened.variables[i]);
+    for (std::size_t i = bound; i < opened.variables.size(); ++i)
+        wrapped->cleared.push_back(opened.variables[i]);
     return wrapped;
 }
 
-ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std::size_t body_from, std::string name,
-                                 ast::variable* self) {
+ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std::size_t body_from,
+                                 std::string name, ast::variable* self) {
     ast::lambda& made = arena_.lambdas.emplace_back();
     made.name = std::move(name);
     made.span = whole.span;
@@ -388,7 +411,8 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                 stage = optional;
                 continue;
             }
-            if ((parameter == "." || parameter == "&rest") && stage <= optional && i + 2 == parameters.size()) {
+            if ((parameter == "." || parameter == "&rest") && stage <= optional &&
+                i + 2 == parameters.size()) {
                 stage = rest;
                 continue;
             }
@@ -397,9 +421,11 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                      "write (a &optional b &rest c) or (a b . c)");
                 break;
             }
-            const bool taken = std::any_of(own.variables.begin(), own.variables.end(),
-                                           [&](const ast::variable* v) { return v->name == parameter; });
-            if (taken) fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
+            const bool taken =
+                std::any_of(own.variables.begin(), own.variables.end(),
+                            [&](const ast::variable* v) { return v->name == parameter; });
+            if (taken)
+                fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
             ast::variable* var = declare(parameter, own);
             var->definite = var->bound_once = true;
             made.parameters.push_back(var);

@@ -50,8 +50,8 @@ public:
 
     /// Where an expression stands.
     struct position {
-        bool tail = false;            ///< its value is the function's value
-        std::size_t loops_from = 0;   ///< it is in tail position of the loops from here on
+        bool tail = false;          ///< its value is the function's value
+        std::size_t loops_from = 0; ///< it is in tail position of the loops from here on
     };
 
 private:
@@ -70,14 +70,14 @@ private:
     node* reference_from(std::string_view name, source_span span, scope* start);
     node* call(const form& f, position where);
     node* call_named(const form& f, position where);
-    node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs, bool declared,
-                    bool is_tool);
+    node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
+                    bool declared, bool is_tool);
     node* clause_call(const form& f, node* callee, std::size_t first);
     node* positional(const form& f, node* callee);
     node* body(const form& f, std::size_t from, position where);
     node* with_scope(scope& opened, node* wrapped, std::size_t bound);
-    ast::lambda* lambda_of(const form& whole, const form& parameters, std::size_t body_from, std::string name,
-                           ast::variable* self = nullptr);
+    ast::lambda* lambda_of(const form& whole, const form& parameters, std::size_t body_from,
+                           std::string name, ast::variable* self = nullptr);
     ast::lambda* thunk_of(const form& f);
     node* initial_value(const form& f, ast::variable* var);
     void note_bound(ast::variable& var);
@@ -156,7 +156,7 @@ private:
     ast::lambda* lambda_ = nullptr;
     std::vector<ast::loop_label*> loops_;
     std::uint32_t loop_depth_ = 0;
-    std::uint32_t conditional_ = 0;     ///< inside a part that may not run
+    std::uint32_t conditional_ = 0; ///< inside a part that may not run
     std::uint32_t tentative_loops_ = 0;
     std::uint32_t either_depth_ = 0;
     std::unordered_set<std::string> defined_; ///< top-level names of this program

@@ -21,18 +21,20 @@ struct variable {
     std::string name;
     lambda* owner = nullptr;
     bool captured = false;
-    bool reassigned = false;    ///< set!, bound twice, or bound in a loop of its scope
+    bool reassigned = false;     ///< set!, bound twice, or bound in a loop of its scope
     bool captured_early = false; ///< captured before it was certainly bound
-    bool conditional = false;   ///< read at a place where it may be unbound
-    bool definite = false;      ///< certainly bound, at the present point of the analysis
+    bool conditional = false;    ///< read at a place where it may be unbound
+    bool definite = false;       ///< certainly bound, at the present point of the analysis
     bool bound_once = false;
     std::uint32_t loop_depth = 0;
-    lambda* self = nullptr;     ///< the lambda that is its only value
+    lambda* self = nullptr;               ///< the lambda that is its only value
     std::vector<std::string> task_inputs; ///< of a defatom
     bool is_task = false;
-    int slot = -1;              ///< register, while code is made
+    int slot = -1; ///< register, while code is made
 
-    [[nodiscard]] bool in_cell() const noexcept { return captured && (reassigned || captured_early); }
+    [[nodiscard]] bool in_cell() const noexcept {
+        return captured && (reassigned || captured_early);
+    }
 };
 
 /// A named let that became a loop.
@@ -58,32 +60,32 @@ struct lambda {
 
 enum class node_kind : std::uint8_t {
     constant,
-    local,          ///< variable; children[0] is the fallback when it may be unbound
-    global,         ///< index
-    dynamic,        ///< constant: name of the setting
-    bind_local,     ///< variable, children[0]
+    local,      ///< variable; children[0] is the fallback when it may be unbound
+    global,     ///< index
+    dynamic,    ///< constant: name of the setting
+    bind_local, ///< variable, children[0]
     set_local,
-    define_global,  ///< index, children[0]
+    define_global, ///< index, children[0]
     update_global,
-    branch_if,      ///< condition, then, else
+    branch_if, ///< condition, then, else
     sequence,
-    all_of,         ///< and
-    any_of,         ///< or
-    scope,          ///< initial values of `variables`, then the body
+    all_of, ///< and
+    any_of, ///< or
+    scope,  ///< initial values of `variables`, then the body
     make_lambda,
-    call,           ///< callee, arguments…
-    builtin_call,   ///< row
-    effect_call,    ///< row
-    clause_call,    ///< callee, arguments…; constant: list of clause names
-    either_call,    ///< a clause_call or the same form read by position, decided when run
-    repeat,         ///< (loop n body)
-    while_loop,     ///< condition, body
-    named_loop,     ///< label; children: initial values…, body
-    loop_again,     ///< label; children: new values
-    protect,        ///< try: body, handlers, finally
-    with_settings,  ///< map expression, body
-    join_scope,     ///< variable, count, body; flag: policy; constant: label
-    branch          ///< join, slot, callee, arguments…
+    call,          ///< callee, arguments…
+    builtin_call,  ///< row
+    effect_call,   ///< row
+    clause_call,   ///< callee, arguments…; constant: list of clause names
+    either_call,   ///< a clause_call or the same form read by position, decided when run
+    repeat,        ///< (loop n body)
+    while_loop,    ///< condition, body
+    named_loop,    ///< label; children: initial values…, body
+    loop_again,    ///< label; children: new values
+    protect,       ///< try: body, handlers, finally
+    with_settings, ///< map expression, body
+    join_scope,    ///< variable, count, body; flag: policy; constant: label
+    branch         ///< join, slot, callee, arguments…
 };
 
 struct catch_clause {

@@ -60,9 +60,9 @@ struct deep_job {
     }
 };
 
-constexpr std::size_t comfortable_depth = 150;        ///< fits in any thread's stack
-constexpr std::size_t most_depth = 20'000;            ///< beyond what the reader lets through
-constexpr std::size_t bytes_per_level = 16 * 1024;    ///< generous: sanitizers triple frames
+constexpr std::size_t comfortable_depth = 150;     ///< fits in any thread's stack
+constexpr std::size_t most_depth = 20'000;         ///< beyond what the reader lets through
+constexpr std::size_t bytes_per_level = 16 * 1024; ///< generous: sanitizers triple frames
 
 } // namespace
 
@@ -70,7 +70,8 @@ result<function_ref> compile(realm& world, std::span<const datum> forms) {
     const std::size_t depth = nesting(forms);
     if (depth <= comfortable_depth) return compile_here(world, forms);
     if (depth > most_depth) {
-        return error(errc::limit, "code nested deeper than " + std::to_string(most_depth) + " levels")
+        return error(errc::limit,
+                     "code nested deeper than " + std::to_string(most_depth) + " levels")
             .with_span(forms.empty() ? source_span{} : forms.front().span);
     }
     // The passes recurse over the nesting. Rare, deep code gets a stack of its own size; this thread
@@ -78,12 +79,14 @@ result<function_ref> compile(realm& world, std::span<const datum> forms) {
     deep_job job{&world, forms};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, std::max<std::size_t>(1024 * 1024, depth * bytes_per_level));
+    pthread_attr_setstacksize(&attributes,
+                              std::max<std::size_t>(1024 * 1024, depth * bytes_per_level));
     pthread_t thread;
     const int failed = pthread_create(&thread, &attributes, &deep_job::run, &job);
     pthread_attr_destroy(&attributes);
     if (failed != 0) {
-        return error(errc::limit, "no memory to compile code nested " + std::to_string(depth) + " levels deep");
+        return error(errc::limit,
+                     "no memory to compile code nested " + std::to_string(depth) + " levels deep");
     }
     pthread_join(thread, nullptr);
     return std::move(job.made);

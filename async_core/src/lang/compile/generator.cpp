@@ -70,7 +70,9 @@ int generator::constant_index(const value& v) {
     return static_cast<int>(constants.size() - 1);
 }
 
-int generator::name_index(const std::string& name) { return constant_index(world_.memory().symbol(name)); }
+int generator::name_index(const std::string& name) {
+    return constant_index(world_.memory().symbol(name));
+}
 
 std::uint16_t generator::capture_index(const ast::variable& var) {
     if (auto known = captured_.find(&var); known != captured_.end()) return known->second;
@@ -103,7 +105,9 @@ result<function_ref> generator::run() {
         out_->parameter_names.push_back(parameter->name);
     }
     for (const ast::variable* parameter : source_.parameters) {
-        if (parameter->in_cell()) emit(instruction::abc(op::cell_make, static_cast<unsigned>(parameter->slot)), source_.span);
+        if (parameter->in_cell())
+            emit(instruction::abc(op::cell_make, static_cast<unsigned>(parameter->slot)),
+                 source_.span);
     }
     tail(*source_.body);
     if (failure_) return *failure_;
@@ -139,7 +143,9 @@ int generator::fresh(const node& n) {
 }
 
 int generator::anywhere(const node& n) {
-    if (n.kind == node_kind::local && n.children.empty() && n.var->owner == &source_ && !n.var->in_cell()) return n.var->slot;
+    if (n.kind == node_kind::local && n.children.empty() && n.var->owner == &source_ &&
+        !n.var->in_cell())
+        return n.var->slot;
     return fresh(n);
 }
 
@@ -148,24 +154,32 @@ void generator::to(const node& n, int dest) {
     switch (n.kind) {
     case node_kind::constant:
         if (dest == nowhere) return;
-        if (n.constant.is_integer() && n.constant.as_integer() >= std::numeric_limits<std::int32_t>::min() &&
+        if (n.constant.is_integer() &&
+            n.constant.as_integer() >= std::numeric_limits<std::int32_t>::min() &&
             n.constant.as_integer() <= std::numeric_limits<std::int32_t>::max()) {
-            emit(instruction::ad(op::load_int, static_cast<unsigned>(dest), static_cast<std::int32_t>(n.constant.as_integer())), n.span);
+            emit(instruction::ad(op::load_int, static_cast<unsigned>(dest),
+                                 static_cast<std::int32_t>(n.constant.as_integer())),
+                 n.span);
         } else {
-            emit(instruction::ad(op::load_const, static_cast<unsigned>(dest), constant_index(n.constant)), n.span);
+            emit(instruction::ad(op::load_const, static_cast<unsigned>(dest),
+                                 constant_index(n.constant)),
+                 n.span);
         }
         return;
     case node_kind::local: local(n, dest); return;
     case node_kind::global: {
         mark give_back(*this);
         const int r = dest == nowhere ? allocate() : dest;
-        emit(instruction::ad(op::global_get, static_cast<unsigned>(r), static_cast<std::int32_t>(n.index)), n.span);
+        emit(instruction::ad(op::global_get, static_cast<unsigned>(r),
+                             static_cast<std::int32_t>(n.index)),
+             n.span);
         return;
     }
     case node_kind::dynamic: {
         mark give_back(*this);
         const int r = dest == nowhere ? allocate() : dest;
-        emit(instruction::ad(op::dynamic_get, static_cast<unsigned>(r), constant_index(n.constant)), n.span);
+        emit(instruction::ad(op::dynamic_get, static_cast<unsigned>(r), constant_index(n.constant)),
+             n.span);
         return;
     }
     case node_kind::bind_local: bind(n, dest); return;
@@ -203,7 +217,9 @@ void generator::read_variable(const ast::variable& var, int dest, source_span sp
         } else if (peek) {
             emit(instruction::abc(op::cell_peek, d, slot), span);
         } else {
-            emit(instruction::abc(op::cell_get, d, slot, static_cast<unsigned>(name_index(var.name))), span);
+            emit(instruction::abc(op::cell_get, d, slot,
+                                  static_cast<unsigned>(name_index(var.name))),
+                 span);
         }
         return;
     }
@@ -214,7 +230,10 @@ void generator::read_variable(const ast::variable& var, int dest, source_span sp
     const unsigned index = capture_index(var);
     if (!var.in_cell()) emit(instruction::abc(op::up_get, d, index), span);
     else if (peek) emit(instruction::abc(op::up_cell_peek, d, index), span);
-    else emit(instruction::abc(op::up_cell_get, d, index, static_cast<unsigned>(name_index(var.name))), span);
+    else
+        emit(instruction::abc(op::up_cell_get, d, index,
+                              static_cast<unsigned>(name_index(var.name))),
+             span);
 }
 
 void generator::local(const node& n, int dest) {
@@ -227,7 +246,8 @@ void generator::local(const node& n, int dest) {
     }
     // Not bound on every way here: the binding further out holds then.
     read_variable(*n.var, r, n.span, true);
-    const std::size_t bound = emit(instruction::ad(op::jump_bound, static_cast<unsigned>(r), 0), n.span);
+    const std::size_t bound =
+        emit(instruction::ad(op::jump_bound, static_cast<unsigned>(r), 0), n.span);
     to(*n.children[0], r);
     patch(bound, here());
 }
@@ -245,7 +265,8 @@ void generator::store_variable(const ast::variable& var, int source, source_span
 
 /// True for nodes that write their register only once all their operands have been read.
 bool generator::is_plain(const node& n) {
-    return n.kind == node_kind::constant || n.kind == node_kind::builtin_call || n.kind == node_kind::make_lambda;
+    return n.kind == node_kind::constant || n.kind == node_kind::builtin_call ||
+           n.kind == node_kind::make_lambda;
 }
 
 void generator::bind(const node& n, int dest) {
@@ -254,7 +275,9 @@ void generator::bind(const node& n, int dest) {
     if (var.owner == &source_ && !var.in_cell() && is_plain(*n.children[0])) {
         to(*n.children[0], var.slot);
         if (dest != nowhere && dest != var.slot) {
-            emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(var.slot)), n.span);
+            emit(instruction::abc(op::move, static_cast<unsigned>(dest),
+                                  static_cast<unsigned>(var.slot)),
+                 n.span);
         }
         return;
     }
@@ -277,7 +300,8 @@ void generator::assign(const node& n, int dest) {
     std::vector<std::size_t> done;
     while (target->kind == node_kind::local && !target->children.empty()) {
         read_variable(*target->var, probe, n.span, true);
-        const std::size_t bound = emit(instruction::ad(op::jump_bound, static_cast<unsigned>(probe), 0), n.span);
+        const std::size_t bound =
+            emit(instruction::ad(op::jump_bound, static_cast<unsigned>(probe), 0), n.span);
         const std::size_t skip = emit(instruction::ad(op::jump, 0, 0), n.span);
         patch(bound, here());
         store_variable(*target->var, r, n.span);
@@ -287,7 +311,9 @@ void generator::assign(const node& n, int dest) {
     }
     if (target->kind == node_kind::local) store_variable(*target->var, r, n.span);
     else if (target->kind == node_kind::global) {
-        emit(instruction::ad(op::global_update, static_cast<unsigned>(r), static_cast<std::int32_t>(target->index)), n.span);
+        emit(instruction::ad(op::global_update, static_cast<unsigned>(r),
+                             static_cast<std::int32_t>(target->index)),
+             n.span);
     } else {
         to(*target, probe); // raises that the name is unbound
     }
@@ -299,7 +325,8 @@ void generator::define_global(const node& n, int dest) {
     const int r = dest == nowhere ? anywhere(*n.children[0]) : dest;
     if (dest != nowhere) to(*n.children[0], r);
     const op code = n.kind == node_kind::define_global ? op::global_define : op::global_update;
-    emit(instruction::ad(code, static_cast<unsigned>(r), static_cast<std::int32_t>(n.index)), n.span);
+    emit(instruction::ad(code, static_cast<unsigned>(r), static_cast<std::int32_t>(n.index)),
+         n.span);
 }
 
 // ---------------------------------------------------------------- control
@@ -307,7 +334,8 @@ void generator::define_global(const node& n, int dest) {
 void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps) {
     if (failure_) return;
     if (n.kind == node_kind::constant) {
-        if (n.constant.truthy() == sense) jumps.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
+        if (n.constant.truthy() == sense)
+            jumps.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
         return;
     }
     const bool conjunction = n.kind == node_kind::all_of;
@@ -319,7 +347,8 @@ void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& j
             return;
         }
         std::vector<std::size_t> past;
-        for (std::size_t i = 0; i + 1 < n.children.size(); ++i) jump_when(*n.children[i], shortcut, past);
+        for (std::size_t i = 0; i + 1 < n.children.size(); ++i)
+            jump_when(*n.children[i], shortcut, past);
         jump_when(*n.children.back(), sense, jumps);
         patch(past, here());
         return;
@@ -338,30 +367,38 @@ void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& j
                 bool swapped;
                 op immediate;
             };
-            static constexpr comparison table[] = {
-                {"<", op::jump_lt, false, op::jump_lt_i},         {"<=", op::jump_le, false, op::jump_le_i},
-                {">", op::jump_lt, true, op::jump_gt_i},          {">=", op::jump_le, true, op::jump_ge_i},
-                {"=", op::jump_num_eq, false, op::jump_num_eq_i}, {"eq?", op::jump_equal, false, op::jump},
-                {"equal?", op::jump_equal, false, op::jump}};
+            static constexpr comparison table[] = {{"<", op::jump_lt, false, op::jump_lt_i},
+                                                   {"<=", op::jump_le, false, op::jump_le_i},
+                                                   {">", op::jump_lt, true, op::jump_gt_i},
+                                                   {">=", op::jump_le, true, op::jump_ge_i},
+                                                   {"=", op::jump_num_eq, false, op::jump_num_eq_i},
+                                                   {"eq?", op::jump_equal, false, op::jump},
+                                                   {"equal?", op::jump_equal, false, op::jump}};
             for (const comparison& row : table) {
                 if (row.name != name) continue;
                 const auto small = small_integer(*n.children[1]);
                 if (small && row.immediate != op::jump) {
                     const int left = anywhere(*n.children[0]);
-                    jumps.push_back(emit_wide(instruction::abc(row.immediate, static_cast<unsigned>(left),
-                                                               static_cast<std::uint16_t>(*small), 0, sense), 0, n.span));
+                    jumps.push_back(
+                        emit_wide(instruction::abc(row.immediate, static_cast<unsigned>(left),
+                                                   static_cast<std::uint16_t>(*small), 0, sense),
+                                  0, n.span));
                     return;
                 }
                 auto [left, right] = two_operands(n);
                 if (row.swapped) std::swap(left, right);
-                jumps.push_back(emit_wide(instruction::abc(row.registers, static_cast<unsigned>(left),
-                                                           static_cast<unsigned>(right), 0, sense), 0, n.span));
+                jumps.push_back(
+                    emit_wide(instruction::abc(row.registers, static_cast<unsigned>(left),
+                                               static_cast<unsigned>(right), 0, sense),
+                              0, n.span));
                 return;
             }
         }
     }
     const int r = anywhere(n);
-    jumps.push_back(emit(instruction::ad(sense ? op::jump_true : op::jump_false, static_cast<unsigned>(r), 0), n.span));
+    jumps.push_back(
+        emit(instruction::ad(sense ? op::jump_true : op::jump_false, static_cast<unsigned>(r), 0),
+             n.span));
 }
 
 void generator::branch_if(const node& n, int dest, bool is_tail) {
@@ -397,7 +434,8 @@ void generator::short_circuit(const node& n, int dest, bool is_tail) {
             tail(*n.children[i]);
         } else {
             to(*n.children[i], r);
-            if (!last) end.push_back(emit(instruction::ad(skip, static_cast<unsigned>(r), 0), n.span));
+            if (!last)
+                end.push_back(emit(instruction::ad(skip, static_cast<unsigned>(r), 0), n.span));
         }
     }
     if (!is_tail || end.empty()) {
@@ -413,7 +451,8 @@ void generator::clear_variables(const node& n) {
     for (ast::variable* var : n.cleared) {
         var->slot = allocate();
         const auto slot = static_cast<unsigned>(var->slot);
-        if (var->conditional || var->in_cell()) emit(instruction::abc(op::load_unbound, slot), n.span);
+        if (var->conditional || var->in_cell())
+            emit(instruction::abc(op::load_unbound, slot), n.span);
         if (var->in_cell()) emit(instruction::abc(op::cell_make, slot), n.span);
     }
 }
@@ -423,7 +462,8 @@ void generator::scope(const node& n, int dest, bool is_tail) {
     for (std::size_t i = 0; i < n.variables.size(); ++i) {
         const int r = fresh(*n.children[i]);
         n.variables[i]->slot = r;
-        if (n.variables[i]->in_cell()) emit(instruction::abc(op::cell_make, static_cast<unsigned>(r)), n.span);
+        if (n.variables[i]->in_cell())
+            emit(instruction::abc(op::cell_make, static_cast<unsigned>(r)), n.span);
     }
     clear_variables(n);
     if (is_tail) tail(*n.children.back());
@@ -435,25 +475,37 @@ void generator::repeat(const node& n, int dest) {
     const int count = allocate();
     const int asked = fresh(*n.children[0]);
     const value check = value::of_builtin(*find_builtin("%loop-count"));
-    emit_wide(instruction::abc(op::call_builtin, static_cast<unsigned>(count), static_cast<unsigned>(asked), 1), constant_index(check), n.children[0]->span);
+    emit_wide(instruction::abc(op::call_builtin, static_cast<unsigned>(count),
+                               static_cast<unsigned>(asked), 1),
+              constant_index(check), n.children[0]->span);
     const int i = allocate();
     emit(instruction::ad(op::load_int, static_cast<unsigned>(i), 0), n.span);
     // The value goes through a register of its own: `dest` may be read by the body.
     const int last = dest == nowhere ? nowhere : allocate();
-    if (last != nowhere) emit(instruction::ad(op::load_const, static_cast<unsigned>(last), constant_index(value::empty_list())), n.span);
+    if (last != nowhere)
+        emit(instruction::ad(op::load_const, static_cast<unsigned>(last),
+                             constant_index(value::empty_list())),
+             n.span);
     const std::size_t start = here();
-    const std::size_t end = emit_wide(instruction::abc(op::jump_lt, static_cast<unsigned>(i), static_cast<unsigned>(count), 0, 0), 0, n.span);
+    const std::size_t end = emit_wide(
+        instruction::abc(op::jump_lt, static_cast<unsigned>(i), static_cast<unsigned>(count), 0, 0),
+        0, n.span);
     to(*n.children[1], last);
-    emit(instruction::abc(op::add_i, static_cast<unsigned>(i), static_cast<unsigned>(i), 1), n.span);
+    emit(instruction::abc(op::add_i, static_cast<unsigned>(i), static_cast<unsigned>(i), 1),
+         n.span);
     jump_back(start, n.span);
     patch(end, here());
-    if (last != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)), n.span);
+    if (last != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)),
+             n.span);
 }
 
 void generator::while_loop(const node& n, int dest) {
     mark give_back(*this);
     const int last = dest == nowhere ? nowhere : allocate();
-    if (last != nowhere) emit(instruction::ad(op::load_const, static_cast<unsigned>(last), constant_index(value())), n.span);
+    if (last != nowhere)
+        emit(instruction::ad(op::load_const, static_cast<unsigned>(last), constant_index(value())),
+             n.span);
     // The condition stands at the end: one jump a turn.
     const std::size_t first = emit(instruction::ad(op::jump, 0, 0), n.span);
     const std::size_t start = here();
@@ -462,7 +514,9 @@ void generator::while_loop(const node& n, int dest) {
     std::vector<std::size_t> again;
     jump_when(*n.children[0], true, again);
     patch(again, start);
-    if (last != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)), n.span);
+    if (last != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)),
+             n.span);
 }
 
 void generator::named_loop(const node& n, int dest, bool is_tail) {
@@ -474,7 +528,8 @@ void generator::named_loop(const node& n, int dest, bool is_tail) {
     }
     label.start = here();
     for (const ast::variable* var : label.variables) {
-        if (var->in_cell()) emit(instruction::abc(op::cell_make, static_cast<unsigned>(var->slot)), n.span);
+        if (var->in_cell())
+            emit(instruction::abc(op::cell_make, static_cast<unsigned>(var->slot)), n.span);
     }
     clear_variables(n);
     if (is_tail) {
@@ -484,14 +539,17 @@ void generator::named_loop(const node& n, int dest, bool is_tail) {
     // `dest` may be a variable that the body reads before the loop ends.
     const int last = dest == nowhere ? nowhere : allocate();
     to(*n.children.back(), last);
-    if (last != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)), n.span);
+    if (last != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)),
+             n.span);
 }
 
 bool generator::mentions(const node& n, const ast::variable& var) {
     if (n.kind == node_kind::make_lambda) return true; // would have to look inside
     if (n.var == &var) return true;
     const auto inside = [&](const node* child) { return mentions(*child, var); };
-    return std::any_of(n.children.begin(), n.children.end(), inside) || n.kind == node_kind::protect;
+    return std::any_of(n.children.begin(), n.children.end(), inside) ||
+           n.kind == node_kind::protect;
 }
 
 void generator::loop_again(const node& n) {
@@ -501,14 +559,18 @@ void generator::loop_again(const node& n) {
     for (std::size_t i = 0; i < variables.size(); ++i) {
         const node& next = *n.children[i];
         const ast::variable& var = *variables[i];
-        if (next.kind == node_kind::local && next.var == &var && !var.in_cell() && next.children.empty()) continue;
+        if (next.kind == node_kind::local && next.var == &var && !var.in_cell() &&
+            next.children.empty())
+            continue;
         bool later = var.in_cell();
-        for (std::size_t k = i + 1; k < variables.size() && !later; ++k) later = mentions(*n.children[k], var);
+        for (std::size_t k = i + 1; k < variables.size() && !later; ++k)
+            later = mentions(*n.children[k], var);
         if (!later && is_plain(next)) to(next, var.slot);
         else moves.emplace_back(fresh(next), var.slot);
     }
     for (const auto& [from, slot] : moves) {
-        emit(instruction::abc(op::move, static_cast<unsigned>(slot), static_cast<unsigned>(from)), n.span);
+        emit(instruction::abc(op::move, static_cast<unsigned>(slot), static_cast<unsigned>(from)),
+             n.span);
     }
     jump_back(n.label->start, n.span);
 }

@@ -30,8 +30,8 @@ private:
     // values
     void to(const node& n, int dest);
     void tail(const node& n);
-    int anywhere(const node& n);       ///< the register that holds the value; a new one if need be
-    int fresh(const node& n);          ///< the value in a new register
+    int anywhere(const node& n); ///< the register that holds the value; a new one if need be
+    int fresh(const node& n);    ///< the value in a new register
     void jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps);
 
     // one per kind of node

@@ -11,7 +11,9 @@ using ast::node_kind;
 std::optional<int> generator::small_integer(const node& n) {
     if (n.kind != node_kind::constant || !n.constant.is_integer()) return std::nullopt;
     const std::int64_t i = n.constant.as_integer();
-    if (i < std::numeric_limits<std::int16_t>::min() || i > std::numeric_limits<std::int16_t>::max()) return std::nullopt;
+    if (i < std::numeric_limits<std::int16_t>::min() ||
+        i > std::numeric_limits<std::int16_t>::max())
+        return std::nullopt;
     return static_cast<int>(i);
 }
 
@@ -19,11 +21,12 @@ std::optional<int> generator::small_integer(const node& n) {
 std::pair<int, int> generator::two_operands(const node& n) {
     const node& left = *n.children[0];
     const node& right = *n.children[1];
-    const bool harmless = right.kind == node_kind::constant || right.kind == node_kind::local ||
-                          (right.kind == node_kind::builtin_call &&
-                           std::all_of(right.children.begin(), right.children.end(), [](const node* c) {
-                               return c->kind == node_kind::constant || c->kind == node_kind::local;
-                           }));
+    const bool harmless =
+        right.kind == node_kind::constant || right.kind == node_kind::local ||
+        (right.kind == node_kind::builtin_call &&
+         std::all_of(right.children.begin(), right.children.end(), [](const node* c) {
+             return c->kind == node_kind::constant || c->kind == node_kind::local;
+         }));
     const bool changes = left.kind == node_kind::local && left.var->reassigned && !harmless;
     const int l = changes ? fresh(left) : anywhere(left);
     const int r = anywhere(right);
@@ -47,7 +50,9 @@ void generator::closure(const node& n, int dest) {
     }
     function_retain(made->get());
     out_->functions.push_back(made->get());
-    emit(instruction::ad(op::closure, static_cast<unsigned>(dest), static_cast<std::int32_t>(out_->functions.size() - 1)), n.span);
+    emit(instruction::ad(op::closure, static_cast<unsigned>(dest),
+                         static_cast<std::int32_t>(out_->functions.size() - 1)),
+         n.span);
 }
 
 void generator::call(const node& n, int dest, bool is_tail) {
@@ -61,12 +66,15 @@ void generator::call(const node& n, int dest, bool is_tail) {
     for (std::size_t i = 1; i < n.children.size(); ++i) fresh(*n.children[i]);
     const auto ua = static_cast<unsigned>(a);
     if (global) {
-        emit_wide(instruction::abc(is_tail ? op::tail_call_global : op::call_global, ua, count), static_cast<std::int32_t>(callee.index), n.span);
+        emit_wide(instruction::abc(is_tail ? op::tail_call_global : op::call_global, ua, count),
+                  static_cast<std::int32_t>(callee.index), n.span);
     } else {
         emit(instruction::abc(is_tail ? op::tail_call : op::call, ua, count), n.span);
     }
-    if (is_tail) emit(instruction::abc(op::return_value, ua), n.span); // for callees without a frame
-    else if (dest != nowhere && dest != a) emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
+    if (is_tail)
+        emit(instruction::abc(op::return_value, ua), n.span); // for callees without a frame
+    else if (dest != nowhere && dest != a)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
 }
 
 bool generator::special_builtin(const node& n, int dest) {
@@ -77,10 +85,12 @@ bool generator::special_builtin(const node& n, int dest) {
         op immediate; // jump: none
     };
     static constexpr row table[] = {
-        {"+", op::add, 2, op::add_i},       {"-", op::sub, 2, op::sub_i},      {"*", op::mul, 2, op::mul_i},
-        {"not", op::logic_not, 1, op::jump}, {"null?", op::is_empty, 1, op::jump}, {"nil?", op::is_empty, 1, op::jump},
-        {"cons", op::cons, 2, op::jump},    {"first", op::first, 1, op::jump}, {"rest", op::rest, 1, op::jump},
-        {"length", op::length, 1, op::jump}, {"nth", op::nth, 2, op::jump}};
+        {"+", op::add, 2, op::add_i},         {"-", op::sub, 2, op::sub_i},
+        {"*", op::mul, 2, op::mul_i},         {"not", op::logic_not, 1, op::jump},
+        {"null?", op::is_empty, 1, op::jump}, {"nil?", op::is_empty, 1, op::jump},
+        {"cons", op::cons, 2, op::jump},      {"first", op::first, 1, op::jump},
+        {"rest", op::rest, 1, op::jump},      {"length", op::length, 1, op::jump},
+        {"nth", op::nth, 2, op::jump}};
     const auto found = std::find_if(std::begin(table), std::end(table), [&](const row& r) {
         return r.name == n.row->name && r.operands == n.children.size();
     });
@@ -88,18 +98,23 @@ bool generator::special_builtin(const node& n, int dest) {
     mark give_back(*this);
     const auto d = static_cast<unsigned>(dest == nowhere ? allocate() : dest);
     if (found->operands == 1) {
-        emit(instruction::abc(found->code, d, static_cast<unsigned>(anywhere(*n.children[0]))), n.span);
+        emit(instruction::abc(found->code, d, static_cast<unsigned>(anywhere(*n.children[0]))),
+             n.span);
         return true;
     }
     if (found->immediate != op::jump) {
         if (const auto small = small_integer(*n.children[1])) {
             const int left = anywhere(*n.children[0]);
-            emit(instruction::abc(found->immediate, d, static_cast<unsigned>(left), static_cast<std::uint16_t>(*small)), n.span);
+            emit(instruction::abc(found->immediate, d, static_cast<unsigned>(left),
+                                  static_cast<std::uint16_t>(*small)),
+                 n.span);
             return true;
         }
     }
     const auto [left, right] = two_operands(n);
-    emit(instruction::abc(found->code, d, static_cast<unsigned>(left), static_cast<unsigned>(right)), n.span);
+    emit(
+        instruction::abc(found->code, d, static_cast<unsigned>(left), static_cast<unsigned>(right)),
+        n.span);
     return true;
 }
 
@@ -117,9 +132,14 @@ void generator::builtin_call(const node& n, int dest) {
             mark operand(*this);
             const int next = anywhere(*n.children[i]);
             const op code = name == "+" ? op::add : name == "*" ? op::mul : op::sub;
-            emit(instruction::abc(code, static_cast<unsigned>(sum), static_cast<unsigned>(sum), static_cast<unsigned>(next)), n.span);
+            emit(instruction::abc(code, static_cast<unsigned>(sum), static_cast<unsigned>(sum),
+                                  static_cast<unsigned>(next)),
+                 n.span);
         }
-        if (dest != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(sum)), n.span);
+        if (dest != nowhere)
+            emit(
+                instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(sum)),
+                n.span);
         return;
     }
     mark give_back(*this);
@@ -130,14 +150,16 @@ void generator::builtin_call(const node& n, int dest) {
         emit(instruction::abc(op::list, d, first, count), n.span);
         return;
     }
-    emit_wide(instruction::abc(op::call_builtin, d, first, count), constant_index(value::of_builtin(*n.row)), n.span);
+    emit_wide(instruction::abc(op::call_builtin, d, first, count),
+              constant_index(value::of_builtin(*n.row)), n.span);
 }
 
 void generator::effect_call(const node& n, int dest) {
     mark give_back(*this);
     const auto d = static_cast<unsigned>(dest == nowhere ? allocate() : dest);
     const auto first = static_cast<unsigned>(arguments(n, 0));
-    emit_wide(instruction::abc(op::call_effect, d, first, static_cast<unsigned>(n.children.size())), constant_index(value::of_builtin(*n.row)), n.span);
+    emit_wide(instruction::abc(op::call_effect, d, first, static_cast<unsigned>(n.children.size())),
+              constant_index(value::of_builtin(*n.row)), n.span);
 }
 
 void generator::clause_call(const node& n, int dest) {
@@ -145,8 +167,10 @@ void generator::clause_call(const node& n, int dest) {
     const int a = fresh(*n.children[0]);
     for (std::size_t i = 1; i < n.children.size(); ++i) fresh(*n.children[i]);
     const auto ua = static_cast<unsigned>(a);
-    emit_wide(instruction::abc(op::call_clauses, ua, static_cast<unsigned>(n.children.size() - 1)), constant_index(n.constant), n.span);
-    if (dest != nowhere && dest != a) emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
+    emit_wide(instruction::abc(op::call_clauses, ua, static_cast<unsigned>(n.children.size() - 1)),
+              constant_index(n.constant), n.span);
+    if (dest != nowhere && dest != a)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
 }
 
 void generator::either_call(const node& n, int dest, bool is_tail) {
@@ -156,7 +180,10 @@ void generator::either_call(const node& n, int dest, bool is_tail) {
     {
         mark probe(*this);
         const int callee = fresh(*clauses.children[0]);
-        otherwise = emit_wide(instruction::abc(op::jump_unless_clauses, static_cast<unsigned>(callee), static_cast<unsigned>(constant_index(clauses.constant))), 0, n.span);
+        otherwise =
+            emit_wide(instruction::abc(op::jump_unless_clauses, static_cast<unsigned>(callee),
+                                       static_cast<unsigned>(constant_index(clauses.constant))),
+                      0, n.span);
     }
     if (is_tail) {
         tail(clauses);
@@ -183,15 +210,19 @@ void generator::protect(const node& n, int dest) {
     std::vector<std::size_t> done;
     done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
     if (!n.catches.empty()) {
-        out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                                  static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(caught), false});
+        out_->handlers.push_back(
+            {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+             static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(caught), false});
         for (const ast::catch_clause& clause : n.catches) {
             mark in_clause(*this);
             std::size_t next = 0;
             if (clause.wanted_kind) {
                 const int wanted = fresh(*clause.wanted_kind);
-                emit(instruction::abc(op::catch_matches, static_cast<unsigned>(wanted), static_cast<unsigned>(caught), static_cast<unsigned>(wanted)), n.span);
-                next = emit(instruction::ad(op::jump_false, static_cast<unsigned>(wanted), 0), n.span);
+                emit(instruction::abc(op::catch_matches, static_cast<unsigned>(wanted),
+                                      static_cast<unsigned>(caught), static_cast<unsigned>(wanted)),
+                     n.span);
+                next =
+                    emit(instruction::ad(op::jump_false, static_cast<unsigned>(wanted), 0), n.span);
             }
             clause.name->slot = allocate();
             const auto slot = static_cast<unsigned>(clause.name->slot);
@@ -201,20 +232,24 @@ void generator::protect(const node& n, int dest) {
             done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
             if (clause.wanted_kind) patch(next, here());
         }
-        emit(instruction::abc(op::rethrow, static_cast<unsigned>(caught)), n.span); // no clause took it
+        emit(instruction::abc(op::rethrow, static_cast<unsigned>(caught)),
+             n.span); // no clause took it
     }
     const std::size_t outer_end = here();
     patch(done, here());
     if (n.cleanup) {
         to(*n.cleanup, nowhere); // the normal way out
         const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
-        out_->handlers.push_back({static_cast<std::uint32_t>(outer_begin), static_cast<std::uint32_t>(outer_end),
-                                  static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
+        out_->handlers.push_back(
+            {static_cast<std::uint32_t>(outer_begin), static_cast<std::uint32_t>(outer_end),
+             static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
         to(*n.cleanup, nowhere);
         emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
         patch(past, here());
     }
-    if (result != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)), n.span);
+    if (result != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),
+             n.span);
 }
 
 void generator::with_settings(const node& n, int dest) {
@@ -225,7 +260,9 @@ void generator::with_settings(const node& n, int dest) {
     {
         mark map(*this);
         const int added = fresh(*n.children[0]);
-        emit(instruction::abc(op::settings_push, static_cast<unsigned>(saved), static_cast<unsigned>(added)), n.span);
+        emit(instruction::abc(op::settings_push, static_cast<unsigned>(saved),
+                              static_cast<unsigned>(added)),
+             n.span);
     }
     const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
     to(*n.children[1], result);
@@ -233,11 +270,14 @@ void generator::with_settings(const node& n, int dest) {
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
     const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
     out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                              static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
+                              static_cast<std::uint32_t>(here()),
+                              static_cast<std::uint16_t>(pending), true});
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
     emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
     patch(past, here());
-    if (result != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)), n.span);
+    if (result != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),
+             n.span);
 }
 
 void generator::join_scope(const node& n, int dest) {
@@ -246,19 +286,27 @@ void generator::join_scope(const node& n, int dest) {
     const int group = fresh(*n.children[0]); // the count, then the join
     n.variables[0]->slot = group;
     const int pending = allocate();
-    emit(instruction::abc(op::join_begin, static_cast<unsigned>(group), static_cast<unsigned>(group), static_cast<unsigned>(constant_index(n.constant)), n.flag), n.span);
+    emit(
+        instruction::abc(op::join_begin, static_cast<unsigned>(group), static_cast<unsigned>(group),
+                         static_cast<unsigned>(constant_index(n.constant)), n.flag),
+        n.span);
     for (ast::variable* var : n.cleared) var->slot = allocate();
     const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
     to(*n.children[1], nowhere);
-    emit(instruction::abc(op::join_end, static_cast<unsigned>(result), static_cast<unsigned>(group)), n.span);
+    emit(
+        instruction::abc(op::join_end, static_cast<unsigned>(result), static_cast<unsigned>(group)),
+        n.span);
     const std::size_t end = here();
     const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
     out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                              static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(pending), true});
+                              static_cast<std::uint32_t>(here()),
+                              static_cast<std::uint16_t>(pending), true});
     emit(instruction::abc(op::join_abort, static_cast<unsigned>(group)), n.span);
     emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
     patch(past, here());
-    if (dest != nowhere) emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)), n.span);
+    if (dest != nowhere)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),
+             n.span);
 }
 
 void generator::branch(const node& n, int dest) {
@@ -267,10 +315,13 @@ void generator::branch(const node& n, int dest) {
     const auto slot = static_cast<unsigned>(fresh(*n.children[1]));
     const auto callee = static_cast<unsigned>(fresh(*n.children[2]));
     for (std::size_t i = 3; i < n.children.size(); ++i) fresh(*n.children[i]);
-    emit(instruction::abc(op::branch_call, callee, static_cast<unsigned>(n.children.size() - 3)), n.span);
+    emit(instruction::abc(op::branch_call, callee, static_cast<unsigned>(n.children.size() - 3)),
+         n.span);
     emit(instruction::abc(op::jump, slot, join), n.span); // operands of the branch
     emit(instruction::abc(op::branch_done, callee, join, slot), n.span);
-    if (dest != nowhere) emit(instruction::ad(op::load_const, static_cast<unsigned>(dest), constant_index(value())), n.span);
+    if (dest != nowhere)
+        emit(instruction::ad(op::load_const, static_cast<unsigned>(dest), constant_index(value())),
+             n.span);
 }
 
 } // namespace heddle::lang

@@ -59,7 +59,8 @@ struct special_form_table {
 
 analyzer::handler analyzer::find_special(std::string_view name) noexcept {
     const auto& rows = special_form_table::rows;
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const special_form& row) { return row.name == name; });
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&](const special_form& row) { return row.name == name; });
     return found == rows.end() || name.empty() ? nullptr : found->analyse;
 }
 
@@ -69,7 +70,8 @@ ast::node* analyzer::form_quote(const form& f, position) {
 }
 
 ast::node* analyzer::form_quasiquote(const form& f, position) {
-    if (f.size() != 2) return fail(f.span, "quasiquote: expects 1 part, got " + count_of(f.size() - 1));
+    if (f.size() != 2)
+        return fail(f.span, "quasiquote: expects 1 part, got " + count_of(f.size() - 1));
     return quasi(f[1], 1);
 }
 
@@ -81,7 +83,8 @@ ast::node* analyzer::quasi(const form& f, std::size_t depth) {
         if (head == "unquote" && depth == 1) return expression(f[1], inner());
         if (head == "unquote" || head == "quasiquote") {
             const std::size_t next = head == "unquote" ? depth - 1 : depth + 1;
-            return builtin_node("list", f.span, {constant(f[0].content, f[0].span), quasi(f[1], next)});
+            return builtin_node("list", f.span,
+                                {constant(f[0].content, f[0].span), quasi(f[1], next)});
         }
         if (head == "unquote-splicing" && depth == 1) {
             return fail(f.span, "unquote-splicing: there is no list around it to splice into");
@@ -94,8 +97,8 @@ ast::node* analyzer::quasi(const form& f, std::size_t depth) {
     };
     for (std::size_t i = 0; i < f.size(); ++i) {
         const form element = f[i];
-        const bool splices = depth == 1 && element.is_list() && element.size() == 2 && element[0].is_symbol() &&
-                             element[0].name() == "unquote-splicing";
+        const bool splices = depth == 1 && element.is_list() && element.size() == 2 &&
+                             element[0].is_symbol() && element[0].name() == "unquote-splicing";
         if (splices) {
             flush();
             parts.push_back(expression(element[1], inner()));
@@ -109,7 +112,8 @@ ast::node* analyzer::quasi(const form& f, std::size_t depth) {
 
 ast::node* analyzer::form_if(const form& f, position where) {
     if (f.size() != 4) {
-        return fail(f.span, "if: expects 3 parts (condition, then, else), got " + count_of(f.size() - 1),
+        return fail(f.span,
+                    "if: expects 3 parts (condition, then, else), got " + count_of(f.size() - 1),
                     f.size() == 3 ? "for a branch without else write (when condition …)" : "");
     }
     node* made = make(node_kind::branch_if, f.span);
@@ -129,10 +133,12 @@ ast::node* analyzer::form_cond(const form& f, position where) {
     for (std::size_t i = 1; i < f.size() && !failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() == 0) {
-            fail(clause.span, "cond: a clause must be (condition expression…), not " + shown(clause.content));
+            fail(clause.span,
+                 "cond: a clause must be (condition expression…), not " + shown(clause.content));
             break;
         }
-        const bool is_else = clause[0].is_symbol() && clause[0].name() == "else" && !is_local("else");
+        const bool is_else =
+            clause[0].is_symbol() && clause[0].name() == "else" && !is_local("else");
         node* next = nullptr;
         if (is_else) {
             if (i + 1 != f.size()) fail(clause.span, "cond: else must be the last clause");
@@ -175,7 +181,8 @@ ast::node* analyzer::form_when(const form& f, position where) {
 }
 
 ast::node* analyzer::form_unless(const form& f, position where) {
-    if (f.size() < 3) return fail(f.span, "unless: expects a condition and at least one expression");
+    if (f.size() < 3)
+        return fail(f.span, "unless: expects a condition and at least one expression");
     node* made = make(node_kind::branch_if, f.span);
     made->children.push_back(expression(f[1], inner()));
     made->children.push_back(constant({}, f.span));
@@ -207,7 +214,8 @@ ast::node* analyzer::form_case(const form& f, position where) {
     for (std::size_t i = 2; i < f.size() && !failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() < 2) {
-            fail(clause.span, "case: a clause must be (key expression…), not " + shown(clause.content));
+            fail(clause.span,
+                 "case: a clause must be (key expression…), not " + shown(clause.content));
             break;
         }
         node* next = nullptr;
@@ -224,9 +232,11 @@ ast::node* analyzer::form_case(const form& f, position where) {
                 node* subject = make(node_kind::local, f[1].span);
                 subject->var = key;
                 const form one = keys.is_list() ? keys[k] : keys;
-                any->children.push_back(builtin_node("equal?", one.span, {subject, constant(one.content, one.span)}));
+                any->children.push_back(
+                    builtin_node("equal?", one.span, {subject, constant(one.content, one.span)}));
             }
-            if (any->children.empty()) any->children.push_back(constant(value::boolean(false), clause.span));
+            if (any->children.empty())
+                any->children.push_back(constant(value::boolean(false), clause.span));
             next = make(node_kind::branch_if, clause.span);
             next->children = {any, body(clause, 1, where)};
         }
@@ -243,8 +253,12 @@ ast::node* analyzer::form_case(const form& f, position where) {
 ast::node* analyzer::form_let(const form& f, position where) {
     if (f.size() < 2) return fail(f.span, "let: expects bindings and a body");
     if (f[1].is_symbol()) return named_let(f, where);
-    if (!f[1].is_list()) return fail(f[1].span, "let: bindings must be a list of (name value), not " + shown(f[1].content));
-    if (f.size() < 3) return fail(f.span, "let: the body is empty", "add at least one expression after the bindings");
+    if (!f[1].is_list())
+        return fail(f[1].span,
+                    "let: bindings must be a list of (name value), not " + shown(f[1].content));
+    if (f.size() < 3)
+        return fail(f.span, "let: the body is empty",
+                    "add at least one expression after the bindings");
     node* made = make(node_kind::scope, f.span);
     const form bindings = f[1];
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
@@ -269,8 +283,11 @@ ast::node* analyzer::form_let(const form& f, position where) {
 }
 
 ast::node* analyzer::form_let_star(const form& f, position where) {
-    if (f.size() < 2 || !f[1].is_list()) return fail(f.span, "let*: bindings must be a list of (name value)");
-    if (f.size() < 3) return fail(f.span, "let*: the body is empty", "add at least one expression after the bindings");
+    if (f.size() < 2 || !f[1].is_list())
+        return fail(f.span, "let*: bindings must be a list of (name value)");
+    if (f.size() < 3)
+        return fail(f.span, "let*: the body is empty",
+                    "add at least one expression after the bindings");
     const form bindings = f[1];
     if (bindings.size() == 0) return form_let(f, where);
     std::deque<scope> scopes;
@@ -314,15 +331,19 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
 }
 
 ast::node* analyzer::form_letrec(const form& f, position where) {
-    if (f.size() < 2 || !f[1].is_list()) return fail(f.span, "letrec: bindings must be a list of (name value)");
-    if (f.size() < 3) return fail(f.span, "letrec: the body is empty", "add at least one expression after the bindings");
+    if (f.size() < 2 || !f[1].is_list())
+        return fail(f.span, "letrec: bindings must be a list of (name value)");
+    if (f.size() < 3)
+        return fail(f.span, "letrec: the body is empty",
+                    "add at least one expression after the bindings");
     scope own;
     scope_guard guard(*this, own);
     const form bindings = f[1];
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
         const form one = bindings[i];
         if (!one.is_list() || one.size() != 2) {
-            return fail(one.span, "letrec: a binding must be (name value), not " + shown(one.content));
+            return fail(one.span,
+                        "letrec: a binding must be (name value), not " + shown(one.content));
         }
         if (!check_name(one[0], "letrec", "the name of a binding")) break;
         declare(one[0].name(), own);
@@ -373,7 +394,8 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     node* made = make(node_kind::named_loop, f.span);
     made->label = &label;
     const form bindings = f[2];
-    for (std::size_t i = 0; i < bindings.size(); ++i) made->children.push_back(expression(bindings[i][1], inner()));
+    for (std::size_t i = 0; i < bindings.size(); ++i)
+        made->children.push_back(expression(bindings[i][1], inner()));
     scope named;
     scope_guard outer_guard(*this, named);
     named.label = &label;
@@ -397,7 +419,8 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     const form bindings = f[2];
     node* call = make(node_kind::call, f.span);
     std::vector<node*> values;
-    for (std::size_t i = 0; i < bindings.size(); ++i) values.push_back(expression(bindings[i][1], inner()));
+    for (std::size_t i = 0; i < bindings.size(); ++i)
+        values.push_back(expression(bindings[i][1], inner()));
     scope own;
     scope_guard guard(*this, own);
     ast::variable* self = declare(f[1].name(), own);
@@ -425,8 +448,8 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
 
 /// The value that a variable is bound to; a lambda learns the variable's name.
 ast::node* analyzer::initial_value(const form& f, ast::variable* var) {
-    const bool function = f.is_list() && f.size() > 2 && f[0].is_symbol() && f[0].name() == "lambda" &&
-                          !is_local("lambda") && f[1].is_list();
+    const bool function = f.is_list() && f.size() > 2 && f[0].is_symbol() &&
+                          f[0].name() == "lambda" && !is_local("lambda") && f[1].is_list();
     if (!function) return expression(f, inner());
     node* closure = make(node_kind::make_lambda, f.span);
     closure->code = lambda_of(f, f[1], 2, var->name, var->bound_once ? nullptr : var);
@@ -441,7 +464,9 @@ void analyzer::note_bound(ast::variable& var) {
 }
 
 ast::node* analyzer::form_bind(const form& f, position where) {
-    if (f.size() < 3) return fail(f.span, "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+    if (f.size() < 3)
+        return fail(f.span,
+                    "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
     if (!check_name(f[1], "bind", "the name")) return constant({}, f.span);
     if (f.size() > 3) {
         node* made = make(node_kind::scope, f.span);
@@ -461,7 +486,8 @@ ast::node* analyzer::form_bind(const form& f, position where) {
         made->index = world_.global_index(f[1].name());
         defined_.emplace(f[1].name());
         const form init = f[2];
-        if (init.is_list() && init.size() > 2 && init[0].is_symbol() && init[0].name() == "lambda" && init[1].is_list()) {
+        if (init.is_list() && init.size() > 2 && init[0].is_symbol() &&
+            init[0].name() == "lambda" && init[1].is_list()) {
             node* closure = make(node_kind::make_lambda, init.span);
             closure->code = lambda_of(init, init[1], 2, std::string(f[1].name()));
             made->children.push_back(closure);
@@ -478,9 +504,12 @@ ast::node* analyzer::form_bind(const form& f, position where) {
 }
 
 ast::node* analyzer::form_define(const form& f, position where) {
-    if (f.size() < 3) return fail(f.span, "define: expects (define name value) or (define (name parameter…) body…)");
+    if (f.size() < 3)
+        return fail(f.span,
+                    "define: expects (define name value) or (define (name parameter…) body…)");
     if (!f[1].is_list()) {
-        if (f.size() != 3) return fail(f.span, "define: expects one value, got " + count_of(f.size() - 2));
+        if (f.size() != 3)
+            return fail(f.span, "define: expects one value, got " + count_of(f.size() - 2));
         return form_bind(f, where);
     }
     const form signature = f[1];
@@ -504,7 +533,9 @@ ast::node* analyzer::form_define(const form& f, position where) {
 }
 
 ast::node* analyzer::form_set(const form& f, position) {
-    if (f.size() != 3) return fail(f.span, "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+    if (f.size() != 3)
+        return fail(f.span,
+                    "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
     if (!check_name(f[1], "set!", "the name")) return constant({}, f.span);
     node* target = reference(f[1]);
     if (failed()) return target;
@@ -529,8 +560,12 @@ ast::node* analyzer::form_set(const form& f, position) {
 
 ast::node* analyzer::form_lambda(const form& f, position) {
     if (f.size() < 2) return fail(f.span, "lambda: expects a parameter list and a body");
-    if (!f[1].is_list()) return fail(f[1].span, "lambda: the parameters must be a list of symbols, not " + shown(f[1].content));
-    if (f.size() < 3) return fail(f.span, "lambda: the body is empty", "add at least one expression after the parameters");
+    if (!f[1].is_list())
+        return fail(f[1].span,
+                    "lambda: the parameters must be a list of symbols, not " + shown(f[1].content));
+    if (f.size() < 3)
+        return fail(f.span, "lambda: the body is empty",
+                    "add at least one expression after the parameters");
     node* made = make(node_kind::make_lambda, f.span);
     made->code = lambda_of(f, f[1], 2, {});
     return made;
@@ -566,7 +601,8 @@ ast::node* analyzer::form_or(const form& f, position where) {
 }
 
 ast::node* analyzer::form_loop(const form& f, position) {
-    if (f.size() != 3) return fail(f.span, "loop: expects 2 parts (count, body), got " + count_of(f.size() - 1));
+    if (f.size() != 3)
+        return fail(f.span, "loop: expects 2 parts (count, body), got " + count_of(f.size() - 1));
     node* made = make(node_kind::repeat, f.span);
     made->children.push_back(expression(f[1], inner()));
     ++conditional_;
@@ -610,10 +646,12 @@ ast::node* analyzer::form_try(const form& f, position) {
             if (!failed()) made->cleanup = body(part, 1, inner());
             continue;
         }
-        const bool shape = headed(part, "catch") && part.size() >= 3 && part[1].is_list() && part[1].size() >= 1 &&
-                           part[1].size() <= 2 && part[1][0].is_symbol();
+        const bool shape = headed(part, "catch") && part.size() >= 3 && part[1].is_list() &&
+                           part[1].size() >= 1 && part[1].size() <= 2 && part[1][0].is_symbol();
         if (!shape) {
-            fail(part.span, "try: expected (catch (e) expression…) or (catch (e 'Kind) expression…), not " + shown(part.content));
+            fail(part.span,
+                 "try: expected (catch (e) expression…) or (catch (e 'Kind) expression…), not " +
+                     shown(part.content));
             break;
         }
         ast::catch_clause clause;
@@ -633,20 +671,23 @@ ast::node* analyzer::form_try(const form& f, position) {
 }
 
 ast::node* analyzer::form_with(const form& f, position) {
-    if (f.size() < 3 || !f[1].is_list()) return fail(f.span, "with: expects ((setting value)…) and a body");
+    if (f.size() < 3 || !f[1].is_list())
+        return fail(f.span, "with: expects ((setting value)…) and a body");
     static constexpr std::array<std::string_view, 11> known{
-        "concurrency", "timeout", "deadline", "model", "provider", "temperature", "retries",
-        "budget-usd", "max-calls", "cache", "on-failure"};
+        "concurrency", "timeout",    "deadline",  "model", "provider",  "temperature",
+        "retries",     "budget-usd", "max-calls", "cache", "on-failure"};
     std::vector<node*> parts;
     const form settings = f[1];
     for (std::size_t i = 0; i < settings.size() && !failed(); ++i) {
         const form one = settings[i];
         if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
-            return fail(one.span, "with: a setting must be (name value), not " + shown(one.content));
+            return fail(one.span,
+                        "with: a setting must be (name value), not " + shown(one.content));
         }
         if (std::find(known.begin(), known.end(), one[0].name()) == known.end()) {
             return fail(one.span, "with: unknown setting '" + std::string(one[0].name()) + "'",
-                        "known settings: concurrency, timeout, deadline, model, provider, temperature, retries, "
+                        "known settings: concurrency, timeout, deadline, model, provider, "
+                        "temperature, retries, "
                         "budget-usd, max-calls, cache, on-failure");
         }
         parts.push_back(constant(make_string(world_.memory(), one[0].name()), one[0].span));
@@ -661,17 +702,21 @@ ast::node* analyzer::form_with(const form& f, position) {
 /// The host parses the clauses (it knows templates); the language knows the name and, for calls by
 /// clause, the parameters.
 ast::node* analyzer::form_defatom(const form& f, position) {
-    if (f.size() < 2) return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
+    if (f.size() < 2)
+        return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
     if (!check_name(f[1], "defatom", "the name")) return constant({}, f.span);
     const std::string name(f[1].name());
     std::vector<std::string> inputs;
     for (std::size_t i = 2; i < f.size(); ++i) {
         const form clause = f[i];
-        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() || clause[0].name() != "params") continue;
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
+            clause[0].name() != "params")
+            continue;
         for (std::size_t k = 1; k < clause.size(); ++k) {
             const form parameter = clause[k];
             if (parameter.is_symbol()) inputs.emplace_back(parameter.name());
-            else if (parameter.is_list() && parameter.size() != 0 && parameter[0].is_symbol()) inputs.emplace_back(parameter[0].name());
+            else if (parameter.is_list() && parameter.size() != 0 && parameter[0].is_symbol())
+                inputs.emplace_back(parameter[0].name());
         }
     }
     const builtin* row = world_.host().find_effect("%defatom");
@@ -700,7 +745,8 @@ ast::node* analyzer::form_defatom(const form& f, position) {
 }
 
 ast::node* analyzer::form_call_atomic_task(const form& f, position) {
-    if (f.size() < 2) return fail(f.span, "call-atomic-task: expects a task and clauses (name expression)");
+    if (f.size() < 2)
+        return fail(f.span, "call-atomic-task: expects a task and clauses (name expression)");
     return clause_call(f, expression(f[1], inner()), 2);
 }
 
@@ -713,7 +759,8 @@ ast::node* analyzer::form_parallel(const form& f, position) {
     group->definite = group->bound_once = true;
     made->variables.push_back(group);
     made->constant = make_string(world_.memory(), "in part");
-    made->children.push_back(constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
+    made->children.push_back(
+        constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
     node* all = make(node_kind::sequence, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
         node* one = make(node_kind::branch, f[i].span);
@@ -721,7 +768,8 @@ ast::node* analyzer::form_parallel(const form& f, position) {
         join->var = group;
         node* thunk = make(node_kind::make_lambda, f[i].span);
         thunk->code = thunk_of(f[i]);
-        one->children = {join, constant(value::integer(static_cast<std::int64_t>(i - 1)), f.span), thunk};
+        one->children = {join, constant(value::integer(static_cast<std::int64_t>(i - 1)), f.span),
+                         thunk};
         all->children.push_back(one);
     }
     made->children.push_back(all);
@@ -736,7 +784,8 @@ ast::lambda* analyzer::thunk_of(const form& f) {
 
 /// (%join-scope name policy "label" count body…): what map and its kin are made of in the prelude.
 ast::node* analyzer::form_join_scope(const form& f, position) {
-    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() || !f[3].content.is(kind::string)) {
+    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() ||
+        !f[3].content.is(kind::string)) {
         return fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
     }
     node* made = make(node_kind::join_scope, f.span);
@@ -754,7 +803,8 @@ ast::node* analyzer::form_join_scope(const form& f, position) {
 
 /// (%branch join slot callee argument…)
 ast::node* analyzer::form_branch(const form& f, position) {
-    if (f.size() < 4) return fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
+    if (f.size() < 4)
+        return fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
     node* made = make(node_kind::branch, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
     return made;

@@ -21,9 +21,11 @@ fiber::~fiber() {
 void fiber::reserve(std::size_t registers) {
     if (registers <= capacity_) return;
     // Exact for the first use (most fibers stay small), then by half.
-    const std::size_t wanted = capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
+    const std::size_t wanted =
+        capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
-    auto* grown = static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
+    auto* grown =
+        static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
     if (!grown) throw std::bad_alloc();
     stack_ = grown;
     for (std::size_t i = capacity_; i < wanted; ++i) new (stack_ + i) value();
@@ -52,7 +54,8 @@ void fiber::request_cancel(cancel_reason reason) noexcept {
     }
 }
 
-std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments, value settings) {
+std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,
+                                   value settings) {
     auto made = std::make_unique<fiber>(world);
     made->settings_ = std::move(settings);
     made->reserve(1 + arguments.size());

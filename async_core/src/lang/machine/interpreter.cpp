@@ -34,28 +34,28 @@ outcome interpreter::dispatch() {
     next verdict = next::go_on;
 
 #define SAVE() (f_.frames_.back().at = pc)
-#define LOAD()                                                                                     \
-    do {                                                                                           \
-        pc = f_.frames_.back().at;                                                                 \
-        R = f_.stack_ + f_.frames_.back().base;                                                    \
+#define LOAD()                                  \
+    do {                                        \
+        pc = f_.frames_.back().at;              \
+        R = f_.stack_ + f_.frames_.back().base; \
     } while (0)
-#define NEXT()                                                                                     \
-    do {                                                                                           \
-        i = *pc++;                                                                                 \
-        goto* labels[static_cast<std::uint8_t>(i.code)];                                           \
+#define NEXT()                                           \
+    do {                                                 \
+        i = *pc++;                                       \
+        goto* labels[static_cast<std::uint8_t>(i.code)]; \
     } while (0)
-#define FUEL()                                                                                     \
-    do {                                                                                           \
-        if (--fuel == 0) goto slice_end;                                                           \
+#define FUEL()                           \
+    do {                                 \
+        if (--fuel == 0) goto slice_end; \
     } while (0)
 // A slow operation: saves, runs, and goes on where it says. A plain goto: it runs the destructors of
 // the block it leaves, which the computed goto of NEXT must never have to.
-#define SLOW(call)                                                                                 \
-    do {                                                                                           \
-        SAVE();                                                                                    \
-        fuel_ = fuel;                                                                              \
-        verdict = (call);                                                                          \
-        goto after_slow;                                                                           \
+#define SLOW(call)        \
+    do {                  \
+        SAVE();           \
+        fuel_ = fuel;     \
+        verdict = (call); \
+        goto after_slow;  \
     } while (0)
 #define BASE() (static_cast<std::size_t>(R - f_.stack_))
 
@@ -89,9 +89,10 @@ op_move:
 op_cell_make:
     R[i.a] = make_cell(memory_, std::move(R[i.a]));
     NEXT();
-op_cell_get: {
+op_cell_get : {
     const value& content = cell_of(R[i.b])->content;
-    if (content.is_unbound()) [[unlikely]] goto unbound_name;
+    if (content.is_unbound()) [[unlikely]]
+        goto unbound_name;
     R[i.a] = content;
     NEXT();
 }
@@ -104,9 +105,10 @@ op_cell_set:
 op_up_get:
     R[i.a] = closure_of(R[-1])->captured()[i.b];
     NEXT();
-op_up_cell_get: {
+op_up_cell_get : {
     const value& content = cell_of(closure_of(R[-1])->captured()[i.b])->content;
-    if (content.is_unbound()) [[unlikely]] goto unbound_name;
+    if (content.is_unbound()) [[unlikely]]
+        goto unbound_name;
     R[i.a] = content;
     NEXT();
 }
@@ -122,7 +124,7 @@ op_check_bound:
         goto unbound_name;
     }
     NEXT();
-op_global_get: {
+op_global_get : {
     const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
     if (content.is_unbound()) [[unlikely]] {
         if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d))) SLOW(raise_pending());
@@ -134,16 +136,18 @@ op_global_get: {
 op_global_define:
     f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
     NEXT();
-op_global_update: {
+op_global_update : {
     value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
     if (content.is_unbound()) [[unlikely]] {
-        SLOW(raise(f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
+        SLOW(raise(
+            f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
     }
     content = R[i.a];
     NEXT();
 }
-op_dynamic_get: {
-    const std::string_view name = symbol_name(f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)]);
+op_dynamic_get : {
+    const std::string_view name =
+        symbol_name(f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)]);
     const value* found = map_find(f_.settings_, name);
     if (!found) SLOW(raise(f_.world_->unbound_error(name)));
     R[i.a] = *found;
@@ -183,32 +187,40 @@ op_jump_nil:
     NEXT();
 
 // Two words: the comparison, then the jump.
-#define COMPARE(symbol, letter, right_integer, right_value)                                        \
-    do {                                                                                           \
-        bool holds;                                                                                \
-        const value& left = R[i.a];                                                                \
-        if (left.is_integer() && (right_integer)) [[likely]] {                                     \
-            holds = left.as_integer() symbol(right_value);                                         \
-        } else {                                                                                   \
-            goto compare_##letter;                                                                 \
-        }                                                                                          \
-        const std::int32_t distance = (pc++)->d;                                                   \
-        if (holds == (i.x != 0)) {                                                                 \
-            pc += distance;                                                                        \
-            if (distance < 0) FUEL(); /* the back-edge of a loop */                                \
-        }                                                                                          \
-        NEXT();                                                                                    \
+#define COMPARE(symbol, letter, right_integer, right_value)         \
+    do {                                                            \
+        bool holds;                                                 \
+        const value& left = R[i.a];                                 \
+        if (left.is_integer() && (right_integer)) [[likely]] {      \
+            holds = left.as_integer() symbol(right_value);          \
+        } else {                                                    \
+            goto compare_##letter;                                  \
+        }                                                           \
+        const std::int32_t distance = (pc++)->d;                    \
+        if (holds == (i.x != 0)) {                                  \
+            pc += distance;                                         \
+            if (distance < 0) FUEL(); /* the back-edge of a loop */ \
+        }                                                           \
+        NEXT();                                                     \
     } while (0)
 
-op_jump_lt: COMPARE(<, lt, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_le: COMPARE(<=, le, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_num_eq: COMPARE(==, num_eq, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_lt_i: COMPARE(<, lt_i, true, static_cast<std::int16_t>(i.b));
-op_jump_le_i: COMPARE(<=, le_i, true, static_cast<std::int16_t>(i.b));
-op_jump_gt_i: COMPARE(>, gt_i, true, static_cast<std::int16_t>(i.b));
-op_jump_ge_i: COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
-op_jump_num_eq_i: COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
-op_jump_equal: {
+op_jump_lt:
+    COMPARE(<, lt, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_le:
+    COMPARE(<=, le, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_num_eq:
+    COMPARE(==, num_eq, R[i.b].is_integer(), R[i.b].as_integer());
+op_jump_lt_i:
+    COMPARE(<, lt_i, true, static_cast<std::int16_t>(i.b));
+op_jump_le_i:
+    COMPARE(<=, le_i, true, static_cast<std::int16_t>(i.b));
+op_jump_gt_i:
+    COMPARE(>, gt_i, true, static_cast<std::int16_t>(i.b));
+op_jump_ge_i:
+    COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
+op_jump_num_eq_i:
+    COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
+op_jump_equal : {
     const bool holds = values_equal(R[i.a], R[i.b]);
     const std::int32_t distance = (pc++)->d;
     if (holds == (i.x != 0)) {
@@ -218,16 +230,16 @@ op_jump_equal: {
     NEXT();
 }
 
-#define SLOW_COMPARE(name, letter, right)                                                          \
-    compare_##name : {                                                                             \
-        const std::optional<bool> holds = slow_compare(letter, R[i.a], right);                     \
-        if (!holds) SLOW(raise_pending());                                             \
-        const std::int32_t distance = (pc++)->d;                                                   \
-        if (*holds == (i.x != 0)) {                                                                \
-            pc += distance;                                                                        \
-            if (distance < 0) FUEL();                                                              \
-        }                                                                                          \
-        NEXT();                                                                                    \
+#define SLOW_COMPARE(name, letter, right)                                      \
+    compare_##name : {                                                         \
+        const std::optional<bool> holds = slow_compare(letter, R[i.a], right); \
+        if (!holds) SLOW(raise_pending());                                     \
+        const std::int32_t distance = (pc++)->d;                               \
+        if (*holds == (i.x != 0)) {                                            \
+            pc += distance;                                                    \
+            if (distance < 0) FUEL();                                          \
+        }                                                                      \
+        NEXT();                                                                \
     }
 #define IMMEDIATE() value::integer(static_cast<std::int16_t>(i.b))
     SLOW_COMPARE(lt, '<', R[i.b])
@@ -239,113 +251,131 @@ op_jump_equal: {
     SLOW_COMPARE(ge_i, 'g', IMMEDIATE())
     SLOW_COMPARE(num_eq_i, '=', IMMEDIATE())
 
-#define ARITHMETIC(builtin_overflow, symbol, letter, right)                                        \
-    do {                                                                                           \
-        const value& l = R[i.b];                                                                   \
-        const value& r = right;                                                                    \
-        if (l.is_integer() && r.is_integer()) [[likely]] {                                         \
-            std::int64_t exact;                                                                    \
-            if (!builtin_overflow(l.as_integer(), r.as_integer(), &exact)) [[likely]] {            \
-                R[i.a].set_integer(exact);                                                         \
-                NEXT();                                                                            \
-            }                                                                                      \
-        } else if (l.is_real() && r.is_real()) {                                                   \
-            R[i.a] = value::real(l.as_real() symbol r.as_real());                                  \
-            NEXT();                                                                                \
-        }                                                                                          \
-        if (!slow_arithmetic(letter, l, r, R[i.a])) SLOW(raise_pending());                         \
-        NEXT();                                                                                    \
+#define ARITHMETIC(builtin_overflow, symbol, letter, right)                             \
+    do {                                                                                \
+        const value& l = R[i.b];                                                        \
+        const value& r = right;                                                         \
+        if (l.is_integer() && r.is_integer()) [[likely]] {                              \
+            std::int64_t exact;                                                         \
+            if (!builtin_overflow(l.as_integer(), r.as_integer(), &exact)) [[likely]] { \
+                R[i.a].set_integer(exact);                                              \
+                NEXT();                                                                 \
+            }                                                                           \
+        } else if (l.is_real() && r.is_real()) {                                        \
+            R[i.a] = value::real(l.as_real() symbol r.as_real());                       \
+            NEXT();                                                                     \
+        }                                                                               \
+        if (!slow_arithmetic(letter, l, r, R[i.a])) SLOW(raise_pending());              \
+        NEXT();                                                                         \
     } while (0)
-#define ARITHMETIC_I(builtin_overflow, letter)                                                     \
-    do {                                                                                           \
-        const value& l = R[i.b];                                                                   \
-        const std::int64_t r = static_cast<std::int16_t>(i.c);                                     \
-        std::int64_t exact;                                                                        \
-        if (l.is_integer() && !builtin_overflow(l.as_integer(), r, &exact)) [[likely]] {           \
-            R[i.a].set_integer(exact);                                                             \
-            NEXT();                                                                                \
-        }                                                                                          \
-        if (!slow_arithmetic(letter, l, value::integer(r), R[i.a])) SLOW(raise_pending());         \
-        NEXT();                                                                                    \
+#define ARITHMETIC_I(builtin_overflow, letter)                                             \
+    do {                                                                                   \
+        const value& l = R[i.b];                                                           \
+        const std::int64_t r = static_cast<std::int16_t>(i.c);                             \
+        std::int64_t exact;                                                                \
+        if (l.is_integer() && !builtin_overflow(l.as_integer(), r, &exact)) [[likely]] {   \
+            R[i.a].set_integer(exact);                                                     \
+            NEXT();                                                                        \
+        }                                                                                  \
+        if (!slow_arithmetic(letter, l, value::integer(r), R[i.a])) SLOW(raise_pending()); \
+        NEXT();                                                                            \
     } while (0)
 
-op_add: ARITHMETIC(__builtin_add_overflow, +, '+', R[i.c]);
-op_sub: ARITHMETIC(__builtin_sub_overflow, -, '-', R[i.c]);
-op_mul: ARITHMETIC(__builtin_mul_overflow, *, '*', R[i.c]);
-op_add_i: ARITHMETIC_I(__builtin_add_overflow, '+');
-op_sub_i: ARITHMETIC_I(__builtin_sub_overflow, '-');
-op_mul_i: ARITHMETIC_I(__builtin_mul_overflow, '*');
+op_add:
+    ARITHMETIC(__builtin_add_overflow, +, '+', R[i.c]);
+op_sub:
+    ARITHMETIC(__builtin_sub_overflow, -, '-', R[i.c]);
+op_mul:
+    ARITHMETIC(__builtin_mul_overflow, *, '*', R[i.c]);
+op_add_i:
+    ARITHMETIC_I(__builtin_add_overflow, '+');
+op_sub_i:
+    ARITHMETIC_I(__builtin_sub_overflow, '-');
+op_mul_i:
+    ARITHMETIC_I(__builtin_mul_overflow, '*');
 op_logic_not:
     R[i.a] = value::boolean(!R[i.b].truthy());
     NEXT();
-op_is_empty: {
+op_is_empty : {
     const value& v = R[i.b];
     R[i.a] = value::boolean(v.is_nil() || (v.is(kind::list) && v.length() == 0));
     NEXT();
 }
 op_cons:
-    if (!R[i.c].is(kind::list)) [[unlikely]] SLOW(raise_type("cons", 2, "a list", R[i.c]));
-    if (R[i.c].length() == value::max_length) [[unlikely]] SLOW(raise(error(errc::limit, "cons: the list is too long")));
+    if (!R[i.c].is(kind::list)) [[unlikely]]
+        SLOW(raise_type("cons", 2, "a list", R[i.c]));
+    if (R[i.c].length() == value::max_length) [[unlikely]]
+        SLOW(raise(error(errc::limit, "cons: the list is too long")));
     R[i.a] = list_push_front(memory_, R[i.b], R[i.c]);
     NEXT();
-op_first: {
+op_first : {
     const value& v = R[i.b];
-    if (!v.is(kind::list)) [[unlikely]] SLOW(raise_type("first", 1, "a list", v));
-    if (v.length() == 0) [[unlikely]] SLOW(raise(error(errc::evaluation, "first: the list is empty")));
+    if (!v.is(kind::list)) [[unlikely]]
+        SLOW(raise_type("first", 1, "a list", v));
+    if (v.length() == 0) [[unlikely]]
+        SLOW(raise(error(errc::evaluation, "first: the list is empty")));
     R[i.a] = value(static_cast<const list_object*>(v.target())->items()[v.offset()]);
     NEXT();
 }
-op_rest: {
+op_rest : {
     const value& v = R[i.b];
-    if (!v.is(kind::list)) [[unlikely]] SLOW(raise_type("rest", 1, "a list", v));
+    if (!v.is(kind::list)) [[unlikely]]
+        SLOW(raise_type("rest", 1, "a list", v));
     if (v.length() <= 1) R[i.a] = value::empty_list();
     else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
     NEXT();
 }
-op_length: {
+op_length : {
     const value& v = R[i.b];
     if (!v.is(kind::list)) [[unlikely]] {
         SAVE();
-        if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1)) SLOW(raise_pending());
+        if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1))
+            SLOW(raise_pending());
         LOAD();
         NEXT();
     }
     R[i.a].set_integer(v.length());
     NEXT();
 }
-op_nth: {
+op_nth : {
     const value& list = R[i.b];
     const value& index = R[i.c];
-    if (!list.is(kind::list)) [[unlikely]] SLOW(raise_type("nth", 1, "a list", list));
-    if (!index.is_integer()) [[unlikely]] SLOW(raise_type("nth", 2, "an integer", index));
+    if (!list.is(kind::list)) [[unlikely]]
+        SLOW(raise_type("nth", 1, "a list", list));
+    if (!index.is_integer()) [[unlikely]]
+        SLOW(raise_type("nth", 2, "an integer", index));
     if (static_cast<std::uint64_t>(index.as_integer()) >= list.length()) [[unlikely]] {
         SLOW(raise(error(errc::evaluation, "nth: index " + std::to_string(index.as_integer()) +
-                                               " is outside a list of " + std::to_string(list.length()))));
+                                               " is outside a list of " +
+                                               std::to_string(list.length()))));
     }
-    R[i.a] = value(static_cast<const list_object*>(list.target())->items()[list.offset() + static_cast<std::uint64_t>(index.as_integer())]);
+    R[i.a] = value(static_cast<const list_object*>(list.target())
+                       ->items()[list.offset() + static_cast<std::uint64_t>(index.as_integer())]);
     NEXT();
 }
 op_list:
     R[i.a] = make_list(memory_, std::span<const value>(R + i.b, i.c));
     NEXT();
 
-op_call_global: {
+op_call_global : {
     const instruction where = *pc++;
     const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
     if (callee.is_unbound()) [[unlikely]] {
         SAVE();
-        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d))) SLOW(raise_pending());
+        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
+            SLOW(raise_pending());
     } else {
         R[i.a] = callee;
     }
 }
-op_call: {
+op_call : {
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) [[likely]] {
         const function* code = closure_of(callee)->code;
         if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
             const std::size_t base = BASE() + i.a + 1U;
-            if (base + code->registers > f_.capacity_) [[unlikely]] f_.reserve(base + code->registers);
+            if (base + code->registers > f_.capacity_) [[unlikely]]
+                f_.reserve(base + code->registers);
             SAVE();
             pc = code->code.data();
             f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
@@ -356,17 +386,18 @@ op_call: {
     }
     SLOW(call_value(BASE() + i.a, i.b, false));
 }
-op_tail_call_global: {
+op_tail_call_global : {
     const instruction where = *pc++;
     const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
     if (callee.is_unbound()) [[unlikely]] {
         SAVE();
-        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d))) SLOW(raise_pending());
+        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
+            SLOW(raise_pending());
     } else {
         R[i.a] = callee;
     }
 }
-op_tail_call: {
+op_tail_call : {
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) [[likely]] {
         const function* code = closure_of(callee)->code;
@@ -391,35 +422,39 @@ op_tail_call: {
     }
     SLOW(call_value(BASE() + i.a, i.b, true));
 }
-op_call_builtin: {
+op_call_builtin : {
     const instruction which = *pc++;
     {
-        const builtin& row = f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+        const builtin& row =
+            f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
         native_call call(memory_, row);
         value made = row.run(call, std::span<value>(R + i.b, i.c));
-        if (call.failure()) [[unlikely]] SLOW(raise(*std::move(call.failure())));
+        if (call.failure()) [[unlikely]]
+            SLOW(raise(*std::move(call.failure())));
         R[i.a] = std::move(made);
     }
     NEXT();
 }
-op_call_effect: {
+op_call_effect : {
     const instruction which = *pc++;
     effect_request request;
-    request.row = &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+    request.row =
+        &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
     request.arguments.reserve(i.c);
     for (std::uint32_t k = 0; k < i.c; ++k) request.arguments.push_back(std::move(R[i.b + k]));
     SLOW(request_effect(std::move(request), BASE() + i.a));
 }
-op_call_clauses: {
+op_call_clauses : {
     const instruction which = *pc++;
-    SLOW(call_clauses(BASE() + i.a, i.b, f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)]));
+    SLOW(call_clauses(BASE() + i.a, i.b,
+                      f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)]));
 }
-op_jump_unless_clauses: {
+op_jump_unless_clauses : {
     const instruction target = *pc++;
     if (!reads_as_clauses(R[i.a], f_.frames_.back().code->constants[i.b])) pc += target.d;
     NEXT();
 }
-op_return_value: {
+op_return_value : {
     {
         const std::uint32_t registers = f_.frames_.back().code->registers;
         value result = std::move(R[i.a]);
@@ -433,7 +468,7 @@ op_return_value: {
     LOAD();
     NEXT();
 }
-op_rethrow: {
+op_rethrow : {
     SAVE();
     const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
     if (i.x != 0) f_.cleanups_.pop_back();
@@ -443,11 +478,14 @@ op_rethrow: {
 op_catch_value:
     R[i.a] = describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
     NEXT();
-op_catch_matches: {
+op_catch_matches : {
     const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
     const value& wanted = R[i.c];
-    const std::string_view name = wanted.is(kind::symbol) ? symbol_name(wanted) : wanted.is(kind::string) ? string_bytes(wanted) : std::string_view();
-    R[i.a] = value::boolean(name == error_kind_name(failure) || (name == "SexpEvaluationError" && is_evaluation_error(failure)));
+    const std::string_view name = wanted.is(kind::symbol)   ? symbol_name(wanted)
+                                  : wanted.is(kind::string) ? string_bytes(wanted)
+                                                            : std::string_view();
+    R[i.a] = value::boolean(name == error_kind_name(failure) ||
+                            (name == "SexpEvaluationError" && is_evaluation_error(failure)));
     NEXT();
 }
 op_settings_push:
@@ -461,7 +499,7 @@ op_join_begin:
     SAVE();
     if (!begin_join(BASE(), i)) SLOW(raise_pending());
     NEXT();
-op_branch_call: {
+op_branch_call : {
     const instruction operands = *pc++;
     SLOW(branch_call(i, operands, BASE()));
 }
@@ -475,7 +513,6 @@ op_join_abort:
 
 unbound_name:
     SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
-
 
 slice_end:
     SAVE();

@@ -23,8 +23,8 @@ public:
 private:
     /// What a slow operation tells the dispatch loop.
     enum class next : std::uint8_t {
-        go_on,  ///< reload the frame and continue
-        leave,  ///< `out_` is ready
+        go_on, ///< reload the frame and continue
+        leave, ///< `out_` is ready
     };
 
     outcome dispatch();
@@ -41,7 +41,8 @@ private:
     // errors
     next raise(error failure);
     next raise_pending() { return raise(*std::exchange(failure_, std::nullopt)); }
-    next raise_type(std::string_view what, std::size_t index, std::string_view expected, const value& given);
+    next raise_type(std::string_view what, std::size_t index, std::string_view expected,
+                    const value& given);
     next unwind(error failure);
     void add_trace(error& failure) const;
     void leave_frame();
@@ -78,7 +79,7 @@ private:
     std::uint32_t slice_;
     heap& memory_;
     std::uint32_t fuel_ = 0;
-    std::uint32_t given_ = 0; ///< fuel at the last refill
+    std::uint32_t given_ = 0;      ///< fuel at the last refill
     std::optional<error> failure_; ///< set by helpers that return false
     outcome out_;
 };

@@ -45,7 +45,10 @@ interpreter::next interpreter::check_slice() {
     }
     slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
     // A safe point counts as one step, so a slice of n runs n of them.
-    const auto refill = [&] { given_ = fuel_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps))); };
+    const auto refill = [&] {
+        given_ = fuel_ = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps)));
+    };
     refill();
     if (f_.incoming_) {
         error failure = *std::exchange(f_.incoming_, std::nullopt);
@@ -65,24 +68,31 @@ interpreter::next interpreter::check_slice() {
             drop_grant();
             return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
         }
-        if (const value* at = map_find(f_.settings_, "deadline-at"); at && f_.world_->host().now() >= at->as_real() && !f_.frames_.empty()) {
+        if (const value* at = map_find(f_.settings_, "deadline-at");
+            at && f_.world_->host().now() >= at->as_real() && !f_.frames_.empty()) {
             return raise(error(errc::timeout, "the time given by 'with' or 'timeout' is over"));
         }
     }
     // Frames are not values; they count all the same.
-    if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame); bytes != f_.charged_frames_) {
+    if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame);
+        bytes != f_.charged_frames_) {
         memory_.charge(bytes);
         memory_.discharge(std::exchange(f_.charged_frames_, bytes));
     }
     if (f_.cancellation_masked()) return next::go_on;
-    if (budget_.steps == 0) return raise(error(errc::limit, "the step limit of this run is used up"));
+    if (budget_.steps == 0)
+        return raise(error(errc::limit, "the step limit of this run is used up"));
     if (memory_.over_limit()) {
-        return raise(error(errc::limit, "the memory limit of this run (" + std::to_string(memory_.limit() / (1024 * 1024)) +
-                                            " MiB) is used up at a depth of " + std::to_string(f_.frames_.size()) + " calls")
-                         .with_hint("raise the limit, or make a deep recursion a loop with tail calls"));
+        return raise(
+            error(errc::limit, "the memory limit of this run (" +
+                                   std::to_string(memory_.limit() / (1024 * 1024)) +
+                                   " MiB) is used up at a depth of " +
+                                   std::to_string(f_.frames_.size()) + " calls")
+                .with_hint("raise the limit, or make a deep recursion a loop with tail calls"));
     }
     if (f_.frames_.size() > budget_.max_frames) {
-        return raise(error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
+        return raise(
+            error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
     }
     return next::go_on;
 }
@@ -114,7 +124,8 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
     parent.frames_.move_tail(first, child->frames_);
-    for (std::size_t k = 0; k < child->frames_.size(); ++k) child->frames_[k].base -= static_cast<std::uint32_t>(from);
+    for (std::size_t k = 0; k < child->frames_.size(); ++k)
+        child->frames_[k].base -= static_cast<std::uint32_t>(from);
     while (!parent.cleanups_.empty() && parent.cleanups_.back().depth > first) {
         cleanup_mark moved = parent.cleanups_.back();
         moved.depth -= static_cast<std::uint32_t>(first);
@@ -148,7 +159,8 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     const value& count = R[i.b];
     const auto slots = static_cast<std::uint64_t>(count.is_integer() ? count.as_integer() : -1);
     if (slots > value::max_length || !memory_.can_allocate(slots * sizeof(value))) {
-        failure_ = error(errc::limit, std::to_string(slots) + " results do not fit in the memory limit");
+        failure_ =
+            error(errc::limit, std::to_string(slots) + " results do not fit in the memory limit");
         return false;
     }
     const std::string_view label = string_bytes(top().code->constants[i.c]);
@@ -158,7 +170,9 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
         scope_value = *set;
         scope = static_cast<concurrency_scope*>(host_of(scope_value));
     }
-    R[i.a] = make_host(memory_, std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x), std::string(label), scope, std::move(scope_value)));
+    R[i.a] = make_host(memory_,
+                       std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x),
+                                              std::string(label), scope, std::move(scope_value)));
     return true;
 }
 
@@ -190,7 +204,9 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
             return suspend(waiting_for::permit);
         }
     }
-    f_.branches_.push_back({f_.frames_.size(), R[operands.b], static_cast<std::uint32_t>(R[operands.a].as_integer()), right, f_.settings_});
+    f_.branches_.push_back({f_.frames_.size(), R[operands.b],
+                            static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
+                            f_.settings_});
     return call_value(base + i.a, i.b, false);
 }
 

@@ -25,14 +25,17 @@ std::string shown(const value& v) {
     return print_value(v, options);
 }
 
-std::string name_of(const function& code) { return code.name.empty() ? "a function" : "'" + code.name + "'"; }
-
+std::string name_of(const function& code) {
+    return code.name.empty() ? "a function" : "'" + code.name + "'";
+}
 
 error arity_error(const std::string& who, std::size_t least, std::size_t most, std::size_t given) {
     std::string expected = std::to_string(least);
     if (most == SIZE_MAX) expected = "at least " + expected;
     else if (most != least) expected += " to " + std::to_string(most);
-    return error(errc::arity, who + " expects " + expected + (least == 1 && most == 1 ? " argument" : " arguments") + ", got " + std::to_string(given));
+    return error(errc::arity, who + " expects " + expected +
+                                  (least == 1 && most == 1 ? " argument" : " arguments") +
+                                  ", got " + std::to_string(given));
 }
 
 /// The name in a trace. Helpers of the prelude show the name of what they help.
@@ -74,9 +77,11 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
     case kind::closure: return enter_closure(at, count, tail);
     case kind::builtin: {
         const builtin& row = callee.as_builtin();
-        if (count < row.min_arguments || (row.max_arguments != builtin::any_number && count > row.max_arguments)) {
-            return raise(arity_error(std::string(row.name), row.min_arguments,
-                                     row.max_arguments == builtin::any_number ? SIZE_MAX : row.max_arguments, count));
+        if (count < row.min_arguments ||
+            (row.max_arguments != builtin::any_number && count > row.max_arguments)) {
+            return raise(arity_error(
+                std::string(row.name), row.min_arguments,
+                row.max_arguments == builtin::any_number ? SIZE_MAX : row.max_arguments, count));
         }
         if (row.how == builtin_kind::control) return call_control(row, at, count, tail);
         if (row.how == builtin_kind::pure) {
@@ -86,25 +91,31 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
         }
         effect_request request;
         request.row = &row;
-        for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+        for (std::size_t k = 1; k <= count; ++k)
+            request.arguments.push_back(std::move(f_.stack_[at + k]));
         return request_effect(std::move(request), at);
     }
     case kind::host:
         if (host_of(callee)->callable()) {
             effect_request request;
             request.callee = callee;
-            for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+            for (std::size_t k = 1; k <= count; ++k)
+                request.arguments.push_back(std::move(f_.stack_[at + k]));
             return request_effect(std::move(request), at);
         }
         [[fallthrough]];
     default: {
-        std::string what = callee.is_nil() ? "nil" : shown(callee) + ": it is a " + std::string(kind_name(callee.type())) + ", not a function";
+        std::string what = callee.is_nil()
+                               ? "nil"
+                               : shown(callee) + ": it is a " +
+                                     std::string(kind_name(callee.type())) + ", not a function";
         return raise(error(errc::evaluation, "cannot call " + what));
     }
     }
 }
 
-bool interpreter::run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count) {
+bool interpreter::run_pure(const builtin& row, std::size_t dest, std::size_t first,
+                           std::size_t count) {
     native_call call(memory_, row);
     value made = row.run(call, std::span<value>(f_.stack_ + first, count));
     if (call.failure()) {
@@ -120,8 +131,11 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
     const function* code = closure_of(f_.stack_[at])->code;
     const std::size_t positional = code->required + code->optional;
     if (count < code->required || (count > positional && !code->has_rest)) {
-        return raise(arity_error(name_of(*code), code->required, code->has_rest ? SIZE_MAX : positional, count)
-                         .with_hint(code->parameter_names.empty() ? "" : "its parameters are declared where it is defined")
+        return raise(arity_error(name_of(*code), code->required,
+                                 code->has_rest ? SIZE_MAX : positional, count)
+                         .with_hint(code->parameter_names.empty()
+                                        ? ""
+                                        : "its parameters are declared where it is defined")
                          .with_trace("the function", code->span));
     }
     const std::size_t base = at + 1;
@@ -160,18 +174,21 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
 }
 
 /// Primitives that the machine runs itself.
-interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count, bool tail) {
+interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
+                                            bool tail) {
     // The only one: (apply f x… list)
     (void)row;
     const value list = f_.stack_[at + count];
     if (!list.is(kind::list)) return raise_type("apply", count, "a list", list);
     const std::size_t spread = list.length();
     if (!memory_.can_allocate(spread * sizeof(value))) {
-        return raise(error(errc::limit, "apply: " + std::to_string(spread) + " arguments do not fit in the memory limit"));
+        return raise(error(errc::limit, "apply: " + std::to_string(spread) +
+                                            " arguments do not fit in the memory limit"));
     }
     f_.reserve(at + count + spread + 1);
     value* R = f_.stack_ + at;
-    for (std::size_t k = 0; k < count; ++k) R[k] = std::move(R[k + 1]); // callee and leading arguments move down
+    for (std::size_t k = 0; k < count; ++k)
+        R[k] = std::move(R[k + 1]); // callee and leading arguments move down
     R[count] = value();
     const std::span<const value> items = list_items(list);
     for (std::size_t k = 0; k < spread; ++k) R[count - 1 + k] = items[k];
@@ -188,19 +205,24 @@ interpreter::next interpreter::request_effect(effect_request request, std::size_
 interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, const value& names) {
     value callee = f_.stack_[at];
     if (callee.is(kind::symbol) || callee.is(kind::string)) {
-        const std::string_view name = callee.is(kind::symbol) ? symbol_name(callee) : string_bytes(callee);
+        const std::string_view name =
+            callee.is(kind::symbol) ? symbol_name(callee) : string_bytes(callee);
         auto info = f_.world_->host().find_operator(memory_, name);
         if (!info) return raise(f_.world_->unbound_error(name));
         callee = std::move(info->callable);
     }
     const host_object* object = host_of(callee);
     if (!object || !object->callable()) {
-        return raise(error(errc::evaluation, "only a task or a tool can be called with clauses (name expression), not " + shown(callee)));
+        return raise(
+            error(errc::evaluation,
+                  "only a task or a tool can be called with clauses (name expression), not " +
+                      shown(callee)));
     }
     effect_request request;
     request.callee = std::move(callee);
     request.names = names;
-    for (std::size_t k = 1; k <= count; ++k) request.arguments.push_back(std::move(f_.stack_[at + k]));
+    for (std::size_t k = 1; k <= count; ++k)
+        request.arguments.push_back(std::move(f_.stack_[at + k]));
     return request_effect(std::move(request), at);
 }
 
@@ -228,7 +250,8 @@ bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
     return false;
 }
 
-bool interpreter::slow_arithmetic(char operation, const value& left, const value& right, value& dest) {
+bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
+                                  value& dest) {
     const std::string_view name(&operation, 1);
     native_call call(memory_, *find_builtin(name));
     value made = arithmetic(call, operation, left, right);
@@ -240,11 +263,18 @@ bool interpreter::slow_arithmetic(char operation, const value& left, const value
     return true;
 }
 
-std::optional<bool> interpreter::slow_compare(char operation, const value& left, const value& right) {
+std::optional<bool> interpreter::slow_compare(char operation, const value& left,
+                                              const value& right) {
     const std::optional<int> order = compare_numbers(left, right);
     if (!order) {
-        const std::string_view name = operation == '<' ? "<" : operation == 'l' ? "<=" : operation == '>' ? ">" : operation == 'g' ? ">=" : "=";
-        const auto is_number = [](const value& v) { return v.is_integer() || v.is_real() || v.is_boolean(); };
+        const std::string_view name = operation == '<'   ? "<"
+                                      : operation == 'l' ? "<="
+                                      : operation == '>' ? ">"
+                                      : operation == 'g' ? ">="
+                                                         : "=";
+        const auto is_number = [](const value& v) {
+            return v.is_integer() || v.is_real() || v.is_boolean();
+        };
         const bool first = !is_number(left);
         native_call call(memory_, *find_builtin(name));
         call.fail_type(first ? 1 : 2, "a number", first ? left : right);
@@ -268,19 +298,26 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
     for (const map_entry& added : map_entries(R[i.b])) {
         const std::string_view name = string_bytes(added.key);
         const auto refuse = [&](const char* expected) {
-            failure_ = error(errc::type, "with: " + std::string(name) + " must be " + expected + ", not " + shown(added.item));
+            failure_ = error(errc::type, "with: " + std::string(name) + " must be " + expected +
+                                             ", not " + shown(added.item));
             return false;
         };
         if (name == "concurrency") {
-            if (!added.item.is_integer() || added.item.as_integer() < 1) return refuse("a whole number from 1");
-            settings = with_concurrency(*f_.world_, std::move(settings), static_cast<std::size_t>(added.item.as_integer()));
+            if (!added.item.is_integer() || added.item.as_integer() < 1)
+                return refuse("a whole number from 1");
+            settings = with_concurrency(*f_.world_, std::move(settings),
+                                        static_cast<std::size_t>(added.item.as_integer()));
         } else if (name == "timeout" || name == "deadline") {
-            if (!added.item.is_integer() && !added.item.is_real()) return refuse("a number of seconds");
-            const double seconds = added.item.is_integer() ? static_cast<double>(added.item.as_integer()) : added.item.as_real();
+            if (!added.item.is_integer() && !added.item.is_real())
+                return refuse("a number of seconds");
+            const double seconds = added.item.is_integer()
+                                       ? static_cast<double>(added.item.as_integer())
+                                       : added.item.as_real();
             if (!(seconds >= 0)) return refuse("a number of seconds from 0");
             double at = f_.world_->host().now() + seconds;
             // A deadline further out still holds.
-            if (const value* outer = map_find(settings, "deadline-at")) at = std::min(at, outer->as_real());
+            if (const value* outer = map_find(settings, "deadline-at"))
+                at = std::min(at, outer->as_real());
             settings = map_put(memory_, std::move(settings), "deadline-at", value::real(at));
         } else {
             settings = map_put(memory_, std::move(settings), added.key, added.item);
@@ -292,9 +329,11 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
 
 // ---------------------------------------------------------------- errors
 
-interpreter::next interpreter::raise_type(std::string_view what, std::size_t index, std::string_view expected, const value& given) {
-    return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) + " must be " +
-                                       std::string(expected) + ", not the " + std::string(kind_name(given.type())) + " " + shown(given)));
+interpreter::next interpreter::raise_type(std::string_view what, std::size_t index,
+                                          std::string_view expected, const value& given) {
+    return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) +
+                                       " must be " + std::string(expected) + ", not the " +
+                                       std::string(kind_name(given.type())) + " " + shown(given)));
 }
 
 interpreter::next interpreter::raise(error failure) {
@@ -311,7 +350,8 @@ void interpreter::add_trace(error& failure) const {
     for (std::size_t k = 0; k < count; ++k) {
         if (count > most_trace_lines && k == half) {
             const std::size_t skipped = count - most_trace_lines;
-            failure = std::move(failure).with_trace("… " + std::to_string(skipped) + " more calls …");
+            failure =
+                std::move(failure).with_trace("… " + std::to_string(skipped) + " more calls …");
             k += skipped;
         }
         const std::size_t index = f_.frames_.size() - 1 - k;
@@ -320,13 +360,18 @@ void interpreter::add_trace(error& failure) const {
         source_span called;
         if (index != 0) {
             const frame& caller = f_.frames_[index - 1];
-            const std::size_t next_index = static_cast<std::size_t>(caller.at - caller.code->code.data());
-            if (next_index != 0 && !caller.code->library) called = caller.code->places[next_index - 1];
+            const std::size_t next_index =
+                static_cast<std::size_t>(caller.at - caller.code->code.data());
+            if (next_index != 0 && !caller.code->library)
+                called = caller.code->places[next_index - 1];
         }
         if (at.code->library && index != 0 && f_.frames_[index - 1].code->library) continue;
         std::string line = "in " + shown_name(*at.code);
-        if (at.tail_calls != 0) line += " (after " + std::to_string(at.tail_calls) + (at.tail_calls == 1 ? " tail call)" : " tail calls)");
-        failure = std::move(failure).with_trace(std::move(line), called.known() || at.code->library ? called : at.code->span);
+        if (at.tail_calls != 0)
+            line += " (after " + std::to_string(at.tail_calls) +
+                    (at.tail_calls == 1 ? " tail call)" : " tail calls)");
+        failure = std::move(failure).with_trace(
+            std::move(line), called.known() || at.code->library ? called : at.code->span);
     }
 }
 
@@ -349,20 +394,24 @@ interpreter::next interpreter::unwind(error failure) {
             const std::uint32_t depth = static_cast<std::uint32_t>(f_.frames_.size());
             const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
             for (const handler& h : at.code->handlers) {
-                if (position < h.begin || position >= h.end || (cancellation && !h.cleanup)) continue;
+                if (position < h.begin || position >= h.end || (cancellation && !h.cleanup))
+                    continue;
                 // Cleanups that this jump leaves are over.
                 while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||
-                                                 (f_.cleanups_.back().depth == depth && h.begin < f_.cleanups_.back().target))) {
+                                                 (f_.cleanups_.back().depth == depth &&
+                                                  h.begin < f_.cleanups_.back().target))) {
                     f_.cleanups_.pop_back();
                 }
-                f_.stack_[at.base + h.slot] = make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
+                f_.stack_[at.base + h.slot] =
+                    make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
                 at.at = at.code->code.data() + h.target;
                 if (h.cleanup) f_.cleanups_.push_back({depth, h.target});
                 return next::go_on;
             }
             leave_frame();
         }
-        while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size()) f_.cleanups_.pop_back();
+        while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
+            f_.cleanups_.pop_back();
         if (f_.branches_.empty()) {
             out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
             out_.failure = std::move(failure);
@@ -409,7 +458,9 @@ value describe_error(realm& world, const error& failure) {
     heap& memory = world.memory();
     const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
     value made = value::empty_map();
-    const auto put = [&](std::string_view key, value item) { made = map_put(memory, std::move(made), key, std::move(item)); };
+    const auto put = [&](std::string_view key, value item) {
+        made = map_put(memory, std::move(made), key, std::move(item));
+    };
     const auto place = [&](source_span span) -> value {
         const source_location at = world.sources().locate(span);
         if (at.line == 0) return {};
@@ -418,7 +469,8 @@ value describe_error(realm& world, const error& failure) {
         return map_put(memory, std::move(described), "column", value::integer(at.column));
     };
     put("kind", make_string(memory, error_kind_name(failure)));
-    put("reason", payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
+    put("reason",
+        payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
     put("message", make_string(memory, failure.message()));
     put("span", place(failure.info().span));
     value stack = value::empty_list();

@@ -38,8 +38,10 @@ void concurrency_scope::forget(fiber& strand) noexcept {
     queue_.erase(std::remove(queue_.begin(), queue_.end(), &strand), queue_.end());
 }
 
-join::join(heap& memory, std::size_t slots, join_policy policy, std::string label, concurrency_scope* scope, value scope_value)
-    : memory_(memory), policy_(policy), label_(std::move(label)), scope_(scope), scope_value_(std::move(scope_value)) {
+join::join(heap& memory, std::size_t slots, join_policy policy, std::string label,
+           concurrency_scope* scope, value scope_value)
+    : memory_(memory), policy_(policy), label_(std::move(label)), scope_(scope),
+      scope_value_(std::move(scope_value)) {
     if (policy_ == join_policy::first) return;
     results_ = make_list_with_capacity(memory, slots);
     if (slots == 0) return;
@@ -70,14 +72,16 @@ void join::fail(std::uint32_t slot, error failure) {
     if (policy_ == join_policy::settled) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
         value message = make_string(memory_, failure.message());
-        value described = map_put(memory_, value::empty_map(), "kind", make_string(memory_, error_kind_name(failure)));
+        value described = map_put(memory_, value::empty_map(), "kind",
+                                  make_string(memory_, error_kind_name(failure)));
         described = map_put(memory_, std::move(described), "message", std::move(message));
         settled = map_put(memory_, std::move(settled), "error", std::move(described));
         static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
         return;
     }
     if (policy_ == join_policy::first) {
-        failure_ = failure_ ? std::move(failure).with_cause(*std::move(failure_)) : std::move(failure);
+        failure_ =
+            failure_ ? std::move(failure).with_cause(*std::move(failure_)) : std::move(failure);
         return;
     }
     if (failure_) return;

@@ -17,7 +17,9 @@ class concurrency_scope final : public host_object {
 public:
     explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
 
-    [[nodiscard]] std::string_view type_name() const noexcept override { return "concurrency-scope"; }
+    [[nodiscard]] std::string_view type_name() const noexcept override {
+        return "concurrency-scope";
+    }
     [[nodiscard]] bool try_acquire() noexcept;
     void release() noexcept;
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
@@ -41,7 +43,8 @@ enum class join_policy : std::uint8_t {
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
 class join final : public host_object {
 public:
-    join(heap& memory, std::size_t slots, join_policy policy, std::string label, concurrency_scope* scope, value scope_value);
+    join(heap& memory, std::size_t slots, join_policy policy, std::string label,
+         concurrency_scope* scope, value scope_value);
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
     static constexpr std::string_view type_tag = "join";

@@ -11,8 +11,12 @@ namespace {
 class empty_host final : public host_names {
 public:
     const builtin* find_effect(std::string_view) const override { return nullptr; }
-    std::optional<operator_info> find_operator(heap&, std::string_view) const override { return std::nullopt; }
-    std::optional<operator_info> describe_callable(const host_object&) const override { return std::nullopt; }
+    std::optional<operator_info> find_operator(heap&, std::string_view) const override {
+        return std::nullopt;
+    }
+    std::optional<operator_info> describe_callable(const host_object&) const override {
+        return std::nullopt;
+    }
     bool is_reserved_key(std::string_view) const override { return false; }
     double now() const override { return 0; }
     void collect_names(std::vector<std::string>&) const override {}
@@ -52,26 +56,31 @@ realm::realm() : realm(no_host()) {}
 realm::realm(const host_names& host) : memory_(heap::create()), host_(&host) {}
 
 std::uint32_t realm::global_index(std::string_view name) {
-    const auto [at, fresh] = global_indexes_.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
+    const auto [at, fresh] =
+        global_indexes_.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
     if (fresh) globals_.push_back({std::string(name), value::unbound()});
     return at->second;
 }
 
 std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
     const auto found = global_indexes_.find(std::string(name));
-    if (found == global_indexes_.end() || globals_[found->second].content.is_unbound()) return std::nullopt;
+    if (found == global_indexes_.end() || globals_[found->second].content.is_unbound())
+        return std::nullopt;
     return found->second;
 }
 
-void realm::define(std::string_view name, value content) { globals_[global_index(name)].content = std::move(content); }
+void realm::define(std::string_view name, value content) {
+    globals_[global_index(name)].content = std::move(content);
+}
 
 error realm::unbound_error(std::string_view name) const {
     std::vector<std::string> names;
     for (const global_slot& each : globals_) {
         if (!each.content.is_unbound() && each.name.front() != '%') names.push_back(each.name);
     }
-    for (const auto family : {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-                              data_builtins(), control_builtins()}) {
+    for (const auto family :
+         {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
+          data_builtins(), control_builtins()}) {
         for (const builtin& row : family) {
             if (row.name.front() != '%') names.emplace_back(row.name);
         }
@@ -89,7 +98,8 @@ std::string suggest_names(std::string_view name, const std::vector<std::string>&
     std::vector<std::pair<std::size_t, std::string>> near;
     for (const std::string& candidate : candidates) {
         const std::size_t d = distance(name, candidate, limit);
-        if (d <= limit && d < std::max(name.size(), candidate.size())) near.emplace_back(d, candidate);
+        if (d <= limit && d < std::max(name.size(), candidate.size()))
+            near.emplace_back(d, candidate);
     }
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());

@@ -10,7 +10,8 @@ namespace heddle::lang {
 
 result<void> load_prelude(realm& world) {
     for (const prelude_source& source : prelude_sources()) {
-        const std::uint32_t position = world.sources().add("prelude/" + std::string(source.name), std::string(source.text));
+        const std::uint32_t position =
+            world.sources().add("prelude/" + std::string(source.name), std::string(source.text));
         auto forms = read_all(world.memory(), source.text, position);
         if (!forms) return std::move(forms).error();
         world.set_compiling_library(true);
@@ -21,7 +22,9 @@ result<void> load_prelude(realm& world) {
         run_budget budget;
         outcome ended = machine::run(*strand, budget, UINT32_MAX);
         if (ended.kind != outcome_kind::done) {
-            return ended.failure ? *ended.failure : error(heddle::errc::internal, "the prelude did not run to its end");
+            return ended.failure
+                       ? *ended.failure
+                       : error(heddle::errc::internal, "the prelude did not run to its end");
         }
     }
     return {};

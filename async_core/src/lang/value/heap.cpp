@@ -153,10 +153,11 @@ value heap::symbol(std::string_view name) {
         ++found->second->references;
         return value::adopt(kind::symbol, found->second);
     }
-    auto* made = static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
+    auto* made =
+        static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
     made->length = static_cast<std::uint32_t>(name.size());
     made->interned = true;
-    std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
+    if (!name.empty()) std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
     symbols_.emplace(made->name(), made);
     return value::adopt(kind::symbol, made);
 }
@@ -165,7 +166,8 @@ value heap::fresh_symbol(std::string_view prefix) {
     std::string name(prefix);
     name += '#';
     name += std::to_string(++fresh_);
-    auto* made = static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
+    auto* made =
+        static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
     made->length = static_cast<std::uint32_t>(name.size());
     made->interned = false;
     std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());

@@ -30,7 +30,8 @@ void append(list_object* storage, std::span<const value> items) noexcept {
 
 std::span<const value> list_items(const value& list) noexcept {
     const list_object* storage = storage_of(list);
-    return storage ? std::span(storage->items() + list.offset(), list.length()) : std::span<const value>();
+    return storage ? std::span(storage->items() + list.offset(), list.length())
+                   : std::span<const value>();
 }
 
 value make_list(heap& memory, std::span<const value> items) {
@@ -48,7 +49,8 @@ value make_list_with_capacity(heap& memory, std::size_t capacity) {
 value list_push_front(heap& memory, value item, value list) {
     const std::size_t length = list.length();
     list_object* storage = storage_of(list);
-    if (storage && storage->places == nullptr && list.offset() == storage->begin && storage->begin != 0) {
+    if (storage && storage->places == nullptr && list.offset() == storage->begin &&
+        storage->begin != 0) {
         new (storage->items() + --storage->begin) value(std::move(item));
         const std::size_t offset = storage->begin;
         return std::move(list).window(offset, length + 1);
@@ -86,7 +88,8 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
         const std::size_t offset = left.offset();
         return std::move(left).window(offset, length + right.size());
     }
-    list_object* grown = make_storage(memory, std::max<std::size_t>(4, length + right.size() + length / 2), 0);
+    list_object* grown =
+        make_storage(memory, std::max<std::size_t>(4, length + right.size() + length / 2), 0);
     append(grown, list_items(left));
     append(grown, right);
     return value::adopt(kind::list, grown, 0, length + right.size());

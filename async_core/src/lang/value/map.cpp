@@ -21,12 +21,13 @@ constexpr std::size_t indexed_from = 8; ///< below, a scan is faster than a hash
 }
 
 /// Position of a key among the first `visible` entries, or -1.
-[[nodiscard]] std::ptrdiff_t find(const map_object* storage, std::size_t visible, std::string_view key,
-                                  std::size_t hash) noexcept {
+[[nodiscard]] std::ptrdiff_t find(const map_object* storage, std::size_t visible,
+                                  std::string_view key, std::size_t hash) noexcept {
     const map_entry* entries = storage->entries();
     if (!storage->index) {
         for (std::size_t i = 0; i < visible; ++i) {
-            if (entries[i].hash == hash && string_bytes(entries[i].key) == key) return static_cast<std::ptrdiff_t>(i);
+            if (entries[i].hash == hash && string_bytes(entries[i].key) == key)
+                return static_cast<std::ptrdiff_t>(i);
         }
         return -1;
     }
@@ -109,7 +110,8 @@ value map_put(heap& memory, value map, value key, value item) {
         append(storage, std::move(key), std::move(item), hash);
         return std::move(map).window(0, length + 1);
     }
-    map_object* grown = copy_storage(memory, map, length == storage->used ? length * 2 : length + 1);
+    map_object* grown =
+        copy_storage(memory, map, length == storage->used ? length * 2 : length + 1);
     append(grown, std::move(key), std::move(item), hash);
     return value::adopt(kind::map, grown, 0, length + 1);
 }

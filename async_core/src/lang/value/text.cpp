@@ -9,7 +9,8 @@ namespace heddle::lang {
 namespace {
 
 [[nodiscard]] bool is_ascii(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 [[nodiscard]] string_object* storage_of(const value& string) noexcept {
@@ -17,7 +18,8 @@ namespace {
 }
 
 [[nodiscard]] string_object* make_storage(heap& memory, std::size_t capacity) {
-    auto* made = static_cast<string_object*>(memory.allocate(kind::string, sizeof(string_object) + capacity));
+    auto* made = static_cast<string_object*>(
+        memory.allocate(kind::string, sizeof(string_object) + capacity));
     made->capacity = static_cast<std::uint32_t>(capacity);
     made->used = 0;
     made->ascii = true;
@@ -52,7 +54,8 @@ value make_string(heap& memory, std::string_view text) {
 
 std::string_view string_bytes(const value& string) noexcept {
     const string_object* storage = storage_of(string);
-    return storage ? std::string_view(storage->data() + string.offset(), string.length()) : std::string_view();
+    return storage ? std::string_view(storage->data() + string.offset(), string.length())
+                   : std::string_view();
 }
 
 value string_concat(heap& memory, value left, std::string_view right) {
@@ -65,7 +68,8 @@ value string_concat(heap& memory, value left, std::string_view right) {
         append(storage, right); // `right` may lie in the same storage: bytes before `used` stay put
         return std::move(left).window(offset, length + right.size());
     }
-    string_object* grown = make_storage(memory, std::max<std::size_t>(40, (length + right.size()) * 2));
+    string_object* grown =
+        make_storage(memory, std::max<std::size_t>(40, (length + right.size()) * 2));
     append(grown, string_bytes(left));
     append(grown, right);
     return value::adopt(kind::string, grown, 0, length + right.size());
@@ -100,7 +104,9 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
     const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
     const std::size_t size = text.size();
     std::size_t i = 0;
-    const auto continuation = [&](std::size_t at) { return at < size && (bytes[at] & 0xC0) == 0x80; };
+    const auto continuation = [&](std::size_t at) {
+        return at < size && (bytes[at] & 0xC0) == 0x80;
+    };
     while (i < size) {
         const unsigned char lead = bytes[i];
         if (lead < 0x80) {

@@ -20,7 +20,9 @@ constexpr builtin effects[] = {
     {"note", "x", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
 };
 
-double number(const value& v) { return v.is_real() ? v.as_real() : static_cast<double>(v.as_integer()); }
+double number(const value& v) {
+    return v.is_real() ? v.as_real() : static_cast<double>(v.as_integer());
+}
 
 } // namespace
 
@@ -38,15 +40,20 @@ const builtin* lang_world::find_effect(std::string_view name) const {
     return nullptr;
 }
 
-std::optional<operator_info> lang_world::find_operator(heap&, std::string_view) const { return std::nullopt; }
-std::optional<operator_info> lang_world::describe_callable(const host_object&) const { return std::nullopt; }
+std::optional<operator_info> lang_world::find_operator(heap&, std::string_view) const {
+    return std::nullopt;
+}
+std::optional<operator_info> lang_world::describe_callable(const host_object&) const {
+    return std::nullopt;
+}
 bool lang_world::is_reserved_key(std::string_view) const { return false; }
 void lang_world::collect_names(std::vector<std::string>&) const {}
 
 void lang_world::wake(fiber& ready) noexcept { ready_.push_back(&ready); }
 
 void lang_world::cancel_effect(fiber& waiting) noexcept {
-    const auto found = std::find_if(pending_.begin(), pending_.end(), [&](const pending& p) { return p.strand == &waiting; });
+    const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const pending& p) { return p.strand == &waiting; });
     if (found == pending_.end()) return;
     pending_.erase(found);
     machine::resume(waiting, error::cancelled(waiting.cancelled_because()));
@@ -67,7 +74,8 @@ void lang_world::answer(const pending& due) {
         notes.push_back(print_value(request.arguments[0], {}));
         machine::resume(*due.strand, value(request.arguments[0]));
     } else if (request.row->name == "fail-after") {
-        machine::resume(*due.strand, error(errc::evaluation, std::string(string_bytes(request.arguments[1]))));
+        machine::resume(*due.strand,
+                        error(errc::evaluation, std::string(string_bytes(request.arguments[1]))));
     } else {
         machine::resume(*due.strand, value(request.arguments[0]));
     }
@@ -103,15 +111,17 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     world.memory().set_limit(world.memory().used() + how.memory);
     run_budget budget;
     budget.steps = how.steps;
-    auto first = start_fiber(world, *code, with_concurrency(world, value::empty_map(), how.concurrency));
+    auto first =
+        start_fiber(world, *code, with_concurrency(world, value::empty_map(), how.concurrency));
     fiber* main = first.get();
     adopt(std::move(first));
     bool main_ended = false;
     while (!fibers_.empty()) {
         if (ready_.empty()) {
-            const auto due = std::min_element(pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
-                return a.at != b.at ? a.at < b.at : a.order < b.order;
-            });
+            const auto due = std::min_element(
+                pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
+                    return a.at != b.at ? a.at < b.at : a.order < b.order;
+                });
             if (due == pending_.end()) {
                 stuck = true;
                 break;

@@ -15,9 +15,9 @@ namespace heddle::lang::testing {
 
 /// How a program is run.
 struct schedule {
-    std::uint32_t slice = 2000;     ///< 1: every call and back-edge ends a slice
-    bool split = false;             ///< inline branches become fibers at the end of each slice
-    std::int64_t cancel_at = -1;    ///< ask for cancellation before that run() of the machine
+    std::uint32_t slice = 2000;  ///< 1: every call and back-edge ends a slice
+    bool split = false;          ///< inline branches become fibers at the end of each slice
+    std::int64_t cancel_at = -1; ///< ask for cancellation before that run() of the machine
     std::size_t concurrency = 64;
     std::uint64_t steps = UINT64_MAX;
     std::size_t memory = std::size_t{256} * 1024 * 1024;
@@ -37,10 +37,10 @@ public:
 
     realm world;
     std::vector<std::string> notes;
-    std::size_t most_pending = 0;   ///< effects that waited at the same time
+    std::size_t most_pending = 0; ///< effects that waited at the same time
     std::size_t most_fibers = 0;
-    std::int64_t runs = 0;          ///< calls of machine::run in the last program
-    bool stuck = false;             ///< the last program could not go on: a bug
+    std::int64_t runs = 0; ///< calls of machine::run in the last program
+    bool stuck = false;    ///< the last program could not go on: a bug
 
     const builtin* find_effect(std::string_view name) const override;
     std::optional<operator_info> find_operator(heap& memory, std::string_view name) const override;

@@ -22,7 +22,9 @@ const example examples[] = {
     {"(if nil 1 2)", "2"},
     {"(let ((x 1)) (let ((x 2) (y x)) (list x y)))", "(2 1)"},
     {"(let* ((x 1) (y (+ x 1))) (list x y))", "(1 2)"},
-    {"(letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1))))) (odd (lambda (n) (if (= n 0) false (even (- n 1)))))) (even 101))", "false"},
+    {"(letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1))))) (odd (lambda (n) (if (= n 0) "
+     "false (even (- n 1)))))) (even 101))",
+     "false"},
     {"(let loop ((i 0) (acc '())) (if (< i 3) (loop (+ i 1) (cons i acc)) acc))", "(2 1 0)"},
     {"(+ 1 (let loop ((i 0)) (if (< i 5) (loop (+ i 1)) i)))", "6"},
     {"(let f ((n 5)) (if (= n 0) 1 (* n (f (- n 1)))))", "120"},
@@ -33,12 +35,18 @@ const example examples[] = {
     {"(define (f a . more) (list a more)) (list (f 1) (f 1 2 3))", "((1 ()) (1 (2 3)))"},
     {"(define (f &rest all) all) (f 1 2)", "(1 2)"},
     {"(define x 1) (set! x (+ x 1)) x", "2"},
-    {"(define (counter) (let ((n 0)) (lambda () (set! n (+ n 1))))) (define c (counter)) (c) (c) (c)", "3"},
+    {"(define (counter) (let ((n 0)) (lambda () (set! n (+ n 1))))) (define c (counter)) (c) (c) "
+     "(c)",
+     "3"},
     {"(define (f) (bind a 1) (define (g) (+ a (h))) (define (h) 10) (g)) (f)", "11"},
     {"(define x 1) (define (f c) (if c (bind x 2) 0) x) (list (f true) (f false))", "(2 1)"},
-    {"(define x 1) (define (f c) (if c (bind x 5) 0) (set! x 7) x) (list (f true) x (f false) x)", "(7 1 7 7)"},
-    {"(let ((fs (map (lambda (i) (lambda () i)) (list 1 2 3)))) (map (lambda (f) (f)) fs))", "(1 2 3)"},
-    {"(let loop ((i 0) (fs '())) (if (< i 3) (loop (+ i 1) (append fs (list (lambda () (set! i (+ i 10)))))) (map (lambda (f) (f)) fs)))", "(10 11 12)"},
+    {"(define x 1) (define (f c) (if c (bind x 5) 0) (set! x 7) x) (list (f true) x (f false) x)",
+     "(7 1 7 7)"},
+    {"(let ((fs (map (lambda (i) (lambda () i)) (list 1 2 3)))) (map (lambda (f) (f)) fs))",
+     "(1 2 3)"},
+    {"(let loop ((i 0) (fs '())) (if (< i 3) (loop (+ i 1) (append fs (list (lambda () (set! i (+ "
+     "i 10)))))) (map (lambda (f) (f)) fs)))",
+     "(10 11 12)"},
     {"(and)", "true"},
     {"(or)", "false"},
     {"(and 1 2 3)", "3"},
@@ -76,10 +84,14 @@ const example examples[] = {
     {"(try (error \"no\" 1 2) (catch (e) (get e 'data)))", "(1 2)"},
     {"(try (error \"no\") (catch (e 'TypeError) 1) (catch (e 'UserError) 2))", "2"},
     {"(try (+ 1 'a) (catch (e 'SexpEvaluationError) 3))", "3"},
-    {"(define x 0) (try (try (error \"a\") (finally (set! x 1))) (catch (e) (list x (get e 'message))))", "(1 \"a\")"},
+    {"(define x 0) (try (try (error \"a\") (finally (set! x 1))) (catch (e) (list x (get e "
+     "'message))))",
+     "(1 \"a\")"},
     {"(define x 0) (list (try 5 (finally (set! x 9))) x)", "(5 9)"},
-    {"(try (try (error \"in\") (finally (error \"out\"))) (catch (e) (get e 'message)))", "\"out\""},
-    {"(try (try (error \"in\") (catch (e) (error \"again\"))) (catch (e) (get e 'message)))", "\"again\""},
+    {"(try (try (error \"in\") (finally (error \"out\"))) (catch (e) (get e 'message)))",
+     "\"out\""},
+    {"(try (try (error \"in\") (catch (e) (error \"again\"))) (catch (e) (get e 'message)))",
+     "\"again\""},
     {"(let loop ((i 0)) (try (if (< i 2) (loop (+ i 1)) i) (catch (e) 0)))", "2"},
     {"(parallel 1 (+ 1 1) (pause 3))", "(1 2 3)"},
     {"(map + (list 1 2) (list 10 20))", "(11 22)"},
@@ -94,8 +106,10 @@ const example examples[] = {
     {"(partition (lambda (x) (> x 1)) (list 1 2 3))", "((2 3) (1))"},
     {"(get-in (group-by (lambda (x) (modulo x 2)) (list 1 2 3)) (list \"1\"))", "(1 3)"},
     {"(map-settled (lambda (x) (if (= x 2) (error \"two\") x)) (list 1 2))",
-     "((dict \"ok\" true \"value\" 1) (dict \"ok\" false \"error\" (dict \"kind\" \"UserError\" \"message\" \"two\")))"},
-    {"(map (lambda (x) (map (lambda (y) (pause (+ x y))) (list 1 2))) (list 10 20))", "((11 12) (21 22))"},
+     "((dict \"ok\" true \"value\" 1) (dict \"ok\" false \"error\" (dict \"kind\" \"UserError\" "
+     "\"message\" \"two\")))"},
+    {"(map (lambda (x) (map (lambda (y) (pause (+ x y))) (list 1 2))) (list 10 20))",
+     "((11 12) (21 22))"},
     {"(with ((model \"m\")) (+ 1 2))", "3"},
     // errors
     {"(f 1)", "UnboundSymbolError: unbound symbol 'f'"},
@@ -106,8 +120,9 @@ const example examples[] = {
     {"(define (f a) a) (f)", "ArityError: 'f' expects 1 argument, got 0"},
     {"(cons 1)", "ArityError: cons expects 2 arguments, got 1"},
     {"(if true 1)", "SexpEvaluationError: if: expects 3 parts (condition, then, else), got 2"},
-    {"(loop true 1)", "SexpEvaluationError: loop: the count must be a whole number from 0, not the boolean true"},
-    {"(loop -1 1)", "SexpEvaluationError: loop: the count must not be negative, but is -1"},
+    {"(loop true 1)",
+     "SexpEvaluationError: loop: the count must be a non-negative integer, not the boolean true"},
+    {"(loop -1 1)", "SexpEvaluationError: loop: the count must be a non-negative integer, not -1"},
     {"*loop-config*", "UnboundSymbolError: unbound symbol '*loop-config*'"},
     {"(map (lambda (x) (fail-after x \"late\")) (list 5))", "SexpEvaluationError: late"},
 };
@@ -125,7 +140,8 @@ schedule schedule_of(int mode) {
 TEST_P(every_schedule, examples_give_what_is_written) {
     for (const example& each : examples) {
         lang_world world;
-        EXPECT_EQ(world.shown(each.program, schedule_of(GetParam())), each.expected) << each.program;
+        EXPECT_EQ(world.shown(each.program, schedule_of(GetParam())), each.expected)
+            << each.program;
     }
 }
 
@@ -136,7 +152,8 @@ TEST_P(every_schedule, cancellation_at_any_step_ends_cleanly) {
             schedule how = schedule_of(GetParam());
             how.cancel_at = k;
             const std::string shown = world.shown(each.program, how);
-            EXPECT_TRUE(shown == each.expected || shown.rfind("CancelledError", 0) == 0) << each.program << " at " << k << ": " << shown;
+            EXPECT_TRUE(shown == each.expected || shown.rfind("CancelledError", 0) == 0)
+                << each.program << " at " << k << ": " << shown;
             if (world.runs <= k) break;
         }
     }
@@ -146,7 +163,8 @@ INSTANTIATE_TEST_SUITE_P(modes, every_schedule, ::testing::Values(0, 1, 2, 3));
 
 TEST(machine, recursion_a_million_deep_returns) {
     lang_world world;
-    EXPECT_EQ(world.shown("(define (down n) (if (= n 0) 0 (+ 1 (down (- n 1))))) (down 1000000)"), "1000000");
+    EXPECT_EQ(world.shown("(define (down n) (if (= n 0) 0 (+ 1 (down (- n 1))))) (down 1000000)"),
+              "1000000");
 }
 
 TEST(machine, endless_recursion_meets_the_memory_limit) {
@@ -162,16 +180,25 @@ TEST(machine, tail_calls_need_no_stack) {
     lang_world world;
     schedule how;
     how.memory = 1024 * 1024;
-    EXPECT_EQ(world.shown("(define (a n) (cond ((= n 0) 'done) (else (and true (or false (b (- n 1))))))) (define (b n) (if (= n 0) 'done (let ((m n)) (progn 1 (a (- m 1)))))) (a 300000)", how), "done");
-    EXPECT_EQ(world.shown("(define (c n) (if (= n 0) 'done (apply c (list (- n 1))))) (c 300000)", how), "done");
+    EXPECT_EQ(
+        world.shown(
+            "(define (a n) (cond ((= n 0) 'done) (else (and true (or false (b (- n 1))))))) "
+            "(define (b n) (if (= n 0) 'done (let ((m n)) (progn 1 (a (- m 1)))))) (a 300000)",
+            how),
+        "done");
+    EXPECT_EQ(
+        world.shown("(define (c n) (if (= n 0) 'done (apply c (list (- n 1))))) (c 300000)", how),
+        "done");
 }
 
 TEST(machine, step_budget_stops_a_loop_and_cannot_be_caught_away) {
     lang_world world;
     schedule how;
     how.steps = 10'000;
-    EXPECT_EQ(world.shown("(while true 1)", how), "LimitError: the step limit of this run is used up");
-    EXPECT_EQ(world.shown("(define (f) (try (f) (catch (e) (f)))) (f)", how), "LimitError: the step limit of this run is used up");
+    EXPECT_EQ(world.shown("(while true 1)", how),
+              "LimitError: the step limit of this run is used up");
+    EXPECT_EQ(world.shown("(define (f) (try (f) (catch (e) (f)))) (f)", how),
+              "LimitError: the step limit of this run is used up");
 }
 
 TEST(machine, endless_loop_is_cancelled) {
@@ -179,20 +206,23 @@ TEST(machine, endless_loop_is_cancelled) {
     schedule how;
     how.cancel_at = 3;
     EXPECT_EQ(world.shown("(while true 1)", how), "CancelledError: cancelled by the user");
-    EXPECT_EQ(world.shown("(try (while true 1) (catch (e) 'caught))", how), "CancelledError: cancelled by the user");
+    EXPECT_EQ(world.shown("(try (while true 1) (catch (e) 'caught))", how),
+              "CancelledError: cancelled by the user");
 }
 
 TEST(machine, finally_runs_on_cancellation_and_may_wait) {
     lang_world world;
     schedule how;
     how.cancel_at = 1;
-    EXPECT_EQ(world.shown("(try (while true 1) (finally (pause 1) (note 'cleaned)))", how), "CancelledError: cancelled by the user");
+    EXPECT_EQ(world.shown("(try (while true 1) (finally (pause 1) (note 'cleaned)))", how),
+              "CancelledError: cancelled by the user");
     EXPECT_EQ(world.notes, std::vector<std::string>{"cleaned"});
 }
 
 TEST(machine, first_error_cancels_the_siblings_and_runs_their_finally) {
     lang_world world;
-    EXPECT_EQ(world.shown("(map (lambda (x) (if (= x 2) (fail-after 1 \"two\") (try (pause 100) (finally (note x))))) (list 1 2 3))"),
+    EXPECT_EQ(world.shown("(map (lambda (x) (if (= x 2) (fail-after 1 \"two\") (try (pause 100) "
+                          "(finally (note x))))) (list 1 2 3))"),
               "SexpEvaluationError: two");
     EXPECT_EQ(world.notes, (std::vector<std::string>{"1", "3"}));
 }
@@ -203,7 +233,8 @@ TEST(machine, map_bounds_its_branches_and_nested_maps_share_the_bound) {
     how.concurrency = 3;
     world.run("(map (lambda (x) (pause 1)) (range 100))", how);
     EXPECT_EQ(world.most_pending, 3U);
-    world.run("(map (lambda (x) (map (lambda (y) (pause 1)) (range 10)) (pause 1)) (range 10))", how);
+    world.run("(map (lambda (x) (map (lambda (y) (pause 1)) (range 10)) (pause 1)) (range 10))",
+              how);
     EXPECT_LE(world.most_pending, 3U);
     EXPECT_FALSE(world.stuck);
 }
@@ -239,12 +270,18 @@ TEST(machine, a_computing_branch_does_not_keep_its_siblings_from_starting) {
     schedule how;
     how.slice = 100;
     how.split = true;
-    EXPECT_EQ(world.shown("(parallel (let loop ((i 0)) (if (< i 5000) (loop (+ i 1)) 'slow)) (note 'quick))", how), "(slow quick)");
+    EXPECT_EQ(
+        world.shown(
+            "(parallel (let loop ((i 0)) (if (< i 5000) (loop (+ i 1)) 'slow)) (note 'quick))",
+            how),
+        "(slow quick)");
 }
 
 TEST(machine, closure_cycles_are_freed) {
     lang_world world;
-    world.run("(define (make) (letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1))))) (odd (lambda (n) (if (= n 0) false (even (- n 1)))))) even))");
+    world.run(
+        "(define (make) (letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1))))) (odd (lambda "
+        "(n) (if (= n 0) false (even (- n 1)))))) even))");
     world.run("(let loop ((i 0)) (if (< i 1000) (progn (make) (loop (+ i 1))) 0))");
     const std::size_t before = world.world.memory().used();
     world.run("(let loop ((i 0)) (if (< i 200000) (progn (make) (loop (+ i 1))) 0))");
@@ -255,10 +292,13 @@ TEST(machine, a_session_gives_all_memory_back) {
     std::size_t live = 1;
     {
         lang_world world;
-        world.run("(define xs (map (lambda (x) (list x (dict \"a\" x))) (range 1000))) (define (f) (g)) (define (g) (f))");
+        world.run(
+            "(define xs (map (lambda (x) (list x (dict \"a\" x))) (range 1000))) (define (f) (g)) "
+            "(define (g) (f))");
         world.run("(map (lambda (x) (if (= x 5) (error \"stop\") (pause 1))) (range 10))");
         for (std::uint32_t i = 0; i < 200; ++i) {
-            if (const auto at = world.world.find_global(std::string("xs"))) world.world.global(*at) = value();
+            if (const auto at = world.world.find_global(std::string("xs")))
+                world.world.global(*at) = value();
         }
         live = world.world.memory().live_objects();
         world.run("1");
@@ -268,23 +308,38 @@ TEST(machine, a_session_gives_all_memory_back) {
 
 TEST(machine, lists_and_strings_grow_in_linear_time) {
     lang_world world;
-    EXPECT_EQ(world.shown("(let loop ((i 0) (l '())) (if (< i 1000000) (loop (+ i 1) (cons i l)) (length l)))"), "1000000");
-    EXPECT_EQ(world.shown("(let loop ((i 0) (s \"\")) (if (< i 1000000) (loop (+ i 1) (string-append s \"x\")) (string-length s)))"), "1000000");
-    EXPECT_EQ(world.shown("(let loop ((l (range 1000000)) (n 0)) (if (null? l) n (loop (rest l) (+ n 1))))"), "1000000");
+    EXPECT_EQ(
+        world.shown(
+            "(let loop ((i 0) (l '())) (if (< i 1000000) (loop (+ i 1) (cons i l)) (length l)))"),
+        "1000000");
+    EXPECT_EQ(world.shown("(let loop ((i 0) (s \"\")) (if (< i 1000000) (loop (+ i 1) "
+                          "(string-append s \"x\")) (string-length s)))"),
+              "1000000");
+    EXPECT_EQ(
+        world.shown(
+            "(let loop ((l (range 1000000)) (n 0)) (if (null? l) n (loop (rest l) (+ n 1))))"),
+        "1000000");
 }
 
 TEST(machine, a_shared_list_is_not_changed_by_growing_one_of_its_owners) {
     lang_world world;
-    EXPECT_EQ(world.shown("(let* ((a (list 1 2)) (b (append a (list 3))) (c (append a (list 4))) (d (cons 0 a)) (e (cons 9 a))) (list a b c d e))"),
+    EXPECT_EQ(world.shown("(let* ((a (list 1 2)) (b (append a (list 3))) (c (append a (list 4))) "
+                          "(d (cons 0 a)) (e (cons 9 a))) (list a b c d e))"),
               "((1 2) (1 2 3) (1 2 4) (0 1 2) (9 1 2))");
-    EXPECT_EQ(world.shown("(let* ((a \"x\") (b (string-append a \"y\")) (c (string-append a \"z\"))) (list a b c))"), "(\"x\" \"xy\" \"xz\")");
-    EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"l\" 2)) (c (put a \"m\" 3)) (d (put b \"k\" 9))) (list a b c d))"),
-              "((dict \"k\" 1) (dict \"k\" 1 \"l\" 2) (dict \"k\" 1 \"m\" 3) (dict \"k\" 9 \"l\" 2))");
+    EXPECT_EQ(world.shown("(let* ((a \"x\") (b (string-append a \"y\")) (c (string-append a "
+                          "\"z\"))) (list a b c))"),
+              "(\"x\" \"xy\" \"xz\")");
+    EXPECT_EQ(
+        world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"l\" 2)) (c (put a \"m\" 3)) (d (put b "
+                    "\"k\" 9))) (list a b c d))"),
+        "((dict \"k\" 1) (dict \"k\" 1 \"l\" 2) (dict \"k\" 1 \"m\" 3) (dict \"k\" 9 \"l\" 2))");
 }
 
 TEST(machine, deep_data_is_freed_compared_and_printed_without_native_recursion) {
     lang_world world;
-    EXPECT_EQ(world.shown("(define (nest n) (let loop ((i 0) (l '())) (if (< i n) (loop (+ i 1) (list l)) l))) (eq? (nest 300000) (nest 300000))"), "true");
+    EXPECT_EQ(world.shown("(define (nest n) (let loop ((i 0) (l '())) (if (< i n) (loop (+ i 1) "
+                          "(list l)) l))) (eq? (nest 300000) (nest 300000))"),
+              "true");
 }
 
 TEST(machine, deeply_nested_code_compiles) {
@@ -297,16 +352,19 @@ TEST(machine, deeply_nested_code_compiles) {
 
 TEST(machine, errors_show_line_caret_and_trace) {
     lang_world world;
-    const outcome ended = world.run("(define (inner x)\n  (+ x \"a\"))\n(define (outer xs)\n  (map (lambda (x) (inner x)) xs))\n(list (outer (list 1 2)))");
+    const outcome ended = world.run(
+        "(define (inner x)\n  (+ x \"a\"))\n(define (outer xs)\n  (map (lambda (x) (inner x)) "
+        "xs))\n(list (outer (list 1 2)))");
     ASSERT_EQ(ended.kind, outcome_kind::failed);
-    EXPECT_EQ(render_diagnostic(error_kind_name(*ended.failure), *ended.failure, world.world.sources()),
-              "TypeError: +: argument 2 must be a number, not the string \"a\"\n"
-              "   --> test:2:3\n"
-              " 2 |   (+ x \"a\"))\n"
-              "   |   ^^^^^^^^^\n"
-              "  in 'inner' (after 1 tail call) (test:1:1)\n"
-              "  while mapping item 1\n"
-              "  in 'map' (after 2 tail calls) (test:5:7)\n");
+    EXPECT_EQ(
+        render_diagnostic(error_kind_name(*ended.failure), *ended.failure, world.world.sources()),
+        "TypeError: +: argument 2 must be a number, not the string \"a\"\n"
+        "   --> test:2:3\n"
+        " 2 |   (+ x \"a\"))\n"
+        "   |   ^^^^^^^^^\n"
+        "  in 'inner' (after 1 tail call) (test:1:1)\n"
+        "  while mapping item 1\n"
+        "  in 'map' (after 2 tail calls) (test:5:7)\n");
 }
 
 TEST(machine, unknown_names_get_suggestions) {
