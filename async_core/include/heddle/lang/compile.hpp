@@ -6,6 +6,7 @@
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -17,11 +18,13 @@ namespace heddle::lang {
 /// native stack holds are compiled on a larger stack of their own; reader limits apply.
 [[nodiscard]] result<function_ref> compile(realm& world, std::span<const datum> forms);
 
-/// Checks code from outside (a file, a snapshot, the fuzzer): every operand in range, every jump on
-/// an instruction. Code from compile() always passes.
-[[nodiscard]] result<void> verify(const function& code);
+/// Checks code: every operand in range and of its kind, every jump on an instruction, no way to
+/// fall off the end. Code from compile() always passes (the tests hold it to that); code from
+/// outside (a snapshot) must be checked before it runs. `globals`: how many the realm has.
+/// Errors: invalid_argument that names the function, the instruction and what is wrong.
+[[nodiscard]] result<void> verify(const function& code, std::size_t globals);
 
-/// Human-readable listing, nested functions included.
-[[nodiscard]] std::string disassemble(const function& code, const source_map& sources);
+/// Human-readable listing, nested functions included: index, opcode, operands, constants, places.
+[[nodiscard]] std::string disassemble(const function& code, realm& world);
 
 } // namespace heddle::lang

@@ -67,6 +67,7 @@ public:
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
         return globals_[index].name;
     }
+    [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
 
     /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.

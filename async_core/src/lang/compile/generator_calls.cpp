@@ -35,6 +35,7 @@ std::pair<int, int> generator::two_operands(const node& n) {
 
 /// Children from `from` on, in consecutive new registers; the first one's number.
 int generator::arguments(const node& n, std::size_t from) {
+    if (n.children.size() == from) return 0;
     const int first = next_;
     for (std::size_t i = from; i < n.children.size(); ++i) fresh(*n.children[i]);
     return first;

@@ -108,6 +108,8 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
         ended.failure = code.error();
         return ended;
     }
+    const auto sound = verify(**code, world.global_count());
+    EXPECT_TRUE(sound) << program << ": " << (sound ? "" : sound.error().message());
     world.memory().set_limit(world.memory().used() + how.memory);
     run_budget budget;
     budget.steps = how.steps;

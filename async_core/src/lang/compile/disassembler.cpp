@@ -1,0 +1,123 @@
+#include "operands.hpp"
+
+#include <heddle/lang/compile.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t name_column = 21;
+constexpr std::size_t note_column = 48;
+
+void pad(std::string& line, std::size_t to) { line.resize(std::max(line.size() + 1, to), ' '); }
+
+class listing {
+public:
+    listing(const function& code, realm& world) : code_(code), world_(world) {}
+
+    std::string text() {
+        std::string out = "function " +
+                          (code_.name.empty() ? std::string("(anonymous)") : code_.name) + ", " +
+                          std::to_string(code_.required) + " required";
+        if (code_.optional != 0) out += ", " + std::to_string(code_.optional) + " optional";
+        if (code_.has_rest) out += ", rest";
+        out += ", " + std::to_string(code_.registers) + " registers, " +
+               std::to_string(code_.captures.size()) + " captured\n";
+        for (std::size_t i = 0; i < code_.code.size(); ++i) {
+            const std::string_view operands = describe(code_.code[i].code).operands;
+            out += line(i, operands);
+            if (!second_word(operands).empty()) ++i;
+        }
+        for (const handler& h : code_.handlers) {
+            out += std::string("  ") + (h.cleanup ? "cleanup" : "catch") + " " +
+                   std::to_string(h.begin) + ".." + std::to_string(h.end) + " -> " +
+                   std::to_string(h.target) + " in r" + std::to_string(h.slot) + "\n";
+        }
+        return out;
+    }
+
+private:
+    std::string line(std::size_t i, std::string_view operands) {
+        const instruction& now = code_.code[i];
+        std::string out = std::to_string(i);
+        out.insert(0, out.size() < 5 ? 5 - out.size() : 0, ' ');
+        out += "  ";
+        out += describe(now.code).name;
+        pad(out, name_column);
+        const std::string_view first = first_word(operands);
+        if (!first.empty()) operand(out, first[0], now.a, i);
+        if (is_wide(first)) {
+            operand(out, first[1], now.d, i);
+        } else {
+            if (first.size() > 1)
+                operand(out, first[1], first[1] == 'i' ? static_cast<std::int16_t>(now.b) : now.b,
+                        i);
+            if (first.size() > 2)
+                operand(out, first[2], first[2] == 'i' ? static_cast<std::int16_t>(now.c) : now.c,
+                        i);
+        }
+        const std::string_view second = second_word(operands);
+        if (second == "RR") {
+            operand(out, 'R', code_.code[i + 1].a, i + 1);
+            operand(out, 'R', code_.code[i + 1].b, i + 1);
+        } else if (!second.empty()) {
+            if (second[0] == 'J') out += now.x != 0 ? " if so" : " if not";
+            operand(out, second[0], code_.code[i + 1].d, i + 1);
+        }
+        if (const source_location place = world_.sources().locate(code_.places[i]);
+            place.line != 0) {
+            pad(out, note_column);
+            out += "; " + std::to_string(place.line) + ":" + std::to_string(place.column);
+        }
+        return out + "\n";
+    }
+
+    void operand(std::string& out, char letter, std::int64_t content, std::size_t from) {
+        switch (letter) {
+        case 'R': out += " r" + std::to_string(content); break;
+        case 'U': out += " captured" + std::to_string(content); break;
+        case 'J':
+            out += " -> " + std::to_string(static_cast<std::int64_t>(from) + 1 + content);
+            break;
+        case 'G':
+            out += " " + std::string(world_.global_name(static_cast<std::uint32_t>(content)));
+            break;
+        case 'F': out += " function " + std::to_string(content); break;
+        case 'K':
+        case 'k': {
+            print_options options;
+            options.max_bytes = 40;
+            options.max_depth = 4;
+            out += " " + print_value(code_.constants[static_cast<std::size_t>(content)], options);
+            break;
+        }
+        case 'I':
+        case 'i':
+        case 'N': out += " " + std::to_string(content); break;
+        default: break;
+        }
+    }
+
+    const function& code_;
+    realm& world_;
+};
+
+} // namespace
+
+std::string disassemble(const function& code, realm& world) {
+    std::string out;
+    std::vector<const function*> work{&code};
+    while (!work.empty()) {
+        const function* next = work.back();
+        work.pop_back();
+        if (!out.empty()) out += "\n";
+        out += listing(*next, world).text();
+        work.insert(work.end(), next->functions.rbegin(), next->functions.rend());
+    }
+    return out;
+}
+
+} // namespace heddle::lang

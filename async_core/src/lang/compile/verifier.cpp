@@ -1,0 +1,218 @@
+#include "operands.hpp"
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/compile.hpp>
+#include <heddle/lang/list.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+/// One function under test; the first finding is kept.
+class check {
+public:
+    check(const function& code, std::size_t globals) : code_(code), globals_(globals) {}
+
+    std::string run() {
+        const std::size_t size = code_.code.size();
+        if (size == 0 || code_.places.size() != size) return "no code, or places that do not match";
+        starts_.assign(size, false);
+        for (std::size_t i = 0; i < size; ++i) {
+            starts_[i] = true;
+            if (static_cast<std::size_t>(code_.code[i].code) >= op_count) {
+                return at(i, "is no opcode");
+            }
+            if (!second_word(describe(code_.code[i].code).operands).empty() && ++i >= size) {
+                return at(i - 1, "lacks its second word");
+            }
+        }
+        for (std::size_t i = 0; i < size && finding_.empty(); ++i) {
+            if (starts_[i]) instruction_at(i);
+        }
+        if (finding_.empty()) last_instruction();
+        if (finding_.empty()) parameters_and_handlers();
+        return finding_;
+    }
+
+private:
+    [[nodiscard]] static std::string at(std::size_t i, const std::string& what) {
+        return "instruction " + std::to_string(i) + " " + what;
+    }
+    void fail(std::size_t i, const char* what) {
+        if (finding_.empty()) {
+            finding_ = at(
+                i, std::string("(") + std::string(describe(code_.code[i].code).name) + ") " + what);
+        }
+    }
+    void need(bool holds, std::size_t i, const char* what) {
+        if (!holds) fail(i, what);
+    }
+
+    void operand(std::size_t i, char letter, std::int64_t content, std::size_t jump_from) {
+        const auto below = [&](std::size_t bound) {
+            return content >= 0 && static_cast<std::uint64_t>(content) < bound;
+        };
+        switch (letter) {
+        case 'R': need(below(code_.registers), i, "names a register that is not there"); break;
+        case 'K':
+        case 'k':
+            need(below(code_.constants.size()), i, "names a constant that is not there");
+            break;
+        case 'G': need(below(globals_), i, "names a global that is not there"); break;
+        case 'F':
+            need(below(code_.functions.size()), i, "names a function that is not there");
+            break;
+        case 'U': need(below(code_.captures.size()), i, "names a capture that is not there"); break;
+        case 'J': {
+            const std::int64_t target = static_cast<std::int64_t>(jump_from) + 1 + content;
+            const bool inside =
+                target >= 0 && target < static_cast<std::int64_t>(code_.code.size());
+            need(inside && starts_[static_cast<std::size_t>(target)], i, "jumps to no instruction");
+            break;
+        }
+        default: break;
+        }
+    }
+
+    void instruction_at(std::size_t i) {
+        const instruction& now = code_.code[i];
+        const std::string_view operands = describe(now.code).operands;
+        const std::string_view first = first_word(operands);
+        if (!first.empty()) operand(i, first[0], now.a, i);
+        if (is_wide(first)) {
+            operand(i, first[1], now.d, i);
+        } else {
+            if (first.size() > 1) operand(i, first[1], now.b, i);
+            if (first.size() > 2) operand(i, first[2], now.c, i);
+        }
+        const std::string_view second = second_word(operands);
+        if (second == "RR") {
+            operand(i, 'R', code_.code[i + 1].a, i + 1);
+            operand(i, 'R', code_.code[i + 1].b, i + 1);
+        } else if (!second.empty()) {
+            operand(i, second[0], code_.code[i + 1].d, i + 1);
+        }
+        if (finding_.empty()) special(i);
+    }
+
+    /// Ranges of registers, and kinds of constants that the machine relies on.
+    void special(std::size_t i) {
+        const instruction& now = code_.code[i];
+        const auto constant = [&](std::int64_t k) -> const value& {
+            return code_.constants[static_cast<std::size_t>(k)];
+        };
+        const std::size_t registers = code_.registers;
+        switch (now.code) {
+        case op::call:
+        case op::tail_call:
+        case op::call_global:
+        case op::tail_call_global:
+        case op::call_clauses:
+        case op::branch_call:
+            need(now.a + std::size_t{now.b} < registers, i, "has arguments beyond the registers");
+            break;
+        case op::list:
+        case op::call_builtin:
+        case op::call_effect:
+            need(now.c == 0 || now.b + std::size_t{now.c} <= registers, i,
+                 "has arguments beyond the registers");
+            break;
+        default: break;
+        }
+        if (!finding_.empty()) return;
+        switch (now.code) {
+        case op::call_builtin:
+        case op::call_effect: {
+            const value& row = constant(code_.code[i + 1].d);
+            const builtin_kind wanted =
+                now.code == op::call_builtin ? builtin_kind::pure : builtin_kind::effect;
+            need(row.is(kind::builtin) && row.as_builtin().how == wanted, i,
+                 "does not name a primitive of its kind");
+            break;
+        }
+        case op::call_clauses: names(i, constant(code_.code[i + 1].d)); break;
+        case op::jump_unless_clauses: names(i, constant(now.b)); break;
+        case op::cell_get:
+        case op::up_cell_get:
+            need(constant(now.c).is(kind::symbol), i, "does not name a variable");
+            break;
+        case op::check_bound:
+        case op::dynamic_get:
+            need(constant(now.d).is(kind::symbol), i, "does not name a variable");
+            break;
+        case op::join_begin:
+            need(constant(now.c).is(kind::string) && now.x <= 2, i, "is no join");
+            break;
+        case op::loop: need(now.d < 0, i, "jumps forwards"); break;
+        case op::closure: captures(i, *code_.functions[static_cast<std::size_t>(now.d)]); break;
+        default: break;
+        }
+    }
+
+    void names(std::size_t i, const value& list) {
+        const auto items = list_items(list);
+        const bool symbols = std::all_of(items.begin(), items.end(),
+                                         [](const value& v) { return v.is(kind::symbol); });
+        need(list.is(kind::list) && symbols, i, "does not name its clauses");
+        if (code_.code[i].code == op::call_clauses)
+            need(items.size() == code_.code[i].b, i, "names other than its arguments");
+    }
+
+    void captures(std::size_t i, const function& inner) {
+        for (const capture& each : inner.captures) {
+            if (each.where == capture::from::local)
+                need(each.index < code_.registers, i, "captures a register that is not there");
+            if (each.where == capture::from::captured)
+                need(each.index < code_.captures.size(), i, "captures what is not captured");
+        }
+    }
+
+    void last_instruction() {
+        std::size_t last = code_.code.size() - 1;
+        if (!starts_[last]) --last;
+        const op code = code_.code[last].code;
+        const bool ends =
+            code == op::return_value || code == op::rethrow || code == op::jump || code == op::loop;
+        need(ends, last, "may fall off the end");
+    }
+
+    void parameters_and_handlers() {
+        const std::size_t parameters =
+            code_.required + std::size_t{code_.optional} + (code_.has_rest ? 1 : 0);
+        if (parameters > code_.registers) finding_ = "more parameters than registers";
+        for (const handler& h : code_.handlers) {
+            const bool inside =
+                h.begin < h.end && h.end <= code_.code.size() && h.target < code_.code.size();
+            if (!inside || !starts_[h.begin] || !starts_[h.target] || h.slot >= code_.registers) {
+                finding_ = "a handler that stands outside the code";
+            }
+        }
+    }
+
+    const function& code_;
+    std::size_t globals_;
+    std::vector<bool> starts_;
+    std::string finding_;
+};
+
+} // namespace
+
+result<void> verify(const function& code, std::size_t globals) {
+    std::vector<const function*> work{&code};
+    while (!work.empty()) {
+        const function* next = work.back();
+        work.pop_back();
+        const std::string finding = check(*next, globals).run();
+        if (!finding.empty()) {
+            const std::string name = next->name.empty() ? "a lambda" : "'" + next->name + "'";
+            return error(heddle::errc::invalid_argument, "code of " + name + ": " + finding)
+                .with_span(next->span);
+        }
+        work.insert(work.end(), next->functions.begin(), next->functions.end());
+    }
+    return {};
+}
+
+} // namespace heddle::lang
