@@ -9,9 +9,9 @@ void call_counts::on_task_started(const tasks::task_started&) noexcept { ++runni
 void call_counts::on_task_finished(const tasks::task_finished& event) noexcept {
     --running;
     switch (event.outcome) {
-        case tasks::task_outcome::complete: ++done; break;
-        case tasks::task_outcome::failed: ++failed; break;
-        case tasks::task_outcome::cancelled: ++cancelled; break;
+    case tasks::task_outcome::complete: ++done; break;
+    case tasks::task_outcome::failed: ++failed; break;
+    case tasks::task_outcome::cancelled: ++cancelled; break;
     }
     requests += event.requests;
     input_tokens += event.usage.input;

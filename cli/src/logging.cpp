@@ -14,12 +14,12 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(log_level level) noexcept {
     switch (level) {
-        case log_level::trace: return spdlog::level::trace;
-        case log_level::debug: return spdlog::level::debug;
-        case log_level::info: return spdlog::level::info;
-        case log_level::warn: return spdlog::level::warn;
-        case log_level::error: return spdlog::level::err;
-        case log_level::off: break;
+    case log_level::trace: return spdlog::level::trace;
+    case log_level::debug: return spdlog::level::debug;
+    case log_level::info: return spdlog::level::info;
+    case log_level::warn: return spdlog::level::warn;
+    case log_level::error: return spdlog::level::err;
+    case log_level::off: break;
     }
     return spdlog::level::off;
 }
@@ -80,10 +80,10 @@ private:
 log_level level_for(int verbosity) noexcept {
     if (verbosity < 0) return log_level::error;
     switch (verbosity) {
-        case 0: return log_level::warn;
-        case 1: return log_level::info;
-        case 2: return log_level::debug;
-        default: return log_level::trace;
+    case 0: return log_level::warn;
+    case 1: return log_level::info;
+    case 2: return log_level::debug;
+    default: return log_level::trace;
     }
 }
 

@@ -36,6 +36,9 @@ public:
             return early_end{exit_code::done, innermost().help()};
         } catch (const CLI::ExtrasError&) {
             return mistake(about_extras());
+        } catch (const CLI::RequiredError& wrong) {
+            // `heddle evl`: the word that was not understood is the better message.
+            return mistake(app_.remaining(true).empty() ? wrong.what() : about_extras());
         } catch (const CLI::ParseError& wrong) {
             return mistake(wrong.what());
         }

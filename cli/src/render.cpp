@@ -74,6 +74,8 @@ std::string with_line_end(std::string_view text) {
 /// A member of a map: a table or a list below its name, everything else beside it.
 std::string member_text(std::string_view name, const value& content, unsigned columns) {
     const std::string label = one_line(name);
+    const bool container = content.is(kind::list) || content.is(kind::map);
+    if (container && content.length() == 0) return label + ": none\n";
     if (is_table(content)) return "\n" + label + ":\n\n" + table_of(content).text(columns) + "\n";
     if (content.is(kind::list) && content.length() != 0) {
         std::string made = label + ":\n";
@@ -87,6 +89,19 @@ std::string member_text(std::string_view name, const value& content, unsigned co
         }
     }
     return label + ": " + cell_text(content) + "\n";
+}
+
+/// Names for scripts; to_string() is for people.
+std::string_view reason_name(cancel_reason reason) noexcept {
+    switch (reason) {
+    case cancel_reason::none: break;
+    case cancel_reason::user: return "user";
+    case cancel_reason::deadline: return "deadline";
+    case cancel_reason::sibling: return "sibling";
+    case cancel_reason::budget: return "budget";
+    case cancel_reason::shutdown: return "shutdown";
+    }
+    return "none";
 }
 
 boost::json::object place_of(const source_location& place) {
@@ -124,7 +139,7 @@ std::string render_error_json(const error& failure, const source_map& sources, e
     }
     if (failure.is_cancelled()) {
         described["cancelled_because"] =
-            boost::json::string(to_string(failure.cancelled_because()));
+            boost::json::string(reason_name(failure.cancelled_because()));
     }
     if (!info.hint.empty()) described["hint"] = info.hint;
     if (const source_location place = sources.locate(info.span); place.line != 0) {

@@ -177,6 +177,9 @@ exit_code evaluate_program(program source, const workflow_options& options,
                     broken = thrown;
                     status.reset();
                     signals.stop();
+                    // All work has been joined and every socket is closed; what may be left is the
+                    // wheel's next look at deadlines that are nobody's any more.
+                    loop.context().stop();
                 });
     loop.context().run();
     if (broken) std::rethrow_exception(broken);

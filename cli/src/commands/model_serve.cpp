@@ -72,7 +72,11 @@ exit_code serve_model(const serve_request& asked, console& output) {
     }
 
     coro::cancel_source cancel;
-    interrupts signals(context, [&] { cancel.request(cancel_reason::user); });
+    std::size_t open_at_the_end = 0;
+    interrupts signals(context, [&] {
+        open_at_the_end = (*listening)->counters().open_connections;
+        cancel.request(cancel_reason::user);
+    });
     const auto announced = announce(**listening, asked, output);
     if (!announced) return tell(announced.error(), asked.json, exit_code::failed, output);
 
@@ -83,6 +87,7 @@ exit_code serve_model(const serve_request& asked, console& output) {
                 [&](std::exception_ptr thrown) {
                     broken = thrown;
                     signals.stop();
+                    context.stop(); // serve() has ended: every socket is closed
                 });
     context.run();
     if (broken) std::rethrow_exception(broken);
@@ -90,7 +95,8 @@ exit_code serve_model(const serve_request& asked, console& output) {
     if (asked.verbosity >= 0) {
         const auto counters = (*listening)->counters();
         output.err("served " + counted(counters.requests, "request") + " over " +
-                   counted(counters.connections, "connection") + "\n");
+                   counted(counters.connections, "connection") + ", " +
+                   std::to_string(open_at_the_end) + " of them still open\n");
     }
     return exit_code::done;
 }

@@ -1,0 +1,67 @@
+// A program as a child process: its streams, signals and exit code.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::cli_test {
+
+using std::chrono::milliseconds;
+
+struct child_options {
+    std::map<std::string, std::string> variables; ///< besides PATH; nothing else is inherited
+    std::string input;                            ///< standard input
+    std::string directory;                        ///< to run in; empty: the test's
+    bool err_to_terminal = false;                 ///< standard error is a pseudo-terminal
+    bool out_to_full_device = false;              ///< standard output is /dev/full
+};
+
+struct child_result {
+    int code = -1; ///< as a shell has it: 128 + signal for a child that a signal ended
+    bool signalled = false;
+    std::string out;
+    std::string err;
+    milliseconds took{0};
+};
+
+/// Started by the constructor; killed by the destructor unless it has ended.
+class child_process {
+public:
+    explicit child_process(std::vector<std::string> command, child_options options = {});
+    ~child_process();
+    child_process(const child_process&) = delete;
+    child_process& operator=(const child_process&) = delete;
+
+    void send_signal(int signal) const;
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    /// Reads until standard output holds `text`; false when it ended or the time was over.
+    [[nodiscard]] bool wait_for_out(const std::string& text,
+                                    milliseconds limit = milliseconds(10'000));
+    [[nodiscard]] bool wait_for_err(const std::string& text,
+                                    milliseconds limit = milliseconds(10'000));
+    [[nodiscard]] const std::string& out() const noexcept { return result_.out; }
+    [[nodiscard]] const std::string& err() const noexcept { return result_.err; }
+    /// Waits for the end; a child that takes longer than `limit` is killed and fails the test.
+    child_result wait(milliseconds limit = milliseconds(20'000));
+
+private:
+    bool read_some(milliseconds limit); ///< false when both streams have ended
+    bool wait_for(const std::string& stream, const std::string& text, milliseconds limit);
+
+    pid_t pid_ = -1;
+    int out_ = -1;
+    int err_ = -1;
+    std::chrono::steady_clock::time_point started_;
+    child_result result_;
+};
+
+/// `heddle ARGUMENT…` to its end.
+child_result run_heddle(std::vector<std::string> arguments, child_options options = {});
+/// The program and its arguments, for child_process.
+std::vector<std::string> heddle_command(std::vector<std::string> arguments);
+
+} // namespace heddle::cli_test

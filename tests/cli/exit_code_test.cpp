@@ -1,0 +1,92 @@
+// 0 done, 1 the workflow failed, 2 usage or syntax error.
+#include "child_process.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using testing::Test;
+
+TEST(exit_code, eval_of_a_value_is_0_and_prints_its_written_form) {
+    const auto ended = run_heddle({"eval", "(map (lambda (x) (* x x)) (list 1 2 3))"});
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(ended.out, "(1 4 9)\n");
+    EXPECT_EQ(ended.err, "");
+}
+
+TEST(exit_code, a_run_time_error_is_1) {
+    const auto ended = run_heddle({"eval", "(+ 1 x)"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.out, "");
+    EXPECT_NE(ended.err.find("UnboundSymbolError"), std::string::npos) << ended.err;
+}
+
+TEST(exit_code, a_syntax_error_is_2) {
+    EXPECT_EQ(run_heddle({"eval", "(+ 1"}).code, 2);
+    EXPECT_EQ(run_heddle({"eval", "(if 1 2)"}).code, 2) << "found before anything runs";
+}
+
+TEST(exit_code, a_syntax_error_of_text_parsed_at_run_time_is_1) {
+    EXPECT_EQ(run_heddle({"eval", "(parse \"(\")"}).code, 1);
+}
+
+TEST(exit_code, a_mistake_of_usage_is_2) {
+    EXPECT_EQ(run_heddle({}).code, 2);
+    EXPECT_EQ(run_heddle({"evaluate"}).code, 2);
+    EXPECT_EQ(run_heddle({"run"}).code, 2);
+    EXPECT_EQ(run_heddle({"run", "/no/such/file"}).code, 2);
+    EXPECT_EQ(run_heddle({"eval", "1", "--workspace", "/no/such/directory"}).code, 2);
+    EXPECT_EQ(run_heddle({"eval", "1", "--concurrency", "0"}).code, 2);
+    EXPECT_EQ(run_heddle({"eval", "1", "--model", "nobody:x"}).code, 2);
+}
+
+TEST(exit_code, help_and_version_are_0) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"--help"},
+                                               {"run", "--help"},
+                                               {"eval", "--help"},
+                                               {"model", "--help"},
+                                               {"model", "serve", "--help"}}) {
+        const auto ended = run_heddle(command);
+        EXPECT_EQ(ended.code, 0) << command[0];
+        EXPECT_NE(ended.out.find("Usage:"), std::string::npos) << ended.out;
+        EXPECT_EQ(ended.err, "");
+    }
+    const auto version = run_heddle({"--version"});
+    EXPECT_EQ(version.code, 0);
+    EXPECT_EQ(version.out.substr(0, 7), "heddle ");
+}
+
+TEST(exit_code, a_timeout_is_1_and_ends_in_time) {
+    const auto ended = run_heddle({"eval", "(sleep 60)", "--timeout", "0.2"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_LT(ended.took, milliseconds(5000));
+    EXPECT_NE(ended.err.find("TimeoutError"), std::string::npos) << ended.err;
+}
+
+TEST(exit_code, a_computation_that_never_waits_is_timed_out_too) {
+    const auto ended = run_heddle({"eval", "(while true 1)", "--timeout", "0.2"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_LT(ended.took, milliseconds(5000));
+}
+
+TEST(exit_code, output_that_is_lost_is_1) {
+    child_options options;
+    options.out_to_full_device = true;
+    const auto ended = run_heddle({"eval", "1"}, options);
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.err, "heddle: standard output cannot be written\n");
+}
+
+TEST(exit_code, no_model_is_1_and_names_the_variables) {
+    const auto ended =
+        run_heddle({"eval", "(progn (defatom t (params a) (instructions \"{{a}}\")) (t \"x\"))"});
+    EXPECT_EQ(ended.code, 1);
+    for (const char* name : {"OPENAI_API_KEY", "OPENAI_BASE_URL", "HEDDLE_MODEL", "--model"}) {
+        EXPECT_NE(ended.err.find(name), std::string::npos) << name << "\n" << ended.err;
+    }
+}
+
+} // namespace
+} // namespace heddle::cli_test

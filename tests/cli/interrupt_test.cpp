@@ -1,0 +1,114 @@
+// Ctrl-C and SIGTERM at several moments: exit code 130, no connection left, a second one at once.
+#include "child_process.hpp"
+#include "model_thread.hpp"
+#include "scratch_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
+
+#include <csignal>
+#include <thread>
+
+namespace heddle::cli_test {
+namespace {
+
+constexpr const char* many_calls =
+    "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+    "(define (main) (map (lambda (i) (ask (number->string i))) (range 1000)))\n";
+constexpr const char* slow_rules =
+    R"({"rules": [{"match": "^[0-9]$", "text": "quick"},
+                  {"match": ".*", "text": "slow", "delay_ms": 60000}]})";
+
+class interrupt : public testing::Test {
+protected:
+    [[nodiscard]] std::vector<std::string> command(std::vector<std::string> more = {}) {
+        std::vector<std::string> made{"run", scratch.file("w.heddle", many_calls), "--base-url",
+                                      model.url()};
+        made.insert(made.end(), more.begin(), more.end());
+        return heddle_command(made);
+    }
+    void expect_clean_end(child_process& child) {
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 130) << ended.err;
+        EXPECT_EQ(ended.out, "");
+        EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.open_connections == 0; }));
+    }
+
+    scratch_directory scratch;
+    model_thread model{slow_rules};
+};
+
+TEST_F(interrupt, with_calls_in_flight_ends_them_and_says_what_was_done) {
+    child_process child(command());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
+    child.send_signal(SIGINT);
+    expect_clean_end(child);
+    EXPECT_NE(child.err().find("interrupted: 10 calls done, 64 cancelled"), std::string::npos)
+        << child.err();
+    EXPECT_NE(child.err().find("tokens in"), std::string::npos) << child.err();
+}
+
+TEST_F(interrupt, by_sigterm_is_the_same) {
+    child_process child(command());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
+    child.send_signal(SIGTERM);
+    expect_clean_end(child);
+}
+
+TEST_F(interrupt, with_a_thousand_in_flight_closes_every_socket) {
+    child_process child(command({"--concurrency", "1000"}));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 990; }));
+    child.send_signal(SIGINT);
+    expect_clean_end(child);
+    EXPECT_NE(child.err().find("10 calls done, 990 cancelled"), std::string::npos) << child.err();
+}
+
+TEST_F(interrupt, at_any_moment_leaves_nothing_open) {
+    for (const int delay : {0, 2, 5, 10, 15, 20, 30, 50}) {
+        child_process child(command());
+        std::this_thread::sleep_for(milliseconds(delay));
+        child.send_signal(SIGINT);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 130) << "after " << delay << " ms\n" << ended.err;
+        EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.open_connections == 0; }))
+            << "after " << delay << " ms";
+    }
+}
+
+TEST_F(interrupt, is_told_as_json) {
+    child_process child(command({"--json"}));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
+    child.send_signal(SIGINT);
+    expect_clean_end(child);
+    const auto told = boost::json::parse(child.err()).as_object();
+    EXPECT_EQ(told.at("exit_code"), 130);
+    EXPECT_EQ(told.at("error").at("cancelled_because"), "user");
+    EXPECT_EQ(told.at("calls").at("cancelled"), 64);
+}
+
+TEST_F(interrupt, ends_a_computation_that_never_waits) {
+    child_process child(heddle_command({"eval", "(progn (print \"on\") (while true 1))", "-v"}));
+    std::this_thread::sleep_for(milliseconds(100));
+    child.send_signal(SIGINT);
+    const auto ended = child.wait(milliseconds(5000));
+    EXPECT_EQ(ended.code, 130) << ended.err;
+}
+
+TEST_F(interrupt, runs_finally_and_a_second_one_stops_at_once) {
+    const char* stubborn =
+        "(try (progn (log-message \"begun\") (sleep 60))\n"
+        "  (finally (progn (log-message \"tidying\") (sleep 4))))";
+    child_process child(heddle_command({"eval", stubborn, "-v"}));
+    ASSERT_TRUE(child.wait_for_err("begun"));
+    child.send_signal(SIGINT);
+    ASSERT_TRUE(child.wait_for_err("tidying"));
+    const auto second = std::chrono::steady_clock::now();
+    child.send_signal(SIGINT);
+    const auto ended = child.wait(milliseconds(5000));
+    EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
+    EXPECT_EQ(ended.code, 130);
+    EXPECT_FALSE(ended.signalled);
+}
+
+} // namespace
+} // namespace heddle::cli_test

@@ -1,0 +1,85 @@
+// A key never shows, whatever happens and however much is logged.
+#include "child_process.hpp"
+#include "model_thread.hpp"
+#include "scratch_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace heddle::cli_test {
+namespace {
+
+constexpr const char* sentinel = "sk-sentinel-0123456789";
+
+class secrets : public testing::Test {
+protected:
+    child_options with_key(std::string key = sentinel) const {
+        child_options options;
+        options.variables["OPENAI_API_KEY"] = std::move(key);
+        return options;
+    }
+    static void expect_no_key(const child_result& ended) {
+        for (const char* part : {sentinel, "0123456789", "Bearer"}) {
+            EXPECT_EQ(ended.out.find(part), std::string::npos) << ended.out;
+            EXPECT_EQ(ended.err.find(part), std::string::npos) << ended.err;
+        }
+    }
+    [[nodiscard]] std::vector<std::string> ask(const std::string& url) const {
+        return {"run",
+                scratch.file("w.heddle",
+                             "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                             "(define (main) (ask \"q\"))"),
+                "--base-url",
+                url,
+                "-vvv",
+                "--timeout",
+                "3"};
+    }
+    scratch_directory scratch;
+};
+
+TEST_F(secrets, do_not_show_in_the_log_of_a_call) {
+    model_thread model(R"({"rules": [{"match": ".*", "text": "fine"}]})", sentinel);
+    const auto ended = run_heddle(ask(model.url()), with_key());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_FALSE(ended.err.empty()) << "-vvv logs something";
+    expect_no_key(ended);
+}
+
+TEST_F(secrets, do_not_show_when_the_service_refuses_them) {
+    model_thread model(R"({"rules": [{"match": ".*", "text": "fine"}]})", "another");
+    const auto ended = run_heddle(ask(model.url()), with_key());
+    EXPECT_EQ(ended.code, 1);
+    expect_no_key(ended);
+}
+
+TEST_F(secrets, do_not_show_when_nobody_listens) {
+    const auto ended = run_heddle(ask("http://127.0.0.1:1/v1"), with_key());
+    EXPECT_EQ(ended.code, 1);
+    expect_no_key(ended);
+}
+
+TEST_F(secrets, do_not_show_when_they_cannot_be_sent) {
+    const auto ended = run_heddle({"eval", "1", "-vvv"}, with_key(std::string(sentinel) + "\x01x"));
+    EXPECT_EQ(ended.code, 2);
+    expect_no_key(ended);
+}
+
+TEST_F(secrets, cannot_be_read_by_a_workflow) {
+    const auto ended = run_heddle({"eval", "(getenv \"OPENAI_API_KEY\")"}, with_key());
+    EXPECT_EQ(ended.code, 1);
+    expect_no_key(ended);
+}
+
+TEST_F(secrets, do_not_show_in_a_service_that_is_misconfigured) {
+    for (const char* url : {"ftp://x", "http://user:sk-sentinel-0123456789@host/v1", "not a url"}) {
+        const auto ended = run_heddle({"eval", "1", "--base-url", url, "-vvv"}, with_key());
+        EXPECT_EQ(ended.code, 2) << url;
+        EXPECT_EQ(ended.err.find("Bearer"), std::string::npos);
+        EXPECT_EQ(ended.err.find("sentinel"), std::string::npos) << ended.err;
+    }
+}
+
+} // namespace
+} // namespace heddle::cli_test
