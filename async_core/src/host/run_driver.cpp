@@ -33,12 +33,14 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
     owner_.counters_ = {};
     owner_.counters_.fibers = owner_.counters_.most_fibers = 1;
-    result<lang::value> ended = co_await drive(main.get());
-    // Joins have ended every branch before their frame was left; this waits for their coroutines.
+    branches_.start(drive(std::move(main)));
+    // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
+    result<lang::value> ended =
+        ended_ ? *std::move(ended_)
+               : result<lang::value>(error(heddle::errc::internal, "the run has no result"));
     unhook();
     unschedule();
-    main_ = nullptr;
     owner_.counters_.fibers = 0;
     owner_.counters_.steps = options_.step_limit - budget_.steps;
     if (!joined && ended) co_return joined.error();
@@ -50,21 +52,35 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     co_return ended;
 }
 
-coro::task<result<void>> run_driver::drive_branch(std::unique_ptr<lang::fiber> strand) {
-    // How a branch ended, its join has been told by the machine.
-    const result<lang::value> ended = co_await drive(strand.get());
-    --owner_.counters_.fibers;
-    co_return result<void>();
+void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand) {
+    owner_.counters_.most_fibers =
+        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+    branches_.start(drive(std::move(strand)));
 }
 
-coro::task<result<lang::value>> run_driver::drive(lang::fiber* strand) {
+coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) {
     strand_state state(loop_);
     strand->driver = this;
     strand->driver_data = &state;
     auto slice_began = loop_.now();
     for (;;) {
         if (strand->waits() == lang::waiting_for::effect) {
-            result<lang::value> answered = co_await answer(strand, &state);
+            ++owner_.counters_.effects;
+            effect_call call{owner_, std::move(strand->request()), strand->settings(),
+                             context_of(*strand, state)};
+            const source_span where = call.request.span;
+            const coro::deadline until = call.context.until;
+            result<lang::value> answered =
+                error(heddle::errc::internal, "nobody answers this request");
+            if (strand->cancel_requested() && !strand->cancellation_masked()) {
+                answered = error::cancelled(strand->cancelled_because());
+            } else if (const lang::builtin* row = call.request.row) {
+                effect_handler* handler = owner_.owner().find_effect(row->name);
+                if (handler) answered = co_await handler->run(std::move(call));
+            } else if (operator_source* operators = owner_.operators()) {
+                answered = co_await operators->call(std::move(call));
+            }
+            deadline_or_error(*strand, answered, until, where);
             lang::machine::resume(*strand, std::move(answered));
             slice_began = loop_.now();
         } else if (strand->waits() != lang::waiting_for::nothing) {
@@ -75,26 +91,27 @@ coro::task<result<lang::value>> run_driver::drive(lang::fiber* strand) {
             slice_began = loop_.now();
             continue;
         }
-        lang::outcome ended = lang::machine::run(*strand, budget_, options_.slice);
-        switch (ended.kind) {
-        case lang::outcome_kind::done: co_return std::move(ended.result);
+        lang::outcome now = lang::machine::run(*strand, budget_, options_.slice);
+        switch (now.kind) {
+        case lang::outcome_kind::done:
         case lang::outcome_kind::failed:
-        case lang::outcome_kind::cancelled: co_return *std::move(ended.failure);
+        case lang::outcome_kind::cancelled:
+            --owner_.counters_.fibers;
+            // How a branch ended, its join has been told by the machine.
+            if (strand.get() == main_) {
+                if (now.kind == lang::outcome_kind::done) ended_.emplace(std::move(now.result));
+                else ended_.emplace(*std::move(now.failure));
+                main_ = nullptr;
+            }
+            co_return result<void>();
         case lang::outcome_kind::effect:
         case lang::outcome_kind::parked: break;
-        case lang::outcome_kind::forked:
-            owner_.counters_.most_fibers =
-                std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
-            branches_.start(drive_branch(std::move(ended.child)));
-            break;
+        case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
             if (loop_.now() - slice_began >= fair_share) {
                 // Others get their turn, siblings of a branch that computes included.
-                if (auto split = lang::machine::split_running_branch(*strand)) {
-                    owner_.counters_.most_fibers =
-                        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
-                    branches_.start(drive_branch(std::move(split)));
-                }
+                if (auto split = lang::machine::split_running_branch(*strand))
+                    begin_branch(std::move(split));
                 co_await coro::yield_now(loop_);
                 slice_began = loop_.now();
             }
@@ -115,33 +132,19 @@ coro::call_context run_driver::context_of(lang::fiber& strand, strand_state& sta
     return {&loop_, &state.cancel, until};
 }
 
-coro::task<result<lang::value>> run_driver::answer(lang::fiber* strand, strand_state* state) {
-    ++owner_.counters_.effects;
-    effect_call call{owner_, std::move(strand->request()), strand->settings(),
-                     context_of(*strand, *state)};
-    const source_span where = call.request.span;
-    if (strand->cancel_requested() && !strand->cancellation_masked())
-        co_return error::cancelled(strand->cancelled_because());
-    const bool has_deadline = !call.context.until.is_never();
-    const coro::deadline until = call.context.until;
-    result<lang::value> answered = error(heddle::errc::internal, "no handler");
-    if (call.request.row) {
-        effect_handler* handler = owner_.owner().find_effect(call.request.row->name);
-        if (handler) answered = co_await handler->run(std::move(call));
-    } else if (operator_source* operators = owner_.operators()) {
-        answered = co_await operators->call(std::move(call));
+/// An effect that ended because its time was over: a deadline of the run cancels the run, one set by
+/// `with` or `timeout` is an error that can be caught.
+void run_driver::deadline_or_error(lang::fiber& strand, result<lang::value>& answered,
+                                   coro::deadline until, source_span where) {
+    if (answered || !answered.error().is_cancelled() || strand.cancel_requested()) return;
+    if (until.is_never() || !until.passed(loop_.now())) return;
+    if (!options_.until.passed(loop_.now())) {
+        answered = error(lang::errc::timeout, "the time given by 'with' or 'timeout' is over")
+                       .with_span(where);
+        return;
     }
-    if (!answered && answered.error().is_cancelled() && !strand->cancel_requested() &&
-        has_deadline && until.passed(loop_.now())) {
-        // A deadline of the run cancels it; one set by `with` or `timeout` is an error that can be caught.
-        if (!options_.until.passed(loop_.now())) {
-            co_return error(lang::errc::timeout, "the time given by 'with' or 'timeout' is over")
-                .with_span(where);
-        }
-        past_deadline_ = true;
-        main_->request_cancel(cancel_reason::deadline);
-    }
-    co_return answered;
+    past_deadline_ = true;
+    if (main_) main_->request_cancel(cancel_reason::deadline);
 }
 
 void run_driver::wake(lang::fiber& ready) noexcept {

@@ -31,9 +31,12 @@ private:
         coro::wait_point woken;
     };
 
-    coro::task<result<void>> drive_branch(std::unique_ptr<lang::fiber> strand);
-    coro::task<result<lang::value>> drive(lang::fiber* strand);
-    coro::task<result<lang::value>> answer(lang::fiber* strand, strand_state* state);
+    /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
+    /// paid for by each call in flight.
+    coro::task<result<void>> drive(std::unique_ptr<lang::fiber> strand);
+    void begin_branch(std::unique_ptr<lang::fiber> strand);
+    void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
+                           source_span where);
     [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
 
     void wake(lang::fiber& ready) noexcept override;
@@ -47,6 +50,7 @@ private:
     lang::run_budget budget_;
     coro::nursery branches_;
     lang::fiber* main_ = nullptr;
+    std::optional<result<lang::value>> ended_; ///< of the main fiber
     bool past_deadline_ = false;
 };
 

@@ -384,6 +384,21 @@ op_call : {
             NEXT();
         }
     }
+    if (callee.is(kind::builtin)) {
+        // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow path.
+        const builtin& row = callee.as_builtin();
+        if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
+            i.b <= row.max_arguments) {
+            {
+                native_call call(memory_, row);
+                value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
+                if (call.failure()) [[unlikely]]
+                    SLOW(raise(*std::move(call.failure())));
+                R[i.a] = std::move(made);
+            }
+            NEXT();
+        }
+    }
     SLOW(call_value(BASE() + i.a, i.b, false));
 }
 op_tail_call_global : {
