@@ -225,54 +225,54 @@ result<void> call_binder::set_reserved(reserved key, std::string_view name, lang
     if (!made_.overrides) made_.overrides = std::make_unique<call_overrides>();
     call_overrides& set = *made_.overrides;
     switch (key) {
-        case reserved::none: return {};
-        case reserved::files: return set_files(name, std::move(given));
-        case reserved::context: return set_context(std::move(given));
-        case reserved::history: {
-            if (given.is_nil()) return {};
-            auto map = settings_map(memory_, given);
-            if (!map) {
-                return malformed(std::string(name) +
-                                 " must be a list of (name value) or a map, not " + shown(given));
-            }
-            set.history = std::move(*map);
-            return {};
+    case reserved::none: return {};
+    case reserved::files: return set_files(name, std::move(given));
+    case reserved::context: return set_context(std::move(given));
+    case reserved::history: {
+        if (given.is_nil()) return {};
+        auto map = settings_map(memory_, given);
+        if (!map) {
+            return malformed(std::string(name) + " must be a list of (name value) or a map, not " +
+                             shown(given));
         }
-        case reserved::model:
-        case reserved::provider: {
-            if (!given.is(lang::kind::string)) {
-                return malformed(std::string(name) + " must be a string, not " + shown(given));
-            }
-            (key == reserved::model ? set.model : set.provider) = lang::string_bytes(given);
-            return {};
+        set.history = std::move(*map);
+        return {};
+    }
+    case reserved::model:
+    case reserved::provider: {
+        if (!given.is(lang::kind::string)) {
+            return malformed(std::string(name) + " must be a string, not " + shown(given));
         }
-        case reserved::timeout: {
-            HEDDLE_TRY(const double seconds, number(name, given));
-            if (!(seconds > 0) || seconds > 1e8) return malformed("timeout must be above 0");
-            set.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                std::chrono::duration<double>(seconds));
-            return {};
+        (key == reserved::model ? set.model : set.provider) = lang::string_bytes(given);
+        return {};
+    }
+    case reserved::timeout: {
+        HEDDLE_TRY(const double seconds, number(name, given));
+        if (!(seconds > 0) || seconds > 1e8) return malformed("timeout must be above 0");
+        set.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+            std::chrono::duration<double>(seconds));
+        return {};
+    }
+    case reserved::temperature: {
+        HEDDLE_TRY(const double degree, number(name, given));
+        if (degree < 0 || degree > 10) return malformed("temperature must be from 0 to 10");
+        set.temperature = degree;
+        return {};
+    }
+    case reserved::max_tokens:
+    case reserved::retries: {
+        const bool tokens = key == reserved::max_tokens;
+        const std::int64_t least = tokens ? 1 : 0;
+        const std::int64_t most = tokens ? 1'000'000'000 : template_limits::max_retries;
+        if (!given.is_integer() || given.as_integer() < least || given.as_integer() > most) {
+            return malformed(std::string(name) + " must be a whole number from " +
+                             std::to_string(least) + " to " + std::to_string(most) + ", not " +
+                             shown(given));
         }
-        case reserved::temperature: {
-            HEDDLE_TRY(const double degree, number(name, given));
-            if (degree < 0 || degree > 10) return malformed("temperature must be from 0 to 10");
-            set.temperature = degree;
-            return {};
-        }
-        case reserved::max_tokens:
-        case reserved::retries: {
-            const bool tokens = key == reserved::max_tokens;
-            const std::int64_t least = tokens ? 1 : 0;
-            const std::int64_t most = tokens ? 1'000'000'000 : template_limits::max_retries;
-            if (!given.is_integer() || given.as_integer() < least || given.as_integer() > most) {
-                return malformed(std::string(name) + " must be a whole number from " +
-                                 std::to_string(least) + " to " + std::to_string(most) + ", not " +
-                                 shown(given));
-            }
-            if (tokens) set.max_tokens = given.as_integer();
-            else set.retries = static_cast<std::uint32_t>(given.as_integer());
-            return {};
-        }
+        if (tokens) set.max_tokens = given.as_integer();
+        else set.retries = static_cast<std::uint32_t>(given.as_integer());
+        return {};
+    }
     }
     return {};
 }

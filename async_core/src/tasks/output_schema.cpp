@@ -257,12 +257,12 @@ std::optional<schema_violation> output_schema::check_basic(const lang::value& co
     const auto wrong = [&](const lang::value& v, std::string_view expected, std::string path) {
         std::string message = "expected " + std::string(expected) + ", not ";
         switch (v.type()) {
-            case lang::kind::nil: message += "null"; break;
-            case lang::kind::map: message += "an object"; break;
-            case lang::kind::list: message += "an array"; break;
-            case lang::kind::integer:
-            case lang::kind::real: message += "a number"; break;
-            default: message += "a " + std::string(lang::kind_name(v.type())); break;
+        case lang::kind::nil: message += "null"; break;
+        case lang::kind::map: message += "an object"; break;
+        case lang::kind::list: message += "an array"; break;
+        case lang::kind::integer:
+        case lang::kind::real: message += "a number"; break;
+        default: message += "a " + std::string(lang::kind_name(v.type())); break;
         }
         if (!path.empty()) message = "at " + path + ": " + message;
         return schema_violation{std::move(message), std::move(path)};
@@ -277,25 +277,25 @@ std::optional<schema_violation> output_schema::check_basic(const lang::value& co
         return std::nullopt;
     };
     switch (basic_) {
-        case basic::any: return std::nullopt;
-        case basic::object:
-            if (content.is(lang::kind::map)) return std::nullopt;
-            return wrong(content, "an object", "");
-        case basic::array:
-            if (content.is(lang::kind::list)) return std::nullopt;
-            return wrong(content, "an array", "");
-        case basic::strings:
-            return all([](const lang::value& v) { return v.is(lang::kind::string); }, "a string");
-        case basic::numbers: return all(is_number, "a number");
-        case basic::number:
-            if (is_number(content)) return std::nullopt;
-            return wrong(content, "a number", "");
-        case basic::boolean:
-            if (content.is_boolean()) return std::nullopt;
-            return wrong(content, "a boolean", "");
-        case basic::string:
-            if (content.is(lang::kind::string)) return std::nullopt;
-            return wrong(content, "a string", "");
+    case basic::any: return std::nullopt;
+    case basic::object:
+        if (content.is(lang::kind::map)) return std::nullopt;
+        return wrong(content, "an object", "");
+    case basic::array:
+        if (content.is(lang::kind::list)) return std::nullopt;
+        return wrong(content, "an array", "");
+    case basic::strings:
+        return all([](const lang::value& v) { return v.is(lang::kind::string); }, "a string");
+    case basic::numbers: return all(is_number, "a number");
+    case basic::number:
+        if (is_number(content)) return std::nullopt;
+        return wrong(content, "a number", "");
+    case basic::boolean:
+        if (content.is_boolean()) return std::nullopt;
+        return wrong(content, "a boolean", "");
+    case basic::string:
+        if (content.is(lang::kind::string)) return std::nullopt;
+        return wrong(content, "a string", "");
     }
     return std::nullopt;
 }
@@ -313,14 +313,14 @@ bool output_schema::fits_strict_mode() const noexcept { return compiled_ && comp
 std::string output_schema::in_words() const {
     if (compiled_) return "JSON that matches this JSON Schema: " + compiled_->text;
     switch (basic_) {
-        case basic::any: return "JSON";
-        case basic::object: return "a JSON object";
-        case basic::array: return "a JSON array";
-        case basic::strings: return "a JSON array of strings";
-        case basic::numbers: return "a JSON array of numbers";
-        case basic::number: return "a JSON number";
-        case basic::boolean: return "true or false";
-        case basic::string: return "a JSON string";
+    case basic::any: return "JSON";
+    case basic::object: return "a JSON object";
+    case basic::array: return "a JSON array";
+    case basic::strings: return "a JSON array of strings";
+    case basic::numbers: return "a JSON array of numbers";
+    case basic::number: return "a JSON number";
+    case basic::boolean: return "true or false";
+    case basic::string: return "a JSON string";
     }
     return "JSON";
 }

@@ -53,20 +53,20 @@ constexpr std::size_t longest_path = 64;
 [[nodiscard]] result<void> write_value(std::string& out, const lang::value& content,
                                        std::string_view inside) {
     switch (content.type()) {
-        case lang::kind::string: out += lang::string_bytes(content); return {};
-        case lang::kind::symbol: out += lang::symbol_name(content); return {};
-        case lang::kind::integer: {
-            char digits[24];
-            const auto end = std::to_chars(digits, digits + sizeof digits, content.as_integer());
-            out.append(digits, end.ptr);
-            return {};
-        }
-        default: {
-            auto json = lang::value_to_json(content);
-            if (!json) return unusable(inside, json.error().message());
-            out += *json;
-            return {};
-        }
+    case lang::kind::string: out += lang::string_bytes(content); return {};
+    case lang::kind::symbol: out += lang::symbol_name(content); return {};
+    case lang::kind::integer: {
+        char digits[24];
+        const auto end = std::to_chars(digits, digits + sizeof digits, content.as_integer());
+        out.append(digits, end.ptr);
+        return {};
+    }
+    default: {
+        auto json = lang::value_to_json(content);
+        if (!json) return unusable(inside, json.error().message());
+        out += *json;
+        return {};
+    }
     }
 }
 

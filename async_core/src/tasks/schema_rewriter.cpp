@@ -139,31 +139,31 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
     if (row == keywords.end()) return {};
     const std::string inside = path + "/" + std::string(keyword);
     switch (row->what) {
-        case holds::same_value:
-            strict_ = false;
-            schemas_[path].push_back(inside);
-            break;
-        case holds::schema: break;
-        case holds::schemas: {
-            if (!content.is_object()) return refused(inside, "must be an object");
-            for (auto& [name, schema] : content.get_object()) {
-                if (keyword == "dependencies" && schema.is_array()) continue; // names of properties
-                HEDDLE_CHECK(
-                    visit(schema, inside + "/" + escaped({name.data(), name.size()}), depth + 1));
-            }
-            return {};
+    case holds::same_value:
+        strict_ = false;
+        schemas_[path].push_back(inside);
+        break;
+    case holds::schema: break;
+    case holds::schemas: {
+        if (!content.is_object()) return refused(inside, "must be an object");
+        for (auto& [name, schema] : content.get_object()) {
+            if (keyword == "dependencies" && schema.is_array()) continue; // names of properties
+            HEDDLE_CHECK(
+                visit(schema, inside + "/" + escaped({name.data(), name.size()}), depth + 1));
         }
-        case holds::same_value_list: {
-            if (!content.is_array()) return refused(inside, "must be an array");
-            if (keyword != "anyOf") strict_ = false;
-            std::size_t index = 0;
-            for (json::value& schema : content.get_array()) {
-                std::string element = inside + "/" + std::to_string(index++);
-                schemas_[path].push_back(element);
-                HEDDLE_CHECK(visit(schema, element, depth + 1));
-            }
-            return {};
+        return {};
+    }
+    case holds::same_value_list: {
+        if (!content.is_array()) return refused(inside, "must be an array");
+        if (keyword != "anyOf") strict_ = false;
+        std::size_t index = 0;
+        for (json::value& schema : content.get_array()) {
+            std::string element = inside + "/" + std::to_string(index++);
+            schemas_[path].push_back(element);
+            HEDDLE_CHECK(visit(schema, element, depth + 1));
         }
+        return {};
+    }
     }
     if (content.is_array() && keyword == "items") { // one schema for each element
         strict_ = false;
