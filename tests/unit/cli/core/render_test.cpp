@@ -1,0 +1,87 @@
+#include "render.hpp"
+
+#include "display_text.hpp"
+#include "table.hpp"
+
+#include <heddle/lang/json_bridge.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::cli {
+namespace {
+
+class render : public testing::Test {
+protected:
+    std::string shown(const std::string& json, unsigned columns = 0) {
+        return render_result(lang::json_to_value(*memory, json).value(), columns);
+    }
+    lang::heap_owner memory{lang::heap::create()};
+};
+
+TEST_F(render, text_is_shown_as_it_is_with_one_line_end) {
+    EXPECT_EQ(shown("\"a\\nb\""), "a\nb\n");
+    EXPECT_EQ(shown("\"a\\n\""), "a\n");
+    EXPECT_EQ(shown("null"), "");
+    EXPECT_EQ(shown("[1, \"x\", 2.5]"), "(1 \"x\" 2.5)\n");
+}
+
+TEST_F(render, a_task_result_is_shown_as_its_content) {
+    EXPECT_EQ(shown(R"({"status": "COMPLETE", "content": "said", "notes": {}})"), "said\n");
+}
+
+TEST_F(render, a_map_is_shown_member_by_member) {
+    EXPECT_EQ(shown(R"({"n": 1, "none": [], "names": ["a", "b"], "rows": [{"x": 1}]})"),
+              "n: 1\nnone: none\nnames:\n  - a\n  - b\n\nrows:\n\nx\n-\n1\n\n");
+}
+
+TEST_F(render, control_codes_in_cells_are_harmless) {
+    EXPECT_EQ(shown("[{\"a\": \"x\\ny\\u001b[31m\"}]"), "a\n--------\nx y?[31m\n");
+}
+
+TEST_F(render, a_table_fits_the_terminal) {
+    const std::string row = R"([{"file": "a/very/long/path/to/a/file.cpp", "n": 12,
+                                 "advice": "a sentence that is much too long for the line"}])";
+    const std::string table = shown(row, 50);
+    for (std::size_t at = 0; at < table.size();) {
+        const std::size_t end = table.find('\n', at);
+        EXPECT_LE(display_width(std::string_view(table).substr(at, end - at)), 50U) << table;
+        at = end + 1;
+    }
+    EXPECT_NE(table.find("…"), std::string::npos);
+    EXPECT_NE(table.find("12"), std::string::npos);
+}
+
+TEST(display, cuts_at_characters) {
+    EXPECT_EQ(cut_to_width("äöü", 3), "äöü");
+    EXPECT_EQ(cut_to_width("äöüß", 3), "äö…");
+    EXPECT_EQ(cut_to_width("abc", 0), "");
+    EXPECT_EQ(display_width("äöü"), 3U);
+}
+
+TEST(display, groups_digits) {
+    EXPECT_EQ(grouped(0), "0");
+    EXPECT_EQ(grouped(999), "999");
+    EXPECT_EQ(grouped(1234567), "1,234,567");
+    EXPECT_EQ(grouped(-1234), "-1,234");
+    EXPECT_EQ(counted(1, "call"), "1 call");
+    EXPECT_EQ(counted(2000, "call"), "2,000 calls");
+}
+
+TEST(counts, leave_out_what_is_zero) {
+    call_counts counts;
+    EXPECT_EQ(counts.summary(), "0 calls done");
+    EXPECT_FALSE(counts.any());
+    counts.on_task_started({});
+    counts.on_task_started({});
+    tasks::task_finished ended;
+    ended.usage.input = 1200;
+    ended.usage.output = 34;
+    counts.on_task_finished(ended);
+    EXPECT_EQ(counts.summary(), "1 call done, 1 running, 1,200 tokens in, 34 out");
+    ended.outcome = tasks::task_outcome::failed;
+    counts.on_task_finished(ended);
+    EXPECT_EQ(counts.summary(), "1 call done, 1 failed, 2,400 tokens in, 68 out");
+}
+
+} // namespace
+} // namespace heddle::cli
