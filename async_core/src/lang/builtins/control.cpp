@@ -1,4 +1,6 @@
 // Primitives of control, and the prelude's own.
+#include "lang/text/form_text.hpp"
+
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -35,10 +37,8 @@ value loop_count(native_call& call, std::span<value> arguments) {
                                "loop: the count must be a non-negative integer, not " + given));
     };
     if (!arguments[0].is_integer()) {
-        print_options options;
-        options.max_bytes = 80;
         return refuse("the " + std::string(kind_name(arguments[0].type())) + " " +
-                      print_value(arguments[0], options));
+                      shown(arguments[0]));
     }
     if (arguments[0].as_integer() < 0) return refuse(std::to_string(arguments[0].as_integer()));
     return arguments[0];

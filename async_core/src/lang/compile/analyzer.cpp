@@ -1,5 +1,7 @@
 #include "analyzer.hpp"
 
+#include "lang/text/form_text.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -15,12 +17,6 @@ using ast::node_kind;
 namespace {
 
 constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
-
-std::string shown(const value& v) {
-    print_options options;
-    options.max_bytes = 80;
-    return print_value(v, options);
-}
 
 /// A clause as the seeds write it: (name expression).
 bool is_clause(const form& f) { return f.is_list() && f.size() == 2 && f[0].is_symbol(); }

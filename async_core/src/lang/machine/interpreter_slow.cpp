@@ -1,7 +1,8 @@
 // Calls off the fast path, errors and unwinding.
 #include "interpreter.hpp"
 
-#include "../builtins/arithmetic.hpp"
+#include "lang/builtins/arithmetic.hpp"
+#include "lang/text/form_text.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -17,13 +18,6 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::size_t most_trace_lines = 64;
-
-std::string shown(const value& v) {
-    print_options options;
-    options.max_bytes = 80;
-    options.max_depth = 8;
-    return print_value(v, options);
-}
 
 std::string name_of(const function& code) {
     return code.name.empty() ? "a function" : "'" + code.name + "'";

@@ -1,0 +1,155 @@
+// Forms that reach the host: settings, tasks, branches.
+#include "analyzer.hpp"
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+ast::node* analyzer::form_with(const form& f, position) {
+    if (f.size() < 3 || !f[1].is_list())
+        return fail(f.span, "with: expects ((setting value)…) and a body");
+    static constexpr std::array<std::string_view, 11> known{
+        "concurrency", "timeout",    "deadline",  "model", "provider",  "temperature",
+        "retries",     "budget-usd", "max-calls", "cache", "on-failure"};
+    std::vector<node*> parts;
+    const form settings = f[1];
+    for (std::size_t i = 0; i < settings.size() && !failed(); ++i) {
+        const form one = settings[i];
+        if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
+            return fail(one.span,
+                        "with: a setting must be (name value), not " + shown(one.content));
+        }
+        if (std::find(known.begin(), known.end(), one[0].name()) == known.end()) {
+            return fail(one.span, "with: unknown setting '" + std::string(one[0].name()) + "'",
+                        "known settings: concurrency, timeout, deadline, model, provider, "
+                        "temperature, retries, "
+                        "budget-usd, max-calls, cache, on-failure");
+        }
+        parts.push_back(constant(make_string(world_.memory(), one[0].name()), one[0].span));
+        parts.push_back(expression(one[1], inner()));
+    }
+    node* made = make(node_kind::with_settings, f.span);
+    made->children.push_back(builtin_node("dict", f[1].span, std::move(parts)));
+    made->children.push_back(body(f, 2, inner()));
+    return made;
+}
+
+/// The host parses the clauses (it knows templates); the language knows the name and, for calls by
+/// clause, the parameters.
+ast::node* analyzer::form_defatom(const form& f, position) {
+    if (f.size() < 2)
+        return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
+    if (!check_name(f[1], "defatom", "the name")) return constant({}, f.span);
+    const std::string name(f[1].name());
+    std::vector<std::string> inputs;
+    for (std::size_t i = 2; i < f.size(); ++i) {
+        const form clause = f[i];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
+            clause[0].name() != "params")
+            continue;
+        for (std::size_t k = 1; k < clause.size(); ++k) {
+            const form parameter = clause[k];
+            if (parameter.is_symbol()) inputs.emplace_back(parameter.name());
+            else if (parameter.is_list() && parameter.size() != 0 && parameter[0].is_symbol())
+                inputs.emplace_back(parameter[0].name());
+        }
+    }
+    const builtin* row = world_.host().find_effect("%defatom");
+    if (!row) return fail(f.span, "defatom: this host has no task system");
+    node* registered = make(node_kind::effect_call, f.span);
+    registered->row = row;
+    registered->children.push_back(constant(f.content, f.span));
+    node* bound = nullptr;
+    if (ast::variable* var = bind_here(name)) {
+        bound = make(node_kind::bind_local, f.span);
+        bound->var = var;
+        var->is_task = true;
+        var->task_inputs = inputs;
+        bound->children.push_back(registered);
+        note_bound(*var);
+    } else {
+        bound = make(node_kind::define_global, f.span);
+        bound->index = world_.global_index(name);
+        bound->children.push_back(registered);
+        defined_.emplace(name);
+        defined_tasks_[name] = inputs;
+    }
+    node* all = make(node_kind::sequence, f.span);
+    all->children = {bound, constant(f[1].content, f.span)};
+    return all;
+}
+
+ast::node* analyzer::form_call_atomic_task(const form& f, position) {
+    if (f.size() < 2)
+        return fail(f.span, "call-atomic-task: expects a task and clauses (name expression)");
+    return clause_call(f, expression(f[1], inner()), 2);
+}
+
+ast::node* analyzer::form_parallel(const form& f, position) {
+    if (f.size() == 1) return constant(value::empty_list(), f.span);
+    node* made = make(node_kind::join_scope, f.span);
+    scope own;
+    scope_guard guard(*this, own);
+    ast::variable* group = declare("parallel group", own); // no symbol has this name
+    group->definite = group->bound_once = true;
+    made->variables.push_back(group);
+    made->constant = make_string(world_.memory(), "in part");
+    made->children.push_back(
+        constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
+    node* all = make(node_kind::sequence, f.span);
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        node* one = make(node_kind::branch, f[i].span);
+        node* join = make(node_kind::local, f.span);
+        join->var = group;
+        node* thunk = make(node_kind::make_lambda, f[i].span);
+        thunk->code = thunk_of(f[i]);
+        one->children = {join, constant(value::integer(static_cast<std::int64_t>(i - 1)), f.span),
+                         thunk};
+        all->children.push_back(one);
+    }
+    made->children.push_back(all);
+    return made;
+}
+
+/// An expression as a function of no parameters. Its binds stay inside, as in any branch.
+ast::lambda* analyzer::thunk_of(const form& f) {
+    value body = make_list(world_.memory(), std::array<value, 1>{f.content});
+    return lambda_of({body, f.span}, {value::empty_list(), f.span}, 0, {});
+}
+
+/// (%join-scope name policy "label" count body…): what map and its kin are made of in the prelude.
+ast::node* analyzer::form_join_scope(const form& f, position) {
+    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() ||
+        !f[3].content.is(kind::string)) {
+        return fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
+    }
+    node* made = make(node_kind::join_scope, f.span);
+    made->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
+    made->constant = f[3].content;
+    made->children.push_back(expression(f[4], inner()));
+    scope own;
+    scope_guard guard(*this, own);
+    ast::variable* group = declare(f[1].name(), own);
+    group->definite = group->bound_once = true;
+    made->variables.push_back(group);
+    made->children.push_back(body(f, 5, inner()));
+    return with_scope(own, made, 1);
+}
+
+/// (%branch join slot callee argument…)
+ast::node* analyzer::form_branch(const form& f, position) {
+    if (f.size() < 4)
+        return fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
+    node* made = make(node_kind::branch, f.span);
+    for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
+    return made;
+}
+
+} // namespace heddle::lang
