@@ -54,7 +54,17 @@ value type_error(native_call& call, std::span<value> arguments) {
     return call.fail(*std::move(named.failure()));
 }
 
-constexpr std::array<builtin, 5> rows{{
+/// (%fail part…): an evaluation error in the words of a prelude function.
+value raise_evaluation_error(native_call& call, std::span<value> arguments) {
+    std::string message;
+    for (const value& part : arguments)
+        message += part.is(kind::string) ? std::string(string_bytes(part)) : shown(part);
+    return call.fail(error(errc::evaluation, std::move(message)));
+}
+
+constexpr std::array<builtin, 6> rows{{
+    {"%fail", "part…", 1, builtin::any_number, builtin_kind::pure, &raise_evaluation_error,
+     "Raises an evaluation error.", "", "control"},
     {"%loop-count", "n", 1, 1, builtin_kind::pure, &loop_count, "The count of a loop, checked.", "",
      "control"},
     {"%type-error", "who index expected given", 4, 4, builtin_kind::pure, &type_error,

@@ -107,6 +107,12 @@ private:
     node* form_defatom(const form& f, position where);
     node* form_call_atomic_task(const form& f, position where);
     node* form_parallel(const form& f, position where);
+    node* form_director_loop(const form& f, position where);
+    node* form_iterative_loop(const form& f, position where);
+    node* loop_form(const form& f, std::string_view function,
+                    std::span<const std::string_view> clauses);
+    node* form_within(const form& f, position where);
+    node* form_with_config(const form& f, position where);
     node* form_join_scope(const form& f, position where);
     node* form_branch(const form& f, position where);
     node* named_let(const form& f, position where);

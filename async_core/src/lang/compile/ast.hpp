@@ -83,6 +83,7 @@ enum class node_kind : std::uint8_t {
     named_loop,    ///< label; children: initial values…, body
     loop_again,    ///< label; children: new values
     protect,       ///< try: body, handlers, finally
+    within,        ///< body, number or nothing; constant: what the trace of an error says
     with_settings, ///< map expression, body
     join_scope,    ///< variable, count, body; flag: policy; constant: label
     branch         ///< join, slot, callee, arguments…

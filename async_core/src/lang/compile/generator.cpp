@@ -202,6 +202,7 @@ void generator::to(const node& n, int dest) {
     case node_kind::named_loop: named_loop(n, dest, false); return;
     case node_kind::loop_again: loop_again(n); return;
     case node_kind::protect: protect(n, dest); return;
+    case node_kind::within: within(n, dest); return;
     case node_kind::with_settings: with_settings(n, dest); return;
     case node_kind::join_scope: join_scope(n, dest); return;
     case node_kind::branch: branch(n, dest); return;

@@ -58,6 +58,9 @@ private:
     void named_loop(const node& n, int dest, bool is_tail);
     void loop_again(const node& n);
     void protect(const node& n, int dest);
+    void within(const node& n, int dest);
+    void label_errors(std::size_t begin, std::size_t end, const value& label, int number,
+                      unsigned flag, source_span span);
     void with_settings(const node& n, int dest);
     void join_scope(const node& n, int dest);
     void branch(const node& n, int dest);

@@ -253,6 +253,36 @@ void generator::protect(const node& n, int dest) {
              n.span);
 }
 
+/// Errors in [begin, end) get a line in their trace. Costs nothing unless one is raised.
+void generator::label_errors(std::size_t begin, std::size_t end, const value& label, int number,
+                             unsigned flag, source_span span) {
+    mark give_back(*this);
+    const int caught = allocate();
+    const std::size_t past = emit(instruction::ad(op::jump, 0, 0), span);
+    out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                              static_cast<std::uint32_t>(here()),
+                              static_cast<std::uint16_t>(caught), false});
+    emit(instruction::abc(op::rethrow_within, static_cast<unsigned>(caught),
+                          static_cast<unsigned>(number),
+                          static_cast<unsigned>(constant_index(label)), flag),
+         span);
+    patch(past, here());
+}
+
+void generator::within(const node& n, int dest) {
+    mark give_back(*this);
+    const bool numbered = n.children.size() > 1;
+    const int number = numbered ? anywhere(*n.children[1]) : allocate();
+    const int result = dest == nowhere ? nowhere : allocate();
+    const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
+    to(*n.children[0], result);
+    label_errors(begin, here(), n.constant, number, numbered ? 0 : 2, n.span);
+    if (result != nowhere) {
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),
+             n.span);
+    }
+}
+
 void generator::with_settings(const node& n, int dest) {
     mark give_back(*this);
     const int result = dest == nowhere ? nowhere : allocate();

@@ -2,6 +2,7 @@
 #include "generator.hpp"
 
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/text.hpp>
 
 #include <algorithm>
 
@@ -33,7 +34,11 @@ void generator::repeat(const node& n, int dest) {
     emit(instruction::abc(op::add_i, static_cast<unsigned>(i), static_cast<unsigned>(i), 1),
          n.span);
     jump_back(start, n.span);
+    const std::size_t body_end = here() - 2; // before the counter is raised
     patch(end, here());
+    // The range begins with the second word of the comparison: a loop at the start of the body then
+    // has an instruction of the range before it, and no round pays for one.
+    label_errors(end, body_end, make_string(world_.memory(), "in round"), i, 1, n.span);
     if (last != nowhere)
         emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)),
              n.span);

@@ -14,9 +14,11 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 28> rows{{
+    static constexpr std::array<analyzer::special_form, 32> rows{{
         {"%branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
+        {"%with-config", &analyzer::form_with_config},
+        {"%within", &analyzer::form_within},
         {"and", &analyzer::form_and},
         {"begin", &analyzer::form_progn},
         {"bind", &analyzer::form_bind},
@@ -25,8 +27,10 @@ struct special_form_table {
         {"cond", &analyzer::form_cond},
         {"defatom", &analyzer::form_defatom},
         {"define", &analyzer::form_define},
+        {"director-evaluator-loop", &analyzer::form_director_loop},
         {"do", &analyzer::form_progn},
         {"if", &analyzer::form_if},
+        {"iterative-loop", &analyzer::form_iterative_loop},
         {"lambda", &analyzer::form_lambda},
         {"let", &analyzer::form_let},
         {"let*", &analyzer::form_let_star},

@@ -185,7 +185,7 @@ private:
         for (const handler& h : code_.handlers) {
             const bool inside =
                 h.begin < h.end && h.end <= code_.code.size() && h.target < code_.code.size();
-            if (!inside || !starts_[h.begin] || !starts_[h.target] || h.slot >= code_.registers) {
+            if (!inside || !starts_[h.target] || h.slot >= code_.registers) {
                 finding_ = "a handler that stands outside the code";
             }
         }

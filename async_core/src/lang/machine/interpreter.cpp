@@ -387,8 +387,7 @@ op_call : {
     if (callee.is(kind::builtin)) {
         // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow path.
         const builtin& row = callee.as_builtin();
-        if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
-            i.b <= row.max_arguments) {
+        if (row.how == builtin_kind::pure && i.b >= row.min_arguments && i.b <= row.max_arguments) {
             {
                 native_call call(memory_, row);
                 value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
@@ -490,6 +489,8 @@ op_rethrow : {
     error failure = caught->failure;
     SLOW(unwind(std::move(failure)));
 }
+op_rethrow_within:
+    SLOW(unwind(labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
 op_catch_value:
     R[i.a] = describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
     NEXT();

@@ -45,6 +45,7 @@ private:
                     const value& given);
     next unwind(error failure);
     void add_trace(error& failure) const;
+    [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
     void leave_frame();
     void finish_fiber(outcome& out);
 

@@ -369,6 +369,13 @@ void interpreter::add_trace(error& failure) const {
     }
 }
 
+/// The error with the line that a `%within` adds to its trace: "in round 3 of loop".
+error interpreter::labelled(error failure, instruction i, const value& number) const {
+    std::string line(string_bytes(f_.frames_.back().code->constants[i.c]));
+    if (i.x != 2 && number.is_integer()) line += " " + std::to_string(number.as_integer() + i.x);
+    return std::move(failure).with_trace(std::move(line));
+}
+
 void interpreter::leave_frame() {
     const frame& gone = top();
     value* R = f_.stack_ + gone.base;

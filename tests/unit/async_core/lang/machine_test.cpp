@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace heddle::lang::testing {
 namespace {
 
@@ -111,6 +113,18 @@ const example examples[] = {
     {"(map (lambda (x) (map (lambda (y) (pause (+ x y))) (list 1 2))) (list 10 20))",
      "((11 12) (21 22))"},
     {"(with ((model \"m\")) (+ 1 2))", "3"},
+    {"(director-evaluator-loop (max-iterations 4) (initial-director-input 0)"
+     " (director (lambda (i n) (+ i 1))) (executor (lambda (p n) (pause p)))"
+     " (evaluator (lambda (r p n) r)) (controller (lambda (f p r n) (list 'continue r))))",
+     "4"},
+    {"(director-evaluator-loop (max-iterations 2) (initial-director-input 7)"
+     " (director (lambda (i n) *loop-config*)) (executor (lambda (p n) p))"
+     " (evaluator (lambda (r p n) r)) (controller (lambda (f p r n) (list 'stop r))))",
+     "((max-iterations 2) (initial-director-input 7))"},
+    {"(iterative-loop (max-iterations 3) (initial-input 0) (test-command \"make\")"
+     " (executor (lambda (x n) (+ x n))) (validator (lambda (c n) (list c n)))"
+     " (controller (lambda (r v x n) (if (= n 2) (list 'stop (list r v)) (list 'continue r)))))",
+     "(3 (\"make\" 2))"},
     // errors
     {"(f 1)", "UnboundSymbolError: unbound symbol 'f'"},
     {"(let ((x 1) (y x)) y)", "UnboundSymbolError: unbound symbol 'x'"},
@@ -365,6 +379,24 @@ TEST(machine, errors_show_line_caret_and_trace) {
         "  in 'inner' (after 1 tail call) (test:1:1)\n"
         "  while mapping item 1\n"
         "  in 'map' (after 2 tail calls) (test:5:7)\n");
+}
+
+TEST(machine, traces_name_the_round_and_the_phase) {
+    lang_world world;
+    outcome ended =
+        world.run("(define n 0) (loop 3 (progn (set! n (+ n 1)) (if (= n 2) (error \"no\") n)))");
+    ASSERT_TRUE(ended.failure);
+    ASSERT_FALSE(ended.failure->info().trace.empty());
+    EXPECT_EQ(ended.failure->info().trace.back().what, "in round 2");
+    ended = world.run(
+        "(iterative-loop (max-iterations 5) (initial-input 0) (test-command \"\")"
+        " (executor (lambda (x n) (if (= n 3) (error \"no\") n))) (validator list)"
+        " (controller (lambda (r v x n) (list 'continue r))))");
+    ASSERT_TRUE(ended.failure);
+    const auto& trace = ended.failure->info().trace;
+    EXPECT_TRUE(std::any_of(trace.begin(), trace.end(), [](const trace_entry& entry) {
+        return entry.what == "in the executor, iteration 3";
+    }));
 }
 
 TEST(machine, unknown_names_get_suggestions) {

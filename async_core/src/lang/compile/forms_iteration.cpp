@@ -1,0 +1,93 @@
+// director-evaluator-loop and iterative-loop (language.md 5). Their clauses are checked here; the loops
+// themselves are functions of the prelude, so that every phase may wait.
+#include "analyzer.hpp"
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+/// Each clause once, in any order: (name expression). The expressions become the arguments of a
+/// function of the prelude, in the order of `clauses`.
+ast::node* analyzer::loop_form(const form& f, std::string_view function,
+                               std::span<const std::string_view> clauses) {
+    const std::string who(f[0].name());
+    std::vector<node*> values(clauses.size(), nullptr);
+    for (std::size_t i = 1; i < f.size() && !failed(); ++i) {
+        const form clause = f[i];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
+            return fail(clause.span, who + ": expected a clause (name expression), not " +
+                                         shown(clause.content));
+        }
+        const std::string name(clause[0].name());
+        const auto found = std::find(clauses.begin(), clauses.end(), name);
+        if (found == clauses.end()) {
+            return fail(clause.span, who + ": unknown clause '" + name + "'",
+                        suggest_names(name, {clauses.begin(), clauses.end()}));
+        }
+        if (clause.size() != 2) {
+            return fail(clause.span, who + ": the clause '" + name +
+                                         "' must hold one expression, not " +
+                                         count_of(clause.size() - 1));
+        }
+        node*& slot = values[static_cast<std::size_t>(found - clauses.begin())];
+        if (slot) return fail(clause.span, who + ": the clause '" + name + "' is repeated");
+        slot = make(node_kind::within, clause.span);
+        slot->constant = make_string(world_.memory(), "in the clause '" + name + "' of " + who);
+        slot->children.push_back(expression(clause[1], inner()));
+    }
+    if (failed()) return constant({}, f.span);
+    std::string missing;
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+        if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
+    }
+    if (!missing.empty()) return fail(f.span, who + ": missing clause " + missing);
+    node* made = make(node_kind::call, f.span);
+    node* callee = make(node_kind::global, f.span);
+    callee->index = world_.global_index(function);
+    made->children.push_back(callee);
+    made->children.insert(made->children.end(), values.begin(), values.end());
+    return made;
+}
+
+ast::node* analyzer::form_director_loop(const form& f, position) {
+    static constexpr std::array<std::string_view, 6> clauses{
+        "max-iterations", "initial-director-input", "director", "executor", "evaluator",
+        "controller"};
+    return loop_form(f, "%director-evaluator-loop", clauses);
+}
+
+ast::node* analyzer::form_iterative_loop(const form& f, position) {
+    static constexpr std::array<std::string_view, 6> clauses{
+        "max-iterations", "initial-input", "test-command", "executor", "validator", "controller"};
+    return loop_form(f, "%iterative-loop", clauses);
+}
+
+/// (%within "label" number body…): errors of the body say "label number" in their trace.
+ast::node* analyzer::form_within(const form& f, position) {
+    if (f.size() < 4 || !f[1].content.is(kind::string)) {
+        return fail(f.span, "%within: expects a label, a number and a body");
+    }
+    node* made = make(node_kind::within, f.span);
+    made->constant = f[1].content;
+    node* number = expression(f[2], inner());
+    made->children = {body(f, 3, inner()), number};
+    return made;
+}
+
+/// (%with-config value body…): *loop-config* in the dynamic extent of the body.
+ast::node* analyzer::form_with_config(const form& f, position) {
+    if (f.size() < 3) return fail(f.span, "%with-config: expects a value and a body");
+    node* name = constant(make_string(world_.memory(), "*loop-config*"), f.span);
+    node* made = make(node_kind::with_settings, f.span);
+    made->children.push_back(builtin_node("dict", f.span, {name, expression(f[1], inner())}));
+    made->children.push_back(body(f, 2, inner()));
+    return made;
+}
+
+} // namespace heddle::lang
