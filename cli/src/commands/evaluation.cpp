@@ -99,6 +99,10 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
         output.err("interrupted: " + counts.summary() + "\n");
         return code;
     }
+    // A mistake of the command line has no place in the source and no kind in the language.
+    if (code == exit_code::usage && failure.code() == errc::invalid_argument) {
+        return tell_usage_error(failure, options.json, output);
+    }
     output.err(run.world->render(failure, output.err_in_colour()));
     if (counts.any() && options.verbosity >= 0)
         output.err("before that: " + counts.summary() + "\n");

@@ -1,0 +1,152 @@
+// Every page's code does what the page says.
+#include "child_process.hpp"
+#include "page_blocks.hpp"
+#include "scratch_directory.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/tasks/session_tasks.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace heddle::docs_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Pages whose blocks are run. docs/reference/scripted-model.md has blocks of its own kinds, which
+/// the tests of the scripted model read.
+std::vector<std::string> pages() {
+    const fs::path root = HEDDLE_SOURCE_DIR;
+    std::vector<std::string> found{"README.md"};
+    for (const auto& entry : fs::recursive_directory_iterator(root / "docs")) {
+        if (entry.path().extension() == ".md") {
+            found.push_back(fs::relative(entry.path(), root).string());
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+coro::task<void> evaluate(host::session* world, std::string text, result<lang::value>* ended) {
+    result<lang::value> value = co_await world->evaluate("page", std::move(text));
+    *ended = std::move(value);
+}
+
+class page : public testing::TestWithParam<std::string> {
+protected:
+    page() {
+        parts.operators = tasks::operators({});
+        engine = std::make_unique<host::engine>(loop, parts);
+        world = engine->new_session().value();
+    }
+
+    void run(const page_step& step) {
+        switch (step.what) {
+        case page_step::kind::evaluate: return run_evaluation(step);
+        case page_step::kind::write_file: scratch.file(step.name, step.text); return;
+        case page_step::kind::command: return run_command(step);
+        }
+    }
+
+    void run_evaluation(const page_step& step) {
+        result<lang::value> ended = lang::value();
+        coro::spawn(loop, evaluate(world.get(), step.text, &ended), [](std::exception_ptr) {});
+        context.restart();
+        context.run();
+        constexpr std::string_view failing = "error: ";
+        if (step.checked && step.expected.starts_with(failing)) {
+            ASSERT_FALSE(ended) << lang::print_value(*ended);
+            EXPECT_NE(ended.error().message().find(step.expected.substr(failing.size())),
+                      std::string::npos)
+                << world->render(ended.error());
+            return;
+        }
+        ASSERT_TRUE(ended) << world->render(ended.error());
+        if (step.checked) {
+            EXPECT_EQ(lang::print_value(*ended), step.expected);
+        }
+    }
+
+    void run_command(const page_step& step) {
+        const fs::path program = HEDDLE_PROGRAM;
+        std::string command = step.text;
+        const std::string of_build = "build/dev/bin/heddle";
+        if (command.starts_with(of_build)) command.replace(0, of_build.size(), "heddle");
+        if (!command.starts_with("heddle ")) return;
+        cli_test::child_options options;
+        options.directory = scratch.path();
+        const std::string with_path =
+            "PATH='" + program.parent_path().string() + "':$PATH; { " + command + "\n} 2>&1";
+        const auto ended = cli_test::child_process({"sh", "-c", with_path}, options).wait();
+        EXPECT_TRUE(output_matches(step.expected, ended.out))
+            << "the page shows:\n"
+            << step.expected << "the command says:\n"
+            << ended.out;
+    }
+
+    cli_test::scratch_directory scratch;
+    boost::asio::io_context context;
+    coro::event_loop loop{context};
+    host::engine_parts parts;
+    std::unique_ptr<host::engine> engine;
+    std::unique_ptr<host::session> world;
+};
+
+TEST_P(page, does_what_it_says) {
+    const auto text = text_of(fs::path(HEDDLE_SOURCE_DIR) / GetParam());
+    ASSERT_FALSE(text.empty());
+    for (const page_step& step : steps_of_page(text)) {
+        SCOPED_TRACE(GetParam() + ":" + std::to_string(step.line) + ":\n" + step.text);
+        run(step);
+    }
+}
+
+std::string name_of_page(const testing::TestParamInfo<std::string>& page_info) {
+    std::string name = page_info.param;
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, page, testing::ValuesIn(pages()), name_of_page);
+
+TEST(page_blocks, are_cut_into_steps) {
+    const auto steps = steps_of_page(
+        "# x\n```heddle\n(define a 1)\na ;=> 1\n(b) ;=> error: b\n(c)\n"
+        "```\n```sh\nrm\n```\n```json file=r.json\n{}\n```\n"
+        "```console\n$ heddle eval 1\n1\n$ heddle x\n…\n```\n");
+    ASSERT_EQ(steps.size(), 6U);
+    EXPECT_EQ(steps[0].text, "(define a 1)\na \n");
+    EXPECT_EQ(steps[0].expected, "1");
+    EXPECT_EQ(steps[1].expected, "error: b");
+    EXPECT_EQ(steps[1].line, 5U);
+    EXPECT_FALSE(steps[2].checked);
+    EXPECT_EQ(steps[3].name, "r.json");
+    EXPECT_EQ(steps[4].text, "heddle eval 1");
+    EXPECT_EQ(steps[4].expected, "1\n");
+    EXPECT_EQ(steps[5].expected, "…\n");
+}
+
+TEST(page_blocks, compare_output_with_gaps) {
+    EXPECT_TRUE(output_matches("a\nb\n", "a\nb\n"));
+    EXPECT_FALSE(output_matches("a\nb\n", "a\nb\nc\n"));
+    EXPECT_TRUE(output_matches("a\n…\nc\n", "a\nb\nb\nc\n"));
+    EXPECT_FALSE(output_matches("a\n…\nc\n", "a\nb\n"));
+    EXPECT_TRUE(output_matches("…\n", "anything\n"));
+    EXPECT_FALSE(output_matches("b\n…\n", "a\nb\n"));
+}
+
+} // namespace
+} // namespace heddle::docs_test
