@@ -2,7 +2,9 @@
 // TaskResult built; beside the floor of bench_http.sh. With a fourth argument the run is cancelled
 // after that many milliseconds, and the time until every socket is closed is measured.
 //
-//   bench_workflow BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS]
+//   bench_workflow BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS | drop]
+//
+// `drop` lets go of each result at once, so that the peak is the memory of the calls in flight.
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 
 using namespace heddle;
 
@@ -30,6 +33,11 @@ constexpr const char* workflow = R"((defatom ask
   (reduce (lambda (done result) (if (ok? result) (+ done 1) done))
           0
           (map (lambda (item) (ask item)) (range n))))
+
+(define answered 0)
+(define (run-and-drop n)
+  (for-each (lambda (item) (when (ok? (ask item)) (set! answered (+ answered 1)))) (range n))
+  answered)
 )";
 
 struct usage {
@@ -51,6 +59,7 @@ struct job {
     ports::http_port* client = nullptr;
     std::int64_t calls = 0;
     std::size_t in_flight = 0;
+    const char* function = "run";
     coro::cancel_source cancel;
     std::int64_t ok = 0;
     bool cancelled = false;
@@ -70,8 +79,8 @@ coro::task<void> run(job* work) {
         co_return;
     }
     std::vector<lang::value> arguments{lang::value::integer(work->calls)};
-    const result<lang::value> done =
-        co_await work->session->call(*work->session->global("run"), std::move(arguments), options);
+    const result<lang::value> done = co_await work->session->call(
+        *work->session->global(work->function), std::move(arguments), options);
     if (work->cancel.requested()) {
         work->close_seconds =
             std::chrono::duration<double>(coro::clock::now() - work->asked).count();
@@ -102,7 +111,7 @@ coro::task<result<void>> cancel_later(job* work, coro::call_context context, int
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS]\n",
+        std::fprintf(stderr, "usage: %s BASE_URL CALLS_IN_FLIGHT CALLS [CANCEL_AFTER_MS | drop]\n",
                      argv[0]);
         return 2;
     }
@@ -134,7 +143,9 @@ int main(int argc, char** argv) {
     work.in_flight = static_cast<std::size_t>(std::atoll(argv[2]));
     work.calls = std::atoll(argv[3]);
     coro::nursery timers(coro::call_context{&loop, nullptr, {}});
-    if (argc > 4) timers.start(cancel_later(&work, timers.context(), std::atoi(argv[4])));
+    const bool drop = argc > 4 && std::string_view(argv[4]) == "drop";
+    if (drop) work.function = "run-and-drop";
+    if (argc > 4 && !drop) timers.start(cancel_later(&work, timers.context(), std::atoi(argv[4])));
 
     const usage before = usage_now();
     const auto began = coro::clock::now();
