@@ -33,7 +33,8 @@ public:
         } catch (const CLI::CallForVersion& asked) {
             return early_end{exit_code::done, std::string(asked.what()) + "\n"};
         } catch (const CLI::Success&) { // --help
-            return early_end{exit_code::done, innermost().help()};
+            CLI::App& asked = innermost();
+            return early_end{exit_code::done, asked.help(full_name(asked.get_parent()))};
         } catch (const CLI::ExtrasError&) {
             return mistake(about_extras());
         } catch (const CLI::RequiredError& wrong) {
@@ -42,6 +43,7 @@ public:
         } catch (const CLI::ParseError& wrong) {
             return mistake(wrong.what());
         }
+        if (quiet_ && verbose_ > 0) return mistake("--quiet and --verbose exclude each other");
         if (run_->parsed()) return finish(run_request_);
         if (eval_->parsed()) return finish(eval_request_);
         serve_request_.verbosity = verbosity();
@@ -109,7 +111,7 @@ private:
         command.add_option("-c,--concurrency", options.concurrency, "Branches at a time")
             ->capture_default_str()
             ->type_name("N")
-            ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+            ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
         command.add_option("-t,--timeout", timeout_, "End the run after this many seconds")
             ->type_name("S");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
@@ -126,8 +128,8 @@ private:
     }
 
     void add_verbosity(CLI::App& command) {
-        auto* more = command.add_flag("-v,--verbose", verbose_, "Log more; -vv for debugging");
-        command.add_flag("-q,--quiet", quiet_, "Errors only, no progress")->excludes(more);
+        command.add_flag("-v,--verbose", verbose_, "Log more; -vv for debugging");
+        command.add_flag("-q,--quiet", quiet_, "Errors only, no progress");
     }
 
     [[nodiscard]] int verbosity() const { return quiet_ ? -1 : static_cast<int>(verbose_); }
@@ -152,13 +154,19 @@ private:
         return *at;
     }
 
+    /// "heddle model serve"; empty for null.
+    [[nodiscard]] static std::string full_name(const CLI::App* command) {
+        std::string name;
+        for (; command; command = command->get_parent()) {
+            name = command->get_name() + (name.empty() ? "" : " ") + name;
+        }
+        return name;
+    }
+
     [[nodiscard]] early_end mistake(std::string what) {
         CLI::App& command = innermost();
-        std::string name = command.get_name();
-        for (const CLI::App* outer = command.get_parent(); outer; outer = outer->get_parent()) {
-            name.insert(0, outer->get_name() + " ");
-        }
-        return {exit_code::usage, "heddle: " + what + "\nsee: " + name + " --help\n"};
+        return {exit_code::usage,
+                "heddle: " + what + "\nsee: " + full_name(&command) + " --help\n"};
     }
 
     [[nodiscard]] std::string about_extras() {

@@ -38,7 +38,7 @@ private:
     explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;
-    boost::asio::io_context context_{1}; // one thread: Asio leaves out what others would need
+    boost::asio::io_context context_{1}; // run by one thread
     coro::event_loop loop_;
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
