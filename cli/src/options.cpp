@@ -158,7 +158,8 @@ private:
     [[nodiscard]] static std::string full_name(const CLI::App* command) {
         std::string name;
         for (; command; command = command->get_parent()) {
-            name = command->get_name() + (name.empty() ? "" : " ") + name;
+            if (!name.empty()) name.insert(0, " ");
+            name.insert(0, command->get_name());
         }
         return name;
     }

@@ -81,6 +81,7 @@ std::string table::text(unsigned width) const {
     };
     add_row(columns_);
     std::vector<std::string> rules;
+    rules.reserve(wide.size());
     for (const std::size_t one : wide) rules.emplace_back(one, '-');
     add_row(rules);
     for (const auto& row : rows_) add_row(row);

@@ -64,9 +64,9 @@ fi
 cat <<TEXT
 
 Done in $seconds s. What to try next:
-  $heddle run $here/review.heddle --help
-  $here/run.sh $heddle DIRECTORY            # review another project
-  HEDDLE_REVIEW_LIMIT=5 $here/run.sh $heddle
-  OPENAI_API_KEY=… $here/run.sh $heddle     # a real model (OPENAI_BASE_URL, HEDDLE_MODEL)
-  and read examples/review/review.heddle: the whole workflow is one short page
+  $here/run.sh $heddle DIRECTORY              # review another project
+  $heddle run $here/review.heddle --workspace $project \\
+      --model scripted:$here/rules.json --input rows:=30 --json   # as JSON, no server
+  OPENAI_API_KEY=… $here/run.sh $heddle       # a real model (OPENAI_BASE_URL, HEDDLE_MODEL)
+  and read $here/review.heddle: the whole workflow is one page
 TEXT

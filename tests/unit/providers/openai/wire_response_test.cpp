@@ -208,7 +208,8 @@ TEST(openai_wire_response, every_answer_of_the_mock_is_read) {
                     EXPECT_EQ(read->usage.value().output, 8);
                 } else if (name == "stream-unicode") {
                     EXPECT_EQ(read->text,
-                              "Zażółć gęślą jaźń — 日本語 🧵 \"quoted\" \\ back\tslash\nnew "
+                              "Zażółć gęślą jaźń — 日本語 🧵 \"quoted\" \\ "
+                              "back\tslash\nnew "
                               "line");
                 } else if (name == "stream-tool") {
                     ASSERT_EQ(read->tool_calls.size(), 2U);
