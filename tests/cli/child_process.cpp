@@ -65,7 +65,11 @@ child_process::child_process(std::vector<std::string> command, child_options opt
         out.write = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
     }
     std::vector<std::string> variables{std::string("PATH=") + std::getenv("PATH")};
-    for (const auto& [name, text] : options.variables) variables.push_back(name + "=" + text);
+    for (const auto& [name, text] : options.variables) {
+        std::string& made = variables.emplace_back(name);
+        made += '=';
+        made += text;
+    }
     auto argv = pointers(command);
     auto environment = pointers(variables);
 
