@@ -17,7 +17,7 @@ class run_driver final : public lang::fiber_driver,
                          private coro::timer_node {
 public:
     run_driver(session& owner, const run_options& options);
-    ~run_driver();
+    ~run_driver() override;
 
     /// Runs the main fiber and everything below it to the end.
     [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);

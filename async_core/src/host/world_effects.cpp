@@ -115,11 +115,11 @@ protected:
         if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
         return std::string(lang::string_bytes(path));
     }
-    [[nodiscard]] static error in_script(error failure, std::string_view who) {
+    [[nodiscard]] static error in_script(const error& failure, std::string_view who) {
         if (failure.is_cancelled()) return failure;
         return error(lang::errc::evaluation, std::string(who) + ": " + failure.message())
             .with_hint(failure.info().hint)
-            .with_cause(std::move(failure));
+            .with_cause(failure);
     }
 };
 

@@ -145,7 +145,7 @@ error from_http_error(error failure, std::string_view provider_name) {
     return std::move(made)
         .with_origin(failure.info().origin)
         .with_retryable(retryable)
-        .with_cause(std::move(failure));
+        .with_cause(failure);
 }
 
 } // namespace heddle::providers::openai

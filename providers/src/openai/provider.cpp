@@ -247,8 +247,7 @@ result<std::unique_ptr<ports::llm_port>> make_openai_provider(ports::http_port& 
     }
     auto origin = http.origin(url.origin);
     if (!origin) {
-        return wrong_setting(options.name, origin.error().message())
-            .with_cause(std::move(origin).error());
+        return wrong_setting(options.name, origin.error().message()).with_cause(origin.error());
     }
     const wire_dialect dialect =
         options.dialect.value_or(official ? wire_dialect::openai : wire_dialect::compatible);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace heddle::lang {
 
@@ -17,28 +18,35 @@ using ast::node_kind;
 ast::node* analyzer::loop_form(const form& f, std::string_view function,
                                std::span<const std::string_view> clauses) {
     const std::string who(f[0].name());
+    const auto refuse = [&](source_span where, std::initializer_list<std::string_view> parts,
+                            std::string hint = {}) {
+        std::string message = who + ": ";
+        for (const std::string_view part : parts) message += part;
+        return fail(where, std::move(message), std::move(hint));
+    };
     std::vector<node*> values(clauses.size(), nullptr);
     for (std::size_t i = 1; i < f.size() && !failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
-            return fail(clause.span, who + ": expected a clause (name expression), not " +
-                                         shown(clause.content));
+            return refuse(clause.span,
+                          {"expected a clause (name expression), not ", shown(clause.content)});
         }
         const std::string name(clause[0].name());
         const auto found = std::find(clauses.begin(), clauses.end(), name);
         if (found == clauses.end()) {
-            return fail(clause.span, who + ": unknown clause '" + name + "'",
-                        suggest_names(name, {clauses.begin(), clauses.end()}));
+            return refuse(clause.span, {"unknown clause '", name, "'"},
+                          suggest_names(name, {clauses.begin(), clauses.end()}));
         }
         if (clause.size() != 2) {
-            return fail(clause.span, who + ": the clause '" + name +
-                                         "' must hold one expression, not " +
-                                         count_of(clause.size() - 1));
+            return refuse(clause.span, {"the clause '", name, "' must hold one expression, not ",
+                                        count_of(clause.size() - 1)});
         }
         node*& slot = values[static_cast<std::size_t>(found - clauses.begin())];
-        if (slot) return fail(clause.span, who + ": the clause '" + name + "' is repeated");
+        if (slot) return refuse(clause.span, {"the clause '", name, "' is repeated"});
+        std::string label = "in the clause '";
+        label.append(name).append("' of ").append(who);
         slot = make(node_kind::within, clause.span);
-        slot->constant = make_string(world_.memory(), "in the clause '" + name + "' of " + who);
+        slot->constant = make_string(world_.memory(), label);
         slot->children.push_back(expression(clause[1], inner()));
     }
     if (failed()) return constant({}, f.span);
@@ -46,7 +54,7 @@ ast::node* analyzer::loop_form(const form& f, std::string_view function,
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
     }
-    if (!missing.empty()) return fail(f.span, who + ": missing clause " + missing);
+    if (!missing.empty()) return refuse(f.span, {"missing clause ", missing});
     node* made = make(node_kind::call, f.span);
     node* callee = make(node_kind::global, f.span);
     callee->index = world_.global_index(function);

@@ -206,9 +206,11 @@ result<void> verify(const function& code, std::size_t globals) {
         work.pop_back();
         const std::string finding = check(*next, globals).run();
         if (!finding.empty()) {
-            const std::string name = next->name.empty() ? "a lambda" : "'" + next->name + "'";
-            return error(heddle::errc::invalid_argument, "code of " + name + ": " + finding)
-                .with_span(next->span);
+            std::string message = "code of ";
+            message.append(next->name.empty() ? "a lambda" : next->name)
+                .append(": ")
+                .append(finding);
+            return error(heddle::errc::invalid_argument, std::move(message)).with_span(next->span);
         }
         work.insert(work.end(), next->functions.begin(), next->functions.end());
     }

@@ -191,12 +191,10 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     permit right{group->scope(), false};
     if (right.scope) {
         permit& own = strand_permit();
-        if (take_grant(right.scope)) {
-            right.held = true;
-        } else if (own.scope == right.scope && own.held) {
+        if (own.scope == right.scope && own.held) {
             own.held = false; // lent to the branch
             right.held = true;
-        } else if (right.scope->try_acquire()) {
+        } else if (take_grant(right.scope) || right.scope->try_acquire()) {
             right.held = true;
         } else {
             top().at -= 2; // tried again once a permit was handed over

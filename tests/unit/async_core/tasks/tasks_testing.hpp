@@ -10,6 +10,8 @@
 
 #include <loopback_runner.hpp>
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <functional>
 #include <string>
