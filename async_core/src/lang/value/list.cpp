@@ -56,7 +56,9 @@ value list_push_front(heap& memory, value item, value list) {
         return std::move(list).window(offset, length + 1);
     }
     // Grown downwards: the free room is in front.
-    const std::size_t capacity = length < 4 ? 4 : (length + 1) * 2;
+    // Offsets have 28 bits.
+    const std::size_t capacity =
+        length < 4 ? 4 : std::min<std::size_t>((length + 1) * 2, value::max_length);
     list_object* grown = make_storage(memory, capacity, capacity - length);
     append(grown, list_items(list));
     new (grown->items() + --grown->begin) value(std::move(item));
