@@ -17,6 +17,14 @@ enum class op : std::uint8_t {
 #undef HEDDLE_OP
 };
 
+// One name for each field, whichever way an opcode reads them: worth an extension that both
+// compilers have.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnested-anon-types"
+#pragma clang diagnostic ignored "-Wgnu-anonymous-struct"
+#endif
+
 /// Eight bytes. `d` lies over `b` and `c`.
 struct instruction {
     op code;
@@ -49,6 +57,10 @@ struct instruction {
         return i;
     }
 };
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 static_assert(sizeof(instruction) == 8);
 
 /// Where a closure takes a captured value from when it is made.
