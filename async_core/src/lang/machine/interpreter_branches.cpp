@@ -205,17 +205,33 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     f_.branches_.push_back({f_.frames_.size(), R[operands.b],
                             static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
                             f_.settings_});
+    const value& callee = R[i.a];
+    if (callee.is(kind::closure)) {
+        const function* code = closure_of(callee)->code;
+        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+            const std::size_t first = base + i.a + 1U;
+            f_.reserve(first + code->registers);
+            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(first));
+            if (fuel_ > 1) {
+                --fuel_;
+                return next::go_on;
+            }
+            fuel_ = 0;
+            return check_slice();
+        }
+    }
     return call_value(base + i.a, i.b, false);
 }
 
 void interpreter::branch_done(std::size_t base, instruction i) {
-    inline_branch ended = std::move(f_.branches_.back());
-    f_.branches_.pop_back();
+    const inline_branch& ended = f_.branches_.back();
+    const permit right = ended.right;
     static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(f_.stack_[base + i.a]));
-    if (!ended.right.held) return;
+    f_.branches_.pop_back();
+    if (!right.held) return;
     permit& own = strand_permit();
-    if (own.scope == ended.right.scope && !own.held) own.held = true; // given back
-    else ended.right.scope->release();
+    if (own.scope == right.scope && !own.held) own.held = true; // given back
+    else right.scope->release();                                // its join stands in a register
 }
 
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {
