@@ -46,8 +46,10 @@ interpreter::next interpreter::check_slice() {
     slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
+        const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
+        const std::uint64_t left = borrowed ? budget_.cleanup_steps : budget_.steps;
         given_ = fuel_ = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps)));
+            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
     };
     refill();
     if (f_.incoming_) {
@@ -79,10 +81,10 @@ interpreter::next interpreter::check_slice() {
         memory_.charge(bytes);
         memory_.discharge(std::exchange(f_.charged_frames_, bytes));
     }
-    if (f_.cancellation_masked()) return next::go_on;
+    if (f_.cancellation_masked()) return check_cleanup(spent);
     if (budget_.steps == 0)
         return raise(error(errc::limit, "the step limit of this run is used up"));
-    if (memory_.over_limit()) {
+    if (memory_.over_limit() && memory_.limit_used_up()) {
         return raise(
             error(errc::limit, "the memory limit of this run (" +
                                    std::to_string(memory_.limit() / (1024 * 1024)) +
@@ -93,6 +95,23 @@ interpreter::next interpreter::check_slice() {
     if (f_.frames_.size() > budget_.max_frames) {
         return raise(
             error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
+    }
+    return next::go_on;
+}
+
+/// Cleanups may go on when a run is over, and a little beyond its memory limit, but not for ever.
+interpreter::next interpreter::check_cleanup(std::uint64_t spent) {
+    if (f_.cancel_requested() || budget_.steps == 0) {
+        budget_.cleanup_steps -= std::min(budget_.cleanup_steps, std::max<std::uint64_t>(1, spent));
+        if (budget_.cleanup_steps == 0 && f_.cancel_requested())
+            return unwind(error::cancelled(f_.cancelled_because()).with_span(here()));
+        if (budget_.cleanup_steps == 0)
+            return raise(error(errc::limit, "the step limit of this run is used up, and so is what "
+                                            "'finally' may use after it"));
+    }
+    if (const std::size_t limit = memory_.limit();
+        limit != SIZE_MAX && memory_.used() > limit + limit / 4 && memory_.limit_used_up()) {
+        return raise(error(errc::limit, "the memory limit of this run is used up inside 'finally'"));
     }
     return next::go_on;
 }
