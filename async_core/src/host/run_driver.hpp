@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <random>
 
 namespace heddle::host {
 
@@ -37,6 +38,8 @@ private:
     void begin_branch(std::unique_ptr<lang::fiber> strand);
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
+    [[nodiscard]] unsigned turns_to_wait();
+    void slice_ended(std::uint64_t steps);
     [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
 
     void wake(lang::fiber& ready) noexcept override;
@@ -52,6 +55,7 @@ private:
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber
     bool past_deadline_ = false;
+    std::optional<std::mt19937_64> order_; ///< with a schedule seed
 };
 
 } // namespace heddle::host

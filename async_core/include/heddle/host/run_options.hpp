@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace heddle::host {
 
@@ -16,6 +17,12 @@ struct run_options {
     std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes beyond what the session already holds
     std::uint64_t step_limit = UINT64_MAX;        ///< calls and back-edges
     std::uint32_t slice = 2000;                   ///< steps between looks at clock and cancellation
+    /// 0: branches that are ready run first come, first served. Else this seed decides their order,
+    /// and where a computing branch makes room for others: the same seed, the same order, as far as
+    /// the outside answers in the same order (docs/reference/determinism.md).
+    std::uint64_t schedule_seed = 0;
+    /// Called between slices with the steps of the run so far; may ask for cancellation. Must not throw.
+    std::function<void(std::uint64_t)> after_slice;
 };
 
 } // namespace heddle::host
