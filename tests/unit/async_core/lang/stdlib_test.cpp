@@ -1,6 +1,5 @@
 // The standard library as a whole: every module reads, compiles and loads, keeps to the rules that
 // docs/library/README.md gives, and every example in a docstring holds.
-#include "lang/stdlib/stdlib_sources.hpp"
 #include "lang_world.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -15,6 +14,8 @@
 #include <map>
 #include <set>
 #include <sstream>
+
+#include <stdlib_text.hpp>
 
 namespace heddle::lang::testing {
 namespace {
@@ -65,14 +66,14 @@ class module : public ::testing::TestWithParam<library_source> {};
 
 TEST_P(module, reads_compiles_and_loads) {
     lang_world world;
-    const outcome loaded = world.run(std::string(GetParam().text));
+    const outcome loaded = world.run(module_text(GetParam().name));
     EXPECT_EQ(loaded.kind, outcome_kind::done)
         << (loaded.failure ? loaded.failure->message() : "not done");
 }
 
 TEST_P(module, examples_of_its_docstrings_hold) {
     lang_world world;
-    world.run(std::string(GetParam().text));
+    world.run(module_text(GetParam().name));
     std::size_t count = 0;
     for (const definition& one : definitions(world)) {
         if (one.module != GetParam().name) continue;
