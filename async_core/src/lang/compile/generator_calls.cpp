@@ -57,6 +57,15 @@ void generator::closure(const node& n, int dest) {
 }
 
 void generator::call(const node& n, int dest, bool is_tail) {
+    // A call of the prelude keeps its frame, so that errors can tell the user's place. The prelude
+    // returns to its callers; nothing that could go on for ever passes through it in tail position.
+    if (is_tail && n.children[0]->kind == node_kind::global && !out_->library &&
+        world_.is_library_global(n.children[0]->index)) {
+        mark give_back(*this);
+        const int r = fresh(n);
+        emit(instruction::abc(op::return_value, static_cast<unsigned>(r)), n.span);
+        return;
+    }
     mark give_back(*this);
     // The callee's register gets the result; `dest` serves when it is the newest one.
     const int a = !is_tail && dest != nowhere && dest == next_ - 1 ? dest : allocate();
@@ -353,6 +362,31 @@ void generator::branch(const node& n, int dest) {
     if (dest != nowhere)
         emit(instruction::ad(op::load_const, static_cast<unsigned>(dest), constant_index(value())),
              n.span);
+}
+
+/// The code becomes a function without parameters over the cells of what it sees, and is called.
+void generator::eval_code(const node& n, int dest, bool is_tail) {
+    mark give_back(*this);
+    const int a = fresh(*n.children[0]);
+    const auto ua = static_cast<unsigned>(a);
+    for (const ast::variable* var : n.variables) {
+        const auto r = static_cast<unsigned>(allocate());
+        if (var->owner == &source_) {
+            emit(instruction::abc(op::move, r, static_cast<unsigned>(var->slot)), n.span);
+        } else {
+            emit(instruction::abc(op::up_get, r, capture_index(*var)), n.span);
+        }
+    }
+    emit_wide(instruction::abc(op::eval_code, ua, static_cast<unsigned>(n.variables.size())),
+              constant_index(n.constant), n.span);
+    if (is_tail) {
+        emit(instruction::abc(op::tail_call, ua, 0), n.span);
+        emit(instruction::abc(op::return_value, ua), n.span);
+        return;
+    }
+    emit(instruction::abc(op::call, ua, 0), n.span);
+    if (dest != nowhere && dest != a)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
 }
 
 } // namespace heddle::lang
