@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdlib_text.hpp>
-
 namespace heddle::lang::testing {
 namespace {
 
@@ -33,7 +31,9 @@ protected:
         if (GetParam() == 3) made.concurrency = 1;
         return made;
     }
-    void load(std::string_view module) { world.run(module_text(module) + helpers); }
+    void load(std::string_view module) {
+        world.run("(import std/" + std::string(module) + ")" + helpers);
+    }
     std::string shown(const std::string& program) { return world.shown(program, how()); }
 
     lang_world world;
@@ -126,7 +126,7 @@ TEST_P(patterns, vote_ends_the_rest_once_the_winner_is_certain) {
 TEST_P(patterns, vote_is_cancelled_at_any_step) {
     for (std::int64_t k = 0; k < 60; k += 3) {
         lang_world one;
-        one.run(module_text("voting"));
+        one.run("(import std/voting)");
         schedule at = how();
         at.cancel_at = k;
         const std::string shown = one.shown(

@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdlib_text.hpp>
-
 namespace heddle::lang::testing {
 namespace {
 
@@ -20,7 +18,7 @@ struct expectation {
 
 void expect_all(std::string_view module, std::initializer_list<expectation> all) {
     lang_world world;
-    world.run(module_text(module));
+    world.run("(import std/" + std::string(module) + ")");
     for (const expectation& each : all) {
         EXPECT_THAT(world.shown(each.program), StartsWith(each.shown)) << each.program;
     }
@@ -34,7 +32,7 @@ constexpr auto sample_results =
 
 TEST(std_results, sort_results_by_how_they_ended) {
     lang_world world;
-    world.run(module_text("results") + sample_results);
+    world.run(std::string("(import std/results)") + sample_results);
     EXPECT_EQ(world.shown("(map content (successes (list good bad good)))"), "(\"g\" \"g\")");
     EXPECT_EQ(world.shown("(length (failures (list good bad good)))"), "1");
     EXPECT_EQ(world.shown("(let ((p (partition-results (list bad good)))) (list (length (get p "
@@ -47,7 +45,7 @@ TEST(std_results, sort_results_by_how_they_ended) {
 
 TEST(std_results, add_up_what_is_known) {
     lang_world world;
-    world.run(module_text("results") + sample_results);
+    world.run(std::string("(import std/results)") + sample_results);
     EXPECT_EQ(world.shown("(total-usage (list good good))"),
               "(dict \"input_tokens\" 6 \"output_tokens\" 8 \"cached_tokens\" 0 \"requests\" 2 "
               "\"latency_ms\" 20 \"cost_usd\" 1.0)");
@@ -58,7 +56,7 @@ TEST(std_results, add_up_what_is_known) {
 
 TEST(std_results, require_ok_raises_what_went_wrong) {
     lang_world world;
-    world.run(module_text("results") + sample_results);
+    world.run(std::string("(import std/results)") + sample_results);
     EXPECT_THAT(world.shown("(require-ok bad)"), StartsWith("TaskError: content: the result is"));
     EXPECT_EQ(world.shown("(require-ok (list good bad bad) \"reviews\")"),
               "UserError: 2 of 3 reviews failed: down");
@@ -118,7 +116,7 @@ TEST(std_lists, of_nothing_and_of_wrong_things) {
 
 TEST(std_lists, functions_are_called_one_after_another) {
     lang_world world;
-    world.run(module_text("lists"));
+    world.run("(import std/lists)");
     EXPECT_EQ(world.shown("(map-in-order (lambda (x) (pause (- 5 x)) (note x)) '(1 2 3))"),
               "(1 2 3)");
     EXPECT_EQ(world.notes, (std::vector<std::string>{"1", "2", "3"}));
@@ -129,7 +127,7 @@ TEST(std_lists, functions_are_called_one_after_another) {
 
 TEST(std_lists, long_lists_take_linear_time) {
     lang_world world;
-    world.run(module_text("lists") + "(define xs (range 200000))");
+    world.run("(import std/lists)(define xs (range 200000))");
     schedule how;
     how.steps = 40'000'000; // a hundred or so for an element: quadratic ones do not end in time
     EXPECT_EQ(world.shown("(length (flat-map list (interleave (map-in-order - xs) xs)))", how),
@@ -163,7 +161,7 @@ TEST(std_maps, of_nothing_and_of_wrong_things) {
 
 TEST(std_maps, a_map_of_any_depth_is_merged) {
     lang_world world;
-    world.run(module_text("maps"));
+    world.run("(import std/maps)");
     EXPECT_EQ(
         world.shown("(define (deep n x) (if (= n 0) x (deep (- n 1) (dict 'a x))))"
                     "(define m (deep-merge (deep 20000 (dict 'x 1)) (deep 20000 (dict 'y 2))))"
@@ -203,7 +201,7 @@ TEST(std_text, of_nothing_and_of_wrong_things) {
 
 TEST(std_text, chunks_fit_their_budget_and_lose_nothing) {
     lang_world world;
-    world.run(module_text("text") + R"((define text (string-join (map (lambda (i) (string-append
+    world.run(R"((import std/text)(define text (string-join (map (lambda (i) (string-append
         "Sentence " i " is of " (* i i) " words! "
         (if (= 0 (modulo i 7)) "経糸と緯糸。" "")
         (if (= 0 (modulo i 5)) "\n\n" "")
@@ -229,8 +227,8 @@ TEST(std_text, chunks_fit_their_budget_and_lose_nothing) {
 
 TEST(std_text, a_megabyte_takes_linear_time) {
     lang_world world;
-    world.run(module_text("text") +
-              "(define (grow s n) (if (= n 0) s (grow (string-append s s) (- n 1))))");
+    world.run(
+        "(import std/text)(define (grow s n) (if (= n 0) s (grow (string-append s s) (- n 1))))");
     schedule how;
     how.steps = 40'000'000;
     EXPECT_EQ(world.shown("(> (length (chunk-text (grow \"warp weft. \" 17) 50 10)) 1000)", how),
