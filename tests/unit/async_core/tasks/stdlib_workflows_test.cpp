@@ -33,8 +33,8 @@ public:
         parts.operators = operators(std::move(tasks));
         engine.emplace(runner.loop, std::move(parts));
         session = engine->new_session().value();
-        EXPECT_EQ(json("(define (at m . ks) (map (lambda (k) (get m k)) ks))" + "(import std/" +
-                       std::string(module) + ")" + " 1"),
+        EXPECT_EQ(json("(define (at m . ks) (map (lambda (k) (get m k)) ks)) (import std/" +
+                       std::string(module) + ") 1"),
                   "1");
     }
 
