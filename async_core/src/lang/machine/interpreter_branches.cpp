@@ -138,11 +138,9 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
     const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
     std::size_t to = from + 1;
-    // A caller's registers may reach beyond those of what it calls.
-    for (std::size_t k = first; k < parent.frames_.size(); ++k) {
-        to = std::max<std::size_t>(to, parent.frames_[k].base +
-                                           std::size_t{parent.frames_[k].code->registers});
-    }
+    // The innermost frame need not be the one that reaches furthest: a caller may have many registers.
+    for (std::size_t k = first; k < parent.frames_.size(); ++k)
+        to = std::max<std::size_t>(to, parent.frames_[k].base + parent.frames_[k].code->registers);
     child->reserve(to - from);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
