@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <optional>
-#include <random>
 
 namespace heddle::host {
 
@@ -55,7 +54,7 @@ private:
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber
     bool past_deadline_ = false;
-    std::optional<std::mt19937_64> order_; ///< with a schedule seed
+    std::uint64_t order_; ///< state of the random numbers that order branches; 0: none
 };
 
 } // namespace heddle::host

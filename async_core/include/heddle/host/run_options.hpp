@@ -6,9 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 namespace heddle::host {
+
+/// Hears how far a run has come.
+class slice_observer {
+public:
+    virtual ~slice_observer() = default;
+    /// Between slices, with the steps of the run so far. May ask for cancellation.
+    virtual void after_slice(std::uint64_t steps) noexcept = 0;
+};
 
 struct run_options {
     coro::cancel_source* cancel = nullptr;        ///< outlives the run; null: cannot be cancelled
@@ -21,8 +28,7 @@ struct run_options {
     /// and where a computing branch makes room for others: the same seed, the same order, as far as
     /// the outside answers in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
-    /// Called between slices with the steps of the run so far; may ask for cancellation. Must not throw.
-    std::function<void(std::uint64_t)> after_slice;
+    slice_observer* observer = nullptr; ///< outlives the run; null: nobody looks
 };
 
 } // namespace heddle::host
