@@ -122,11 +122,12 @@ std::string program_check::check(const std::string& program, unsigned variation)
         schedule how = plain;
         how.slice = each == 0 ? 1 : 1 + variation % 7;
         how.split = each != 0;
+        how.moved = each == 1;
         how.concurrency = each == 2 ? 1 + variation / 7 % 3 : 64;
         how.steps = plain.steps * 2; // a slice of one counts a little differently
         const std::string which = "with slice " + std::to_string(how.slice) +
-                                  (how.split ? ", split" : "") + ", concurrency " +
-                                  std::to_string(how.concurrency);
+                                  (how.split ? ", split" : "") + (how.moved ? ", moved" : "") +
+                                  ", concurrency " + std::to_string(how.concurrency);
         {
             const outcome ended = world_->run(program, how);
             if (world_->stuck) return "does not end " + which;

@@ -60,8 +60,8 @@ void event_loop::run_virtual() {
         const bool worked = context_.poll_one() != 0;
         if (!worked) {
             if (wheel_.empty()) return;
-            virtual_now_ = std::max(virtual_now_,
-                                    epoch_ + std::chrono::milliseconds(wheel_.next_tick()));
+            virtual_now_ =
+                std::max(virtual_now_, epoch_ + std::chrono::milliseconds(wheel_.next_tick()));
         }
         const auto elapsed =
             std::chrono::floor<std::chrono::milliseconds>(virtual_now_ - epoch_).count();

@@ -10,7 +10,7 @@ namespace heddle::host {
 
 namespace {
 
-constexpr auto fair_share = std::chrono::milliseconds(2); // language.md 7
+constexpr auto fair_share = std::chrono::milliseconds(2);     // language.md 7
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
 constexpr auto cleanup_time =
     std::chrono::seconds(5); // for an effect inside `finally` after a cancellation

@@ -119,6 +119,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     const auto sound = verify(**code, world.global_count());
     insist(sound.has_value(), sound ? "" : program + ": " + sound.error().message());
     world.memory().set_limit(world.memory().used() + how.memory);
+    world.set_moves_stacks(how.moved);
     run_budget budget;
     budget.steps = how.steps;
     budget.cleanup_steps = how.cleanup_steps;
