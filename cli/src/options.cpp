@@ -22,6 +22,7 @@ public:
         app_.footer(std::string(program_footer));
         set_up_run();
         set_up_eval();
+        set_up_fmt();
         set_up_model();
     }
 
@@ -46,6 +47,7 @@ public:
         if (quiet_ && verbose_ > 0) return mistake("--quiet and --verbose exclude each other");
         if (run_->parsed()) return finish(run_request_);
         if (eval_->parsed()) return finish(eval_request_);
+        if (fmt_->parsed()) return request(std::move(format_request_));
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
     }
@@ -73,6 +75,20 @@ private:
         eval_->add_option("EXPR", eval_request_.expression, "The program; - for standard input")
             ->required();
         add_workflow_options(*eval_, eval_request_.options);
+    }
+
+    void set_up_fmt() {
+        fmt_ = app_.add_subcommand("fmt", "Lay out source files in the canonical way");
+        fmt_->footer(std::string(fmt_footer));
+        fmt_->add_option("FILE", format_request_.files,
+                         "Files to lay out in place; - for standard input to standard output")
+            ->required();
+        fmt_->add_flag("--check", format_request_.check,
+                       "Write nothing, name the files that would change, exit with 1 if any");
+        fmt_->add_option("--width", format_request_.width, "Longest line, in characters")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{20}, std::size_t{1000}).description(""));
     }
 
     void set_up_model() {
@@ -193,11 +209,13 @@ private:
     CLI::App app_;
     CLI::App* run_ = nullptr;
     CLI::App* eval_ = nullptr;
+    CLI::App* fmt_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
     serve_request serve_request_;
+    format_request format_request_;
     std::optional<double> timeout_;
     std::int64_t verbose_ = 0;
     bool quiet_ = false;

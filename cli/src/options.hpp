@@ -47,7 +47,13 @@ struct serve_request {
     int verbosity = 0;
 };
 
-using request = std::variant<run_request, eval_request, serve_request>;
+struct format_request {
+    std::vector<std::string> files; ///< "-": standard input, to standard output
+    bool check = false;             ///< write nothing, name what would change
+    std::size_t width = 100;
+};
+
+using request = std::variant<run_request, eval_request, serve_request, format_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

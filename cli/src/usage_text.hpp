@@ -9,6 +9,7 @@ inline constexpr std::string_view program_footer = R"(
 Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle run review.heddle --input root=src --model openai:gpt-4o-mini
+  heddle fmt *.heddle
   heddle model serve --rules rules.json
 
 Environment:
@@ -43,6 +44,18 @@ Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle eval '(dict "a" 1)' --json
   heddle eval - < program.heddle)";
+
+inline constexpr std::string_view fmt_footer = R"(
+Comments, blank lines and the spelling of everything stay; only white space changes, so a program
+means what it meant. A file that cannot be read as a program is left alone, and so is a file that
+is laid out already.
+
+Examples:
+  heddle fmt review.heddle
+  heddle fmt --check examples/*/*.heddle
+  heddle fmt - < review.heddle
+
+Exit codes: 0 done, 1 --check found files that would change, 2 usage or syntax error.)";
 
 inline constexpr std::string_view serve_footer = R"(
 The first line on standard output is the base URL (with --print-port -: the port; with --json:

@@ -15,6 +15,7 @@ struct runner {
         return eval_expression(asked, variables, output);
     }
     exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
+    exit_code operator()(const format_request& asked) const { return format_files(asked, output); }
 };
 
 } // namespace
