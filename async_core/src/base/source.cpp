@@ -12,21 +12,42 @@ std::uint32_t code_points(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+constexpr std::size_t most_generated_bytes = 1024 * 1024;
+constexpr std::size_t most_generated_texts = 4096;
+constexpr std::uint64_t most_generated_positions = 3ULL * 1024 * 1024 * 1024;
+
 } // namespace
 
 std::uint32_t source_map::add(std::string name, std::string text) {
     const std::uint64_t begin = next_;
     if (begin + text.size() + 1 > std::numeric_limits<std::uint32_t>::max()) return 0;
     next_ += text.size() + 1; // one past the end is a position too: "expected ) here"
-    entries_.push_back({static_cast<std::uint32_t>(begin), std::move(name), std::move(text)});
-    return static_cast<std::uint32_t>(begin);
+    const auto first = static_cast<std::uint32_t>(begin);
+    entries_.emplace_hint(entries_.end(), first, entry{first, std::move(name), std::move(text)});
+    return first;
+}
+
+std::uint32_t source_map::add_generated(std::string name, std::string text) {
+    // The last part of the positions is for files.
+    if (next_ + text.size() > most_generated_positions || text.size() > most_generated_bytes) return 0;
+    const std::size_t size = text.size();
+    const std::uint32_t first = add(std::move(name), std::move(text));
+    generated_.push_back(first);
+    generated_bytes_ += size;
+    while (generated_bytes_ > most_generated_bytes || generated_.size() > most_generated_texts) {
+        const auto oldest = entries_.find(generated_.front());
+        generated_.pop_front();
+        if (oldest == entries_.end()) continue;
+        generated_bytes_ -= oldest->second.text.size();
+        entries_.erase(oldest);
+    }
+    return first;
 }
 
 const source_map::entry* source_map::find(std::uint32_t position) const {
-    auto after = std::upper_bound(entries_.begin(), entries_.end(), position,
-                                  [](std::uint32_t p, const entry& e) { return p < e.begin; });
+    const auto after = entries_.upper_bound(position);
     if (position == 0 || after == entries_.begin()) return nullptr;
-    const entry& found = *std::prev(after);
+    const entry& found = std::prev(after)->second;
     return position - found.begin <= found.text.size() ? &found : nullptr;
 }
 
@@ -62,10 +83,11 @@ std::string_view source_map::text(source_span span) const {
 }
 
 void source_map::drop_last(std::uint32_t first_position) {
-    if (!entries_.empty() && first_position != 0 && entries_.back().begin == first_position) {
-        next_ = entries_.back().begin;
-        entries_.pop_back();
-    }
+    if (entries_.empty() || first_position == 0) return;
+    const auto last = std::prev(entries_.end());
+    if (last->first != first_position) return;
+    next_ = last->first;
+    entries_.erase(last);
 }
 
 } // namespace heddle

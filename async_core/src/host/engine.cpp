@@ -1,5 +1,6 @@
 #include <heddle/host/engine.hpp>
 
+#include "import_effects.hpp"
 #include "world_effects.hpp"
 
 #include <heddle/host/session.hpp>
@@ -8,6 +9,7 @@ namespace heddle::host {
 
 engine::engine(coro::event_loop& loop, engine_parts parts) : loop_(loop), parts_(std::move(parts)) {
     effects_ = make_world_effects(*this);
+    for (auto& more : make_import_effects()) effects_.push_back(std::move(more));
     for (const auto& more : parts_.effects) effects_.push_back(more);
 }
 

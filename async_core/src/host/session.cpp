@@ -1,5 +1,6 @@
 #include <heddle/host/session.hpp>
 
+#include "import_table.hpp"
 #include "run_driver.hpp"
 
 #include <heddle/base/diagnostic.hpp>
@@ -49,7 +50,7 @@ private:
 
 session::session(engine& owner)
     : owner_(owner), names_(std::make_unique<names>(*this)),
-      world_(std::make_unique<lang::realm>(*names_)) {}
+      world_(std::make_unique<lang::realm>(*names_)), imports_(std::make_unique<import_table>()) {}
 
 session::~session() = default;
 
@@ -97,6 +98,7 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
             .with_hint("await the evaluation under way, or use a session of its own");
     }
     running_ = true;
+    *imports_ = import_table();
     const std::size_t held = memory().used();
     memory().set_limit(options.memory_limit > SIZE_MAX - held ? SIZE_MAX
                                                               : held + options.memory_limit);
@@ -107,6 +109,7 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
     }
     owner_.loop().settle();
     memory().set_limit(SIZE_MAX);
+    *imports_ = import_table(); // its values may be big
     running_ = false;
     co_return ended;
 }

@@ -55,13 +55,21 @@ void session_tasks::announce(const compiled_task& task) {
     if (!task.declared.tools.empty()) say("tools");
 }
 
+/// How a task is called; without its callable.
+lang::operator_info session_tasks::described(const compiled_task& task) {
+    lang::operator_info info;
+    info.declares_inputs = task.declared.declares_inputs;
+    info.inputs = task.input_names;
+    info.name = task.declared.name;
+    info.aliases = {task.declared.type + ":" + task.declared.subtype};
+    return info;
+}
+
 std::optional<lang::operator_info> session_tasks::find(lang::heap&, std::string_view name) const {
     const registered_task* found = registry_.find(name);
     if (!found) return std::nullopt;
-    lang::operator_info info;
+    lang::operator_info info = described(*found->task);
     info.callable = found->callable;
-    info.declares_inputs = found->task->declared.declares_inputs;
-    info.inputs = found->task->input_names;
     return info;
 }
 
@@ -69,10 +77,7 @@ std::optional<lang::operator_info> session_tasks::describe(
     const lang::host_object& callable) const {
     const auto* task = dynamic_cast<const task_callable*>(&callable);
     if (!task) return std::nullopt;
-    lang::operator_info info;
-    info.declares_inputs = task->task()->declared.declares_inputs;
-    info.inputs = task->task()->input_names;
-    return info;
+    return described(*task->task());
 }
 
 bool session_tasks::is_reserved_key(std::string_view name) const {

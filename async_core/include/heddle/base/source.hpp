@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ public:
     /// Returns 0 when the map is full (4 GiB of text): spans into it are then unknown.
     std::uint32_t add(std::string name, std::string text);
 
+    /// As add, for code that a running program made (parse, eval): only the last mebibyte of such text
+    /// is kept, so that a program may make code for ever. Older spans become unknown.
+    std::uint32_t add_generated(std::string name, std::string text);
+
     /// The place of a span, or an empty location (line 0) when it is unknown.
     [[nodiscard]] source_location locate(source_span span) const;
 
@@ -56,8 +61,10 @@ private:
     };
     [[nodiscard]] const entry* find(std::uint32_t position) const;
 
-    std::deque<entry> entries_;
+    std::map<std::uint32_t, entry> entries_; ///< by their first position
     std::uint64_t next_ = 1;
+    std::deque<std::uint32_t> generated_; ///< first positions, oldest first
+    std::size_t generated_bytes_ = 0;
 };
 
 } // namespace heddle

@@ -4,6 +4,7 @@
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/effect.hpp>
+#include <heddle/host/import_port.hpp>
 #include <heddle/ports/file_port.hpp>
 
 #include <functional>
@@ -20,6 +21,7 @@ class session;
 struct engine_parts {
     log_port* log = nullptr;                       ///< null: nothing is logged
     ports::file_port* files = nullptr;             ///< null: file primitives raise PermissionError
+    import_port* imports = nullptr;                ///< null: only libraries can be imported
     std::function<void(std::string_view)> print;   ///< where (print …) goes; empty: dropped
     std::vector<std::string> readable_environment; ///< names that (getenv …) may read
     std::uint64_t random_seed = 0;                 ///< 0: seeded by the system

@@ -15,6 +15,8 @@
 
 namespace heddle::host {
 
+class import_table;
+
 /// Counts of a run under way, for progress.
 struct run_counters {
     std::size_t fibers = 0; ///< alive now
@@ -62,6 +64,8 @@ public:
     [[nodiscard]] engine& owner() noexcept { return owner_; }
     void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
+    /// The files that the run under way has imported.
+    [[nodiscard]] import_table& imports() noexcept { return *imports_; }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
 
 private:
@@ -75,6 +79,7 @@ private:
     std::unique_ptr<names> names_;
     std::unique_ptr<lang::realm> world_;
     std::unique_ptr<operator_source> operators_;
+    std::unique_ptr<import_table> imports_;
     run_counters counters_;
     bool running_ = false;
 };

@@ -24,6 +24,8 @@ struct operator_info {
     bool is_tool = false; ///< tools take clauses only
     bool declares_inputs = false;
     std::vector<std::string> inputs; ///< declared names, in order
+    std::string name;
+    std::vector<std::string> aliases; ///< further names it can be called by ("type:subtype")
 };
 
 /// The host's side of the language: effects and names that live outside.
@@ -59,16 +61,41 @@ public:
     [[nodiscard]] source_map& sources() noexcept { return sources_; }
     [[nodiscard]] const host_names& host() const noexcept { return *host_; }
 
-    /// Index of a global, made (unbound) when it is not there.
+    // Two layers of names: what the prelude defines, and what programs define above it. A program
+    // that defines a name of the prelude gets a slot of its own; the prelude keeps using its own, and so
+    // does code that eval or sandbox closes off from the program's globals.
+
+    /// The slot that a definition of `name` writes; made (unbound) when it is not there.
     [[nodiscard]] std::uint32_t global_index(std::string_view name);
-    /// Index of a global that exists and is bound.
+    /// The slot that a use of `name` reads: the program's when it is bound there, else the prelude's,
+    /// else a new unbound one of the program.
+    [[nodiscard]] std::uint32_t reference_index(std::string_view name);
+    /// Index of a global that exists and is bound: the program's, else the prelude's.
     [[nodiscard]] std::optional<std::uint32_t> find_global(std::string_view name) const;
+    /// As find_global, the program's layer alone.
+    [[nodiscard]] std::optional<std::uint32_t> find_program_global(std::string_view name) const;
+    /// As find_global, the prelude's layer alone.
+    [[nodiscard]] std::optional<std::uint32_t> find_library_global(std::string_view name) const;
     [[nodiscard]] value& global(std::uint32_t index) noexcept { return globals_[index].content; }
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
         return globals_[index].name;
     }
+    [[nodiscard]] bool is_library_global(std::uint32_t index) const noexcept {
+        return globals_[index].library;
+    }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
+
+    /// The expander of a macro that the program defined, or null.
+    [[nodiscard]] const value* find_macro(std::string_view name) const;
+    [[nodiscard]] bool has_macros() const noexcept { return !macros_.empty(); }
+    void define_macro(std::string_view name, value expander);
+    /// A definition of a value takes the place of a macro of that name.
+    void forget_macro(std::string_view name);
+
+    /// The value of a library that was imported, by its name without "std/"; null before.
+    [[nodiscard]] const value* imported_library(const std::string& name) const;
+    void note_library(std::string name, value content);
 
     /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
@@ -81,12 +108,19 @@ private:
     struct global_slot {
         std::string name;
         value content;
+        bool library = false;
     };
+    using index_map = std::unordered_map<std::string, std::uint32_t>;
+    [[nodiscard]] std::optional<std::uint32_t> find_bound(const index_map& layer,
+                                                          std::string_view name) const;
     heap_owner memory_;
     source_map sources_;
     const host_names* host_;
     std::vector<global_slot> globals_;
-    std::unordered_map<std::string, std::uint32_t> global_indexes_;
+    index_map program_indexes_;
+    index_map library_indexes_;
+    std::unordered_map<std::string, value> macros_;
+    std::unordered_map<std::string, value> libraries_;
     bool compiling_library_ = false;
 };
 

@@ -61,6 +61,7 @@ protected:
 
 private:
     void announce(const compiled_task& task);
+    [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 
     host::session& owner_;
     task_system_parts parts_;

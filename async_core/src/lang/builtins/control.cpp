@@ -1,4 +1,5 @@
 // Primitives of control, and the prelude's own.
+#include "lang/machine/sandbox_policy.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -7,7 +8,6 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <array>
 
 namespace heddle::lang {
 
@@ -62,22 +62,55 @@ value raise_evaluation_error(native_call& call, std::span<value> arguments) {
     return call.fail(error(errc::evaluation, std::move(message)));
 }
 
-constexpr std::array<builtin, 6> rows{{
-    {"%fail", "part…", 1, builtin::any_number, builtin_kind::pure, &raise_evaluation_error,
-     "Raises an evaluation error.", "", "control"},
-    {"%loop-count", "n", 1, 1, builtin_kind::pure, &loop_count, "The count of a loop, checked.", "",
+/// (%sandbox-value v): only data leaves a sandbox.
+value sandbox_value(native_call& call, std::span<value> arguments) {
+    if (is_data(arguments[0])) return arguments[0];
+    return call.fail(error(errc::permission, "sandbox: only data may leave, not " +
+                                                 shown(arguments[0]))
+                         .with_hint("a function made inside would act outside: call it inside the "
+                                    "sandbox and return what it gives"));
+}
+
+constexpr auto any = builtin::any_number;
+constexpr auto pure = builtin_kind::pure;
+constexpr auto control = builtin_kind::control;
+
+constexpr builtin rows[] = {
+    {"%eval-rest", "forms", 1, 1, control, nullptr, "Compiles and runs the rest of a program.", "",
      "control"},
-    {"%type-error", "who index expected given", 4, 4, builtin_kind::pure, &type_error,
-     "Raises a TypeError.", "", "control"},
-    {"apply", "f x… xs", 2, builtin::any_number, builtin_kind::control, nullptr,
+    {"%eval-source", "text name", 2, 2, control, nullptr, "Runs a text as a program.", "",
+     "control"},
+    {"%fail", "part…", 1, any, pure, &raise_evaluation_error, "Raises an evaluation error.", "",
+     "control"},
+    {"%library", "name", 1, 1, control, nullptr, "Finds a library to import.", "", "control"},
+    {"%library-done", "name value", 2, 2, control, nullptr, "Notes an imported library.", "",
+     "control"},
+    {"%loop-count", "n", 1, 1, pure, &loop_count, "The count of a loop, checked.", "", "control"},
+    {"%out-of-reach", "name forbidden", 2, 2, control, nullptr, "Raises PermissionError.", "",
+     "control"},
+    {"%sandbox-value", "x", 1, 1, pure, &sandbox_value, "x, if it is data.", "", "control"},
+    {"%type-error", "who index expected given", 4, 4, pure, &type_error, "Raises a TypeError.", "",
+     "control"},
+    {"apply", "f x… xs", 2, any, control, nullptr,
      "Calls f with the leading arguments and then the elements of the list xs.",
      "(apply + 1 2 '(3 4)) => 10", "lists"},
-    {"error", "message data…", 1, builtin::any_number, builtin_kind::pure, &raise_user_error,
+    {"error", "message data…", 1, any, pure, &raise_user_error,
      "Raises a UserError; `catch` finds the data under `data`.",
      "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
-    {"gensym", "[prefix]", 0, 1, builtin_kind::pure, &fresh_symbol,
-     "A symbol that equals no other.", "(symbol? (gensym)) => true", "data"},
-}};
+    {"eval", "x [names]", 1, 2, control, nullptr,
+     "Runs the code x: in the scope where it stands, or, with a map of names, over primitives and "
+     "the map alone.",
+     "(eval '(+ 1 2)) => 3\n(eval '(* x x) (dict 'x 7)) => 49", "code"},
+    {"gensym", "[prefix]", 0, 1, pure, &fresh_symbol, "A symbol that equals no other.",
+     "(symbol? (gensym)) => true", "code"},
+    {"macroexpand", "x", 1, 1, control, nullptr,
+     "The code x once no macro is at its head.", "(macroexpand '(+ 1 2)) => '(+ 1 2)", "code"},
+    {"parse", "text", 1, 1, control, nullptr,
+     "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
+     "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},
+    {"read-all", "text", 1, 1, control, nullptr, "The list of all expressions of a text, as data.",
+     "(read-all \"1 (a b) c\") => '(1 (a b) c)", "code"},
+};
 
 } // namespace
 

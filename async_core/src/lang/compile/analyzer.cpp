@@ -16,6 +16,7 @@ using ast::node_kind;
 
 namespace {
 
+constexpr std::size_t most_generated_nodes = 1'000'000; // some 250 MB
 constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
 
 /// A clause as the seeds write it: (name expression).
@@ -37,6 +38,10 @@ form form::operator[](std::size_t i) const {
 std::string_view form::name() const noexcept { return symbol_name(content); }
 
 ast::node* analyzer::make(node_kind kind, source_span span) {
+    if (request_.generated && arena_.nodes.size() >= most_generated_nodes) {
+        fail(span, "the code is too large to be evaluated", "keep big data out of the code",
+             errc::limit);
+    }
     ast::node& made = arena_.nodes.emplace_back();
     made.kind = kind;
     made.span = span;
@@ -57,14 +62,29 @@ ast::node* analyzer::builtin_node(std::string_view name, source_span span,
     return made;
 }
 
-ast::node* analyzer::fail(source_span span, std::string message, std::string hint) {
+ast::node* analyzer::fail(source_span span, std::string message, std::string hint, errc code) {
     if (!failure_) {
-        failure_ = error(errc::evaluation, std::move(message))
+        failure_ = error(code, std::move(message))
                        .with_span(span)
                        .with_origin(error_origin::script);
         if (!hint.empty()) failure_ = std::move(*failure_).with_hint(std::move(hint));
     }
-    return constant({}, span);
+    // Not through make(), which may be what has failed.
+    node& none = arena_.nodes.emplace_back();
+    none.span = span;
+    return &none;
+}
+
+/// A call of a function of the prelude, whatever the program has defined.
+ast::node* analyzer::call_library(std::string_view function, source_span span,
+                                  std::vector<node*> arguments) {
+    node* callee = make(node_kind::global, span);
+    const auto known = world_.find_library_global(function);
+    callee->index = known ? *known : world_.global_index(function);
+    node* made = make(node_kind::call, span);
+    made->children = std::move(arguments);
+    made->children.insert(made->children.begin(), callee);
+    return made;
 }
 
 bool analyzer::check_name(const form& f, std::string_view form_name, std::string_view role) {
@@ -75,19 +95,55 @@ bool analyzer::check_name(const form& f, std::string_view form_name, std::string
 }
 
 result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
+    ast::lambda& around = arena_.lambdas.emplace_back();
+    around_ = &around;
     ast::lambda& top = arena_.lambdas.emplace_back();
+    top.parent = &around;
     lambda_ = &top;
+    sandboxes_ = request_.limits.sandboxes;
+    std::deque<scope> scopes;
+    if (request_.site) open_site(*request_.site, scopes);
     for (const datum& each : forms) collect_toplevel({each.content, each.span});
     node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
-        all->children.push_back(
-            expression({forms[i].content, forms[i].span}, {i + 1 == forms.size(), loops_.size()}));
+        const form one{forms[i].content, forms[i].span};
+        all->children.push_back(expression(one, {i + 1 == forms.size(), loops_.size()}));
+        // What an import defines, macros above all, is known once it has run: the rest is compiled
+        // then.
+        if (i + 1 < forms.size() && !request_.in_one && !request_.site && imports(one)) {
+            all->children.push_back(rest_of_program(forms.subspan(i + 1)));
+            break;
+        }
     }
     if (all->children.empty()) all->children.push_back(constant({}, {}));
     top.body = all;
     top.span = all->span;
+    scope_ = nullptr;
     if (failed()) return *failure_;
     return &top;
+}
+
+bool analyzer::imports(const form& f) const {
+    return f.is_list() && f.size() != 0 && f[0].is_symbol() && f[0].name() == "import" &&
+           !defined_.contains("import");
+}
+
+/// A call that compiles and runs the rest of a program.
+ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
+    std::vector<value> contents;
+    for (const datum& each : forms) contents.push_back(each.content);
+    value rest = make_list(world_.memory(), contents);
+    auto places = std::make_unique<list_places>();
+    places->whole = forms.front().span;
+    auto* storage = static_cast<list_object*>(rest.target());
+    places->elements = std::make_unique<source_span[]>(storage->capacity);
+    for (std::size_t i = 0; i < forms.size(); ++i)
+        places->elements[rest.offset() + i] = forms[i].span;
+    storage->places = places.release();
+    node* made = make(node_kind::call, forms.front().span);
+    made->children = {constant(value::of_builtin(*find_builtin("%eval-rest")), made->span),
+                      constant(std::move(rest), made->span)};
+    return made;
 }
 
 // ---------------------------------------------------------------- names
@@ -111,13 +167,23 @@ bool analyzer::is_local(std::string_view name) const {
     return false;
 }
 
-/// The variable that `bind` defines here, or null at the top level.
+/// The variable that `bind` defines here; null at the top level, and where code given to eval
+/// defines a name that its surroundings do not have.
 ast::variable* analyzer::bind_here(std::string_view name) {
     if (!scope_) return nullptr;
     for (ast::variable* v : scope_->variables) {
         if (v->name == name) return v;
     }
-    return declare(name, *scope_);
+    return scope_->sealed ? nullptr : declare(name, *scope_);
+}
+
+/// Defines `name` where there is no variable for it.
+ast::node* analyzer::define_here(std::string_view name, source_span span, node* init) {
+    if (scope_) return bind_in_extras(name, init, span);
+    node* made = make(node_kind::define_global, span);
+    made->index = world_.global_index(name);
+    made->children.push_back(init);
+    return made;
 }
 
 /// Declares ahead what the forms of a body bind, so that functions of one body see each other.
@@ -126,9 +192,10 @@ void analyzer::declare_binds(const form& f) {
     if (f[0].is_symbol()) {
         const std::string_view head = f[0].name();
         if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" ||
-            head == "let*" || head == "letrec" || head == "defmacro") {
+            head == "let*" || head == "letrec" || head == "defmacro" || head == "sandbox") {
             return;
         }
+        if (head == "eval" && !is_local(head)) extras_of(*scope_);
         if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
                 ast::variable* bound = bind_here(f[1].name());
@@ -149,6 +216,7 @@ void analyzer::collect_toplevel(const form& f) {
     if (f[0].is_symbol()) {
         const std::string_view head = f[0].name();
         if (head == "quote" || head == "quasiquote") return;
+        has_macros_ = has_macros_ || head == "defmacro";
         if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
             if (f[1].is_symbol()) defined_.emplace(f[1].name());
             else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol())
@@ -190,14 +258,16 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
             }
             return made;
         }
+        if (s->extras) return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
     }
     if (name == "*loop-config*") {
         node* made = make(node_kind::dynamic, span);
         made->constant = world_.memory().symbol(name);
         return made;
     }
+    if (request_.limits.closed) return closed_reference(name, span);
     const bool defined =
-        defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+        defined_.contains(std::string(name)) || world_.find_program_global(name).has_value();
     if (!defined) {
         const builtin* row = find_builtin(name);
         if (!row) row = world_.host().find_effect(name);
@@ -208,7 +278,7 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         }
     }
     node* made = make(node_kind::global, span);
-    made->index = world_.global_index(name);
+    made->index = defined ? world_.global_index(name) : world_.reference_index(name);
     return made;
 }
 
@@ -220,7 +290,14 @@ ast::node* analyzer::expression(const form& f, position where) {
     if (failed()) return constant({}, f.span);
     if (f.is_symbol()) return reference(f);
     if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
-    return call(f, where);
+    if (depth_ >= most_depth_) {
+        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels", "",
+                    errc::limit);
+    }
+    ++depth_;
+    node* made = call(f, where);
+    --depth_;
+    return made;
 }
 
 ast::node* analyzer::call(const form& f, position where) {
@@ -235,9 +312,18 @@ ast::node* analyzer::call(const form& f, position where) {
         return positional(f, expression(head, inner()));
     }
     const std::string_view name = head.name();
+    if (const value* expander = find_macro(name)) {
+        const form made = expand(f, *expander);
+        if (failed()) return constant({}, f.span);
+        ++expansions_;
+        node* result = expression(made, where);
+        --expansions_;
+        return result;
+    }
     if (is_local(name)) return call_named(f, where);
     const bool shadowed =
-        defined_.contains(std::string(name)) || world_.find_global(name).has_value();
+        defined_.contains(std::string(name)) ||
+        (!request_.limits.closed && world_.find_program_global(name).has_value());
     if (const handler special = find_special(name);
         special && !shadowed && (name.front() != '%' || world_.compiling_library()))
         return (this->*special)(f, where);
@@ -288,11 +374,12 @@ ast::node* analyzer::call_named(const form& f, position where) {
             made->children.push_back(expression(f[i], inner()));
         return made;
     }
-    if (callee->kind != node_kind::global) return positional(f, callee);
+    const node* target = behind_extras(callee);
+    if (target->kind != node_kind::global) return positional(f, callee);
     if (const auto task = defined_tasks_.find(std::string(name)); task != defined_tasks_.end()) {
         return task_call(f, callee, task->second, true, false);
     }
-    value& known = world_.global(callee->index);
+    value& known = world_.global(target->index);
     std::optional<operator_info> info;
     if (!known.is_unbound()) {
         if (const host_object* object = host_of(known))

@@ -2,16 +2,21 @@
 #pragma once
 
 #include "ast.hpp"
+#include "compile_request.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
+#include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -24,6 +29,10 @@ struct scope {
     std::uint32_t conditional = 0;
     std::vector<ast::variable*> variables;
     ast::loop_label* label = nullptr; ///< the name of a named loop
+    ast::variable* extras = nullptr;  ///< holds what eval bound here beyond the variables
+    bool sealed = false;              ///< around code given to eval: no variable can be added
+    bool sandbox = false;             ///< the body of a sandbox
+    std::vector<std::pair<std::string, value>> macros;
 };
 
 /// A form with its place, while it is analysed.
@@ -43,10 +52,14 @@ struct form {
 /// Special forms live in a table (special_forms.cpp), each a member function here.
 class analyzer {
 public:
-    analyzer(realm& world, ast::arena& arena) : world_(world), arena_(arena) {}
+    /// `most_depth`: how deep the native stack lets expressions nest.
+    analyzer(realm& world, ast::arena& arena, compile_request& request, std::size_t most_depth)
+        : world_(world), arena_(arena), request_(request), most_depth_(most_depth) {}
 
     /// The program as the lambda of its top level.
     [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
+    /// The form once no macro is at its head.
+    [[nodiscard]] result<value> expanded(const datum& form);
 
     /// Where an expression stands.
     struct position {
@@ -106,6 +119,10 @@ private:
     node* form_with(const form& f, position where);
     node* form_defatom(const form& f, position where);
     node* form_call_atomic_task(const form& f, position where);
+    node* form_eval(const form& f, position where);
+    node* form_sandbox(const form& f, position where);
+    node* form_import(const form& f, position where);
+    node* form_defmacro(const form& f, position where);
     node* form_parallel(const form& f, position where);
     node* form_director_loop(const form& f, position where);
     node* form_iterative_loop(const form& f, position where);
@@ -120,11 +137,34 @@ private:
     node* named_let_as_function(const form& f, position where);
     node* quasi(const form& f, std::size_t depth);
 
+    // macros (macros.cpp)
+    [[nodiscard]] const value* find_macro(std::string_view name) const;
+    form expand(const form& call, const value& expander);
+    std::optional<value> compile_and_run(const form& definition);
+    void define_early(const form& definition);
+
+    // code given to eval (forms_eval.cpp)
+    void open_site(const eval_site& site, std::deque<scope>& scopes);
+    node* from_extras(ast::variable& extras, std::string_view name, node* further,
+                      source_span span);
+    node* bind_in_extras(std::string_view name, node* init, source_span span);
+    node* bind_in_extras_of(ast::variable& extras, std::string_view name, node* init,
+                            source_span span);
+    node* read_extras(ast::variable& extras, source_span span);
+    node* closed_reference(std::string_view name, source_span span);
+    node* out_of_reach(std::string_view name, bool forbidden, source_span span);
+    [[nodiscard]] static const node* behind_extras(const node* callee);
+    ast::variable* extras_of(scope& in);
+
     // names
     ast::variable* declare(std::string_view name, scope& in);
+    node* define_here(std::string_view name, source_span span, node* init);
+    node* assign_from(std::string_view name, source_span span, scope* start, node* init);
     ast::variable* bind_here(std::string_view name);
     void declare_binds(const form& f);
     void collect_toplevel(const form& f);
+    [[nodiscard]] bool imports(const form& f) const;
+    node* rest_of_program(std::span<const datum> forms);
     [[nodiscard]] bool is_local(std::string_view name) const;
     void mark_capture(ast::variable& var);
 
@@ -132,7 +172,9 @@ private:
     node* make(ast::node_kind kind, source_span span);
     node* constant(value v, source_span span);
     node* builtin_node(std::string_view name, source_span span, std::vector<node*> arguments);
-    node* fail(source_span span, std::string message, std::string hint = {});
+    node* fail(source_span span, std::string message, std::string hint = {},
+               errc code = errc::evaluation);
+    node* call_library(std::string_view function, source_span span, std::vector<node*> arguments);
     [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
     [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
     [[nodiscard]] bool check_name(const form& f, std::string_view form_name, std::string_view role);
@@ -158,6 +200,14 @@ private:
 
     realm& world_;
     ast::arena& arena_;
+    compile_request& request_;
+    std::size_t most_depth_;
+    std::size_t depth_ = 0;
+    std::size_t expansions_ = 0; ///< macros being expanded inside each other
+    bool has_macros_ = false;    ///< the program defines some
+    bool defining_early_ = false;
+    unsigned sandboxes_ = 0;     ///< open at this point of the text
+    ast::lambda* around_ = nullptr; ///< stands for the function around code given to eval
     scope* scope_ = nullptr; ///< null at the top level
     ast::lambda* lambda_ = nullptr;
     std::vector<ast::loop_label*> loops_;
@@ -169,5 +219,9 @@ private:
     std::unordered_map<std::string, std::vector<std::string>> defined_tasks_;
     std::optional<error> failure_;
 };
+
+/// Runs the analysis and generates the code. Not deeper than the analyzer's most_depth.
+[[nodiscard]] result<function_ref> compile_analysed(realm& world, analyzer& analysis,
+                                                    std::span<const datum> forms);
 
 } // namespace heddle::lang

@@ -86,7 +86,8 @@ enum class node_kind : std::uint8_t {
     within,        ///< body, number or nothing; constant: what the trace of an error says
     with_settings, ///< map expression, body
     join_scope,    ///< variable, count, body; flag: policy; constant: label
-    branch         ///< join, slot, callee, arguments…
+    branch,        ///< join, slot, callee, arguments…
+    eval_code      ///< what to evaluate; `variables`: what it sees; constant: the eval_site
 };
 
 struct catch_clause {

@@ -244,19 +244,17 @@ ast::node* analyzer::form_bind(const form& f, position where) {
     }
     ast::variable* var = bind_here(f[1].name());
     if (!var) {
-        node* made = make(node_kind::define_global, f.span);
-        made->index = world_.global_index(f[1].name());
-        defined_.emplace(f[1].name());
+        const std::string name(f[1].name());
+        defined_.insert(name);
         const form init = f[2];
         if (init.is_list() && init.size() > 2 && init[0].is_symbol() &&
             init[0].name() == "lambda" && init[1].is_list()) {
+            define_early(f);
             node* closure = make(node_kind::make_lambda, init.span);
-            closure->code = lambda_of(init, init[1], 2, std::string(f[1].name()));
-            made->children.push_back(closure);
-        } else {
-            made->children.push_back(expression(init, inner()));
+            closure->code = lambda_of(init, init[1], 2, name);
+            return define_here(name, f.span, closure);
         }
-        return made;
+        return define_here(name, f.span, expression(init, inner()));
     }
     node* made = make(node_kind::bind_local, f.span);
     made->var = var;
@@ -281,16 +279,17 @@ ast::node* analyzer::form_define(const form& f, position where) {
     const std::string name(signature[0].name());
     const form parameters{list_slice(signature.content, 1, signature.size()), signature.span};
     ast::variable* var = bind_here(name);
-    node* made = make(var ? node_kind::bind_local : node_kind::define_global, f.span);
-    made->var = var;
     if (!var) {
-        made->index = world_.global_index(name);
-        defined_.emplace(name);
+        defined_.insert(name);
+        define_early(f);
     }
     node* closure = make(node_kind::make_lambda, f.span);
     closure->code = lambda_of(f, parameters, 2, name, var && !var->bound_once ? var : nullptr);
+    if (!var) return define_here(name, f.span, closure);
+    node* made = make(node_kind::bind_local, f.span);
+    made->var = var;
     made->children.push_back(closure);
-    if (var) note_bound(*var);
+    note_bound(*var);
     return made;
 }
 
@@ -299,22 +298,63 @@ ast::node* analyzer::form_set(const form& f, position) {
         return fail(f.span,
                     "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
     if (!check_name(f[1], "set!", "the name")) return constant({}, f.span);
-    node* target = reference(f[1]);
+    for (const scope* s = scope_; s; s = s->outer) {
+        if (!s->extras) continue;
+        // Which binding is the nearest is known when it runs; the value is computed once.
+        node* made = make(node_kind::scope, f.span);
+        made->children.push_back(expression(f[2], inner()));
+        scope own;
+        scope_guard guard(*this, own);
+        ast::variable* init = declare("assigned value", own); // no symbol has this name
+        init->definite = init->bound_once = true;
+        made->variables.push_back(init);
+        node* given = make(node_kind::local, f[2].span);
+        given->var = init;
+        made->children.push_back(assign_from(f[1].name(), f.span, own.outer, given));
+        return with_scope(own, made, 1);
+    }
+    return assign_from(f[1].name(), f.span, scope_, expression(f[2], inner()));
+}
+
+/// `set!` of the nearest binding of `name` from `start` outwards.
+ast::node* analyzer::assign_from(std::string_view name, source_span span, scope* start,
+                                 node* init) {
+    bool left_sandbox = false;
+    for (scope* s = start; s; s = s->outer) {
+        const auto found = std::find_if(s->variables.begin(), s->variables.end(),
+                                        [&](const ast::variable* v) { return v->name == name; });
+        if (found != s->variables.end() || (s->label && s->label->name == name)) break;
+        if (s->extras) {
+            node* made = make(node_kind::branch_if, span);
+            node* key = constant(make_string(world_.memory(), name), span);
+            made->children = {
+                builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
+                bind_in_extras_of(*s->extras, name, init, span),
+                assign_from(name, span, s->outer, init)};
+            return made;
+        }
+        left_sandbox = left_sandbox || s->sandbox;
+    }
+    node* target = reference_from(name, span, start);
     if (failed()) return target;
-    node* init = expression(f[2], inner());
+    if (left_sandbox) {
+        return fail(span, "set!: '" + std::string(name) + "' is outside of the sandbox",
+                    "give the new value as the value of the sandbox", errc::permission);
+    }
     if (target->kind == node_kind::local) {
         target->var->reassigned = true;
-        node* made = make(node_kind::set_local, f.span);
+        node* made = make(node_kind::set_local, span);
         made->var = target->var;
         made->children.push_back(init);
         if (!target->children.empty()) made->children.push_back(target); // checked to be bound
         return made;
     }
-    if (target->kind != node_kind::global) {
-        return fail(f[1].span, "set!: '" + std::string(f[1].name()) + "' cannot be assigned",
+    if (target->kind == node_kind::call) return target; // out of reach: raises
+    if (target->kind != node_kind::global || world_.is_library_global(target->index)) {
+        return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");
     }
-    node* made = make(node_kind::update_global, f.span);
+    node* made = make(node_kind::update_global, span);
     made->index = target->index;
     made->children.push_back(init);
     return made;

@@ -61,6 +61,11 @@ ast::node* analyzer::form_defatom(const form& f, position) {
                 inputs.emplace_back(parameter[0].name());
         }
     }
+    if (request_.limits.closed || sandboxes_ != 0) {
+        return fail(f.span, "defatom: a sandbox cannot define tasks, which outlive it",
+                    "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
+                    errc::permission);
+    }
     const builtin* row = world_.host().find_effect("%defatom");
     if (!row) return fail(f.span, "defatom: this host has no task system");
     node* registered = make(node_kind::effect_call, f.span);
@@ -75,9 +80,7 @@ ast::node* analyzer::form_defatom(const form& f, position) {
         bound->children.push_back(registered);
         note_bound(*var);
     } else {
-        bound = make(node_kind::define_global, f.span);
-        bound->index = world_.global_index(name);
-        bound->children.push_back(registered);
+        bound = define_here(name, f.span, registered);
         defined_.emplace(name);
         defined_tasks_[name] = inputs;
     }

@@ -55,12 +55,7 @@ ast::node* analyzer::loop_form(const form& f, std::string_view function,
         if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
     }
     if (!missing.empty()) return refuse(f.span, {"missing clause ", missing});
-    node* made = make(node_kind::call, f.span);
-    node* callee = make(node_kind::global, f.span);
-    callee->index = world_.global_index(function);
-    made->children.push_back(callee);
-    made->children.insert(made->children.end(), values.begin(), values.end());
-    return made;
+    return call_library(function, f.span, std::move(values));
 }
 
 ast::node* analyzer::form_director_loop(const form& f, position) {

@@ -77,7 +77,9 @@ int generator::name_index(const std::string& name) {
 std::uint16_t generator::capture_index(const ast::variable& var) {
     if (auto known = captured_.find(&var); known != captured_.end()) return known->second;
     capture made;
-    if (var.owner == &parent_->source_) {
+    if (!parent_) { // code given to eval: its surroundings come as cells
+        made = {capture::from::captured, static_cast<std::uint16_t>(var.slot)};
+    } else if (var.owner == &parent_->source_) {
         made = {capture::from::local, static_cast<std::uint16_t>(var.slot)};
     } else if (!var.in_cell() && var.self == &parent_->source_) {
         made = {capture::from::self, 0};
@@ -127,6 +129,7 @@ void generator::tail(const node& n) {
     case node_kind::scope: scope(n, nowhere, true); return;
     case node_kind::call: call(n, nowhere, true); return;
     case node_kind::either_call: either_call(n, nowhere, true); return;
+    case node_kind::eval_code: eval_code(n, nowhere, true); return;
     case node_kind::named_loop: named_loop(n, nowhere, true); return;
     case node_kind::loop_again: loop_again(n); return;
     default: break;
@@ -206,6 +209,7 @@ void generator::to(const node& n, int dest) {
     case node_kind::with_settings: with_settings(n, dest); return;
     case node_kind::join_scope: join_scope(n, dest); return;
     case node_kind::branch: branch(n, dest); return;
+    case node_kind::eval_code: eval_code(n, dest, false); return;
     }
 }
 

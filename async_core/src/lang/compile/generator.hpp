@@ -64,6 +64,7 @@ private:
     void with_settings(const node& n, int dest);
     void join_scope(const node& n, int dest);
     void branch(const node& n, int dest);
+    void eval_code(const node& n, int dest, bool is_tail);
 
     // operands
     std::pair<int, int> two_operands(const node& n);

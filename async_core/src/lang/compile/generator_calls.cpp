@@ -355,4 +355,29 @@ void generator::branch(const node& n, int dest) {
              n.span);
 }
 
+/// The code becomes a function without parameters over the cells of what it sees, and is called.
+void generator::eval_code(const node& n, int dest, bool is_tail) {
+    mark give_back(*this);
+    const int a = fresh(*n.children[0]);
+    const auto ua = static_cast<unsigned>(a);
+    for (const ast::variable* var : n.variables) {
+        const auto r = static_cast<unsigned>(allocate());
+        if (var->owner == &source_) {
+            emit(instruction::abc(op::move, r, static_cast<unsigned>(var->slot)), n.span);
+        } else {
+            emit(instruction::abc(op::up_get, r, capture_index(*var)), n.span);
+        }
+    }
+    emit_wide(instruction::abc(op::eval_code, ua, static_cast<unsigned>(n.variables.size())),
+              constant_index(n.constant), n.span);
+    if (is_tail) {
+        emit(instruction::abc(op::tail_call, ua, 0), n.span);
+        emit(instruction::abc(op::return_value, ua), n.span);
+        return;
+    }
+    emit(instruction::abc(op::call, ua, 0), n.span);
+    if (dest != nowhere && dest != a)
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), ua), n.span);
+}
+
 } // namespace heddle::lang

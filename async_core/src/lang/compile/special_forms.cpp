@@ -14,7 +14,7 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 32> rows{{
+    static constexpr std::array<analyzer::special_form, 36> rows{{
         {"%branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
         {"%with-config", &analyzer::form_with_config},
@@ -27,9 +27,12 @@ struct special_form_table {
         {"cond", &analyzer::form_cond},
         {"defatom", &analyzer::form_defatom},
         {"define", &analyzer::form_define},
+        {"defmacro", &analyzer::form_defmacro},
         {"director-evaluator-loop", &analyzer::form_director_loop},
         {"do", &analyzer::form_progn},
+        {"eval", &analyzer::form_eval},
         {"if", &analyzer::form_if},
+        {"import", &analyzer::form_import},
         {"iterative-loop", &analyzer::form_iterative_loop},
         {"lambda", &analyzer::form_lambda},
         {"let", &analyzer::form_let},
@@ -41,6 +44,7 @@ struct special_form_table {
         {"progn", &analyzer::form_progn},
         {"quasiquote", &analyzer::form_quasiquote},
         {"quote", &analyzer::form_quote},
+        {"sandbox", &analyzer::form_sandbox},
         {"set!", &analyzer::form_set},
         {"try", &analyzer::form_try},
         {"unless", &analyzer::form_unless},

@@ -2,6 +2,8 @@
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/compile.hpp>
+
+#include "eval_site.hpp"
 #include <heddle/lang/list.hpp>
 
 #include <algorithm>
@@ -110,6 +112,7 @@ private:
         case op::call_global:
         case op::tail_call_global:
         case op::call_clauses:
+        case op::eval_code:
         case op::branch_call:
             need(now.a + std::size_t{now.b} < registers, i, "has arguments beyond the registers");
             break;
@@ -134,6 +137,11 @@ private:
         }
         case op::call_clauses: names(i, constant(code_.code[i + 1].d)); break;
         case op::jump_unless_clauses: names(i, constant(now.b)); break;
+        case op::eval_code: {
+            const auto* site = host_as<eval_site>(constant(code_.code[i + 1].d));
+            need(site && site->cells() == now.b, i, "does not name what it sees");
+            break;
+        }
         case op::cell_get:
         case op::up_cell_get:
             need(constant(now.c).is(kind::symbol), i, "does not name a variable");

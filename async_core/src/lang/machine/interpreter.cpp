@@ -468,6 +468,11 @@ op_jump_unless_clauses : {
     if (!reads_as_clauses(R[i.a], f_.frames_.back().code->constants[i.b])) pc += target.d;
     NEXT();
 }
+op_eval_code : {
+    const instruction site = *pc++;
+    SLOW(eval_in_place(BASE(), i,
+                       f_.frames_.back().code->constants[static_cast<std::uint32_t>(site.d)]));
+}
 op_return_value : {
     {
         const std::uint32_t registers = f_.frames_.back().code->registers;

@@ -8,6 +8,10 @@
 
 namespace heddle::lang {
 
+struct compile_request;
+struct datum;
+class sandbox_policy;
+
 /// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
 /// Lives on the native stack for the length of one run().
 class interpreter {
@@ -33,6 +37,29 @@ private:
     next call_value(std::size_t at, std::size_t count, bool tail);
     next enter_closure(std::size_t at, std::size_t count, bool tail);
     next call_control(const builtin& row, std::size_t at, std::size_t count, bool tail);
+    struct control_row;
+    next control_apply(std::size_t at, std::size_t count, bool tail);
+    next control_eval(std::size_t at, std::size_t count, bool tail);
+    next control_parse(std::size_t at, std::size_t count, bool tail);
+    next control_read_all(std::size_t at, std::size_t count, bool tail);
+    next control_macroexpand(std::size_t at, std::size_t count, bool tail);
+    next control_out_of_reach(std::size_t at, std::size_t count, bool tail);
+    next control_eval_rest(std::size_t at, std::size_t count, bool tail);
+    next control_library(std::size_t at, std::size_t count, bool tail);
+    next control_library_done(std::size_t at, std::size_t count, bool tail);
+    next control_eval_source(std::size_t at, std::size_t count, bool tail);
+    next control_value(std::size_t at, std::size_t count, value v);
+
+    // code that the program made
+    next eval_in_place(std::size_t base, instruction i, const value& known);
+    next run_code(std::span<const datum> forms, compile_request& request, std::size_t at,
+                  std::size_t count, bool tail);
+    result<value> code_closure(std::span<const datum> forms, compile_request& request,
+                               std::span<const value> cells);
+    [[nodiscard]] compile_request request_for_code() const;
+    [[nodiscard]] const sandbox_policy* sandbox() const noexcept;
+    [[nodiscard]] std::optional<error> refuse_in_sandbox(const effect_request& request);
+
     bool run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count);
     next request_effect(effect_request request, std::size_t dest);
     next call_clauses(std::size_t at, std::size_t count, const value& names);
@@ -40,6 +67,7 @@ private:
 
     // errors
     next raise(error failure);
+    next raise_where_it_is(error failure);
     next raise_pending() { return raise(*std::exchange(failure_, std::nullopt)); }
     next raise_type(std::string_view what, std::size_t index, std::string_view expected,
                     const value& given);

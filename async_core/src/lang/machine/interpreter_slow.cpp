@@ -1,5 +1,6 @@
 // Calls off the fast path, errors and unwinding.
 #include "interpreter.hpp"
+#include "sandbox_policy.hpp"
 
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/text/form_text.hpp"
@@ -167,29 +168,8 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
     return check_slice();
 }
 
-/// Primitives that the machine runs itself.
-interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
-                                            bool tail) {
-    // The only one: (apply f x… list)
-    (void)row;
-    const value list = f_.stack_[at + count];
-    if (!list.is(kind::list)) return raise_type("apply", count, "a list", list);
-    const std::size_t spread = list.length();
-    if (!memory_.can_allocate(spread * sizeof(value))) {
-        return raise(error(errc::limit, "apply: " + std::to_string(spread) +
-                                            " arguments do not fit in the memory limit"));
-    }
-    f_.reserve(at + count + spread + 1);
-    value* R = f_.stack_ + at;
-    for (std::size_t k = 0; k < count; ++k)
-        R[k] = std::move(R[k + 1]); // callee and leading arguments move down
-    R[count] = value();
-    const std::span<const value> items = list_items(list);
-    for (std::size_t k = 0; k < spread; ++k) R[count - 1 + k] = items[k];
-    return call_value(at, count - 2 + spread, tail);
-}
-
 interpreter::next interpreter::request_effect(effect_request request, std::size_t dest) {
+    if (auto refused = refuse_in_sandbox(request)) return raise(*std::move(refused));
     request.span = here();
     f_.request_ = std::make_unique<effect_request>(std::move(request));
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
@@ -236,6 +216,15 @@ bool interpreter::reads_as_clauses(const value& callee, const value& names) {
 
 bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
     const std::string name(f_.world_->global_name(index));
+    // The program defines the name, but has not come to it: it still means what it did.
+    if (const auto library = f_.world_->find_library_global(name)) {
+        f_.stack_[dest] = f_.world_->global(*library);
+        return true;
+    }
+    if (const builtin* row = find_builtin(name)) {
+        f_.stack_[dest] = value::of_builtin(*row);
+        return true;
+    }
     if (const auto info = f_.world_->host().find_operator(memory_, name)) {
         f_.stack_[dest] = info->callable;
         return true;
@@ -301,6 +290,14 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
                 return refuse("a whole number from 1");
             settings = with_concurrency(*f_.world_, std::move(settings),
                                         static_cast<std::size_t>(added.item.as_integer()));
+        } else if (name == "sandbox") {
+            auto policy =
+                sandbox_policy::create(memory_, added.item, map_find(settings, "sandbox"));
+            if (!policy) {
+                failure_ = std::move(policy).error();
+                return false;
+            }
+            settings = map_put(memory_, std::move(settings), "sandbox", *std::move(policy));
         } else if (name == "timeout" || name == "deadline") {
             if (!added.item.is_integer() && !added.item.is_real())
                 return refuse("a number of seconds");
@@ -328,6 +325,15 @@ interpreter::next interpreter::raise_type(std::string_view what, std::size_t ind
     return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) +
                                        " must be " + std::string(expected) + ", not the " +
                                        std::string(kind_name(given.type())) + " " + shown(given)));
+}
+
+/// As raise, for errors about code, which may know their own place.
+interpreter::next interpreter::raise_where_it_is(error failure) {
+    if (!failure.info().span.known()) return raise(std::move(failure));
+    failure = std::move(failure).with_origin(error_origin::script);
+    failure = std::move(failure).with_trace("evaluating code", here());
+    add_trace(failure);
+    return unwind(std::move(failure));
 }
 
 interpreter::next interpreter::raise(error failure) {

@@ -56,21 +56,65 @@ realm::realm() : realm(no_host()) {}
 realm::realm(const host_names& host) : memory_(heap::create()), host_(&host) {}
 
 std::uint32_t realm::global_index(std::string_view name) {
+    index_map& layer = compiling_library_ ? library_indexes_ : program_indexes_;
     const auto [at, fresh] =
-        global_indexes_.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
-    if (fresh) globals_.push_back({std::string(name), value::unbound()});
+        layer.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
+    if (fresh) globals_.push_back({std::string(name), value::unbound(), compiling_library_});
     return at->second;
 }
 
-std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
-    const auto found = global_indexes_.find(std::string(name));
-    if (found == global_indexes_.end() || globals_[found->second].content.is_unbound())
-        return std::nullopt;
+std::uint32_t realm::reference_index(std::string_view name) {
+    if (compiling_library_) return global_index(name);
+    if (const auto bound = find_program_global(name)) return *bound;
+    if (const auto library = find_library_global(name)) return *library;
+    return global_index(name);
+}
+
+std::optional<std::uint32_t> realm::find_bound(const index_map& layer,
+                                               std::string_view name) const {
+    const auto found = layer.find(std::string(name));
+    if (found == layer.end() || globals_[found->second].content.is_unbound()) return std::nullopt;
     return found->second;
+}
+
+std::optional<std::uint32_t> realm::find_program_global(std::string_view name) const {
+    return find_bound(program_indexes_, name);
+}
+
+std::optional<std::uint32_t> realm::find_library_global(std::string_view name) const {
+    return find_bound(library_indexes_, name);
+}
+
+std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
+    if (const auto bound = find_program_global(name)) return bound;
+    return find_library_global(name);
 }
 
 void realm::define(std::string_view name, value content) {
     globals_[global_index(name)].content = std::move(content);
+}
+
+const value* realm::find_macro(std::string_view name) const {
+    if (macros_.empty()) return nullptr;
+    const auto found = macros_.find(std::string(name));
+    return found == macros_.end() ? nullptr : &found->second;
+}
+
+void realm::define_macro(std::string_view name, value expander) {
+    macros_.insert_or_assign(std::string(name), std::move(expander));
+}
+
+void realm::forget_macro(std::string_view name) {
+    if (!macros_.empty()) macros_.erase(std::string(name));
+}
+
+const value* realm::imported_library(const std::string& name) const {
+    const auto found = libraries_.find(name);
+    return found == libraries_.end() ? nullptr : &found->second;
+}
+
+void realm::note_library(std::string name, value content) {
+    libraries_.insert_or_assign(std::move(name), std::move(content));
 }
 
 error realm::unbound_error(std::string_view name) const {

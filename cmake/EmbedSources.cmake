@@ -1,6 +1,8 @@
-# cmake -DOUTPUT=<cpp> -DINPUTS=<a.heddle;b.heddle> -P EmbedPrelude.cmake
+# cmake -DOUTPUT=<cpp> -DINPUTS=<a.heddle;b.heddle> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<name>
+#       -P EmbedSources.cmake
 #
-# Writes the C++ file that holds the texts of the prelude, for lang/prelude/prelude_sources.hpp.
+# Writes the C++ file that holds the texts of the inputs as a table: FUNCTION() gives a span of TYPE,
+# a struct of the name (that of the file, without its extension) and the text; HEADER declares both.
 # As arrays of bytes: compilers limit the length of one string literal to 64 KiB.
 
 set(tables "")
@@ -13,23 +15,22 @@ foreach(input IN LISTS INPUTS)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
     math(EXPR size "${hex_length} / 2")
     string(APPEND tables "constexpr char text_${index}[] = {${bytes}'\\0'};\n")
-    string(APPEND rows
-        "    prelude_source{\"${name}\", std::string_view(text_${index}, ${size})},\n")
+    string(APPEND rows "    ${TYPE}{\"${name}\", std::string_view(text_${index}, ${size})},\n")
     math(EXPR index "${index} + 1")
 endforeach()
 
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
-// Made by cmake/EmbedPrelude.cmake out of async_core/src/lang/prelude/*.heddle.
-#include "lang/prelude/prelude_sources.hpp"
+// Made by cmake/EmbedSources.cmake.
+#include "@HEADER@"
 
 namespace heddle::lang {
 namespace {
 @tables@
-constexpr prelude_source sources[] = {
+constexpr @TYPE@ sources[] = {
 @rows@};
 } // namespace
 
-std::span<const prelude_source> prelude_sources() { return sources; }
+std::span<const @TYPE@> @FUNCTION@() { return sources; }
 
 } // namespace heddle::lang
 ]])

@@ -1,0 +1,100 @@
+#include "import_effects.hpp"
+
+#include "import_table.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::host {
+
+namespace {
+
+using lang::builtin;
+using lang::value;
+
+value entry(lang::heap& memory, value map, std::string_view key, value item) {
+    return lang::map_put(memory, std::move(map), key, std::move(item));
+}
+
+/// (%import-begin path from): a map with `value` when the file was imported already, else with `name`
+/// and `text`, to be evaluated now and told to %import-end.
+class import_begin final : public effect_handler {
+public:
+    const builtin& row() const noexcept override { return row_; }
+
+    coro::task<result<value>> run(effect_call call) override {
+        import_port* port = call.owner.owner().parts().imports;
+        if (!port) {
+            co_return error(lang::errc::permission, "import: this host gives no access to files")
+                .with_hint("libraries can be imported: (import std/lists)");
+        }
+        const std::string path(lang::string_bytes(call.request.arguments[0]));
+        const std::string from(lang::string_bytes(call.request.arguments[1]));
+        result<imported_source> source = co_await port->load(path, from, call.context);
+        if (!source) {
+            const error& cause = source.error();
+            if (cause.is_cancelled()) co_return cause;
+            co_return error(lang::errc::evaluation, "import: " + cause.message())
+                .with_hint(cause.info().hint)
+                .with_cause(cause);
+        }
+        lang::heap& memory = call.owner.memory();
+        import_table& files = call.owner.imports();
+        for (;;) {
+            const import_table::state now = files.state_of(source->name);
+            if (now == import_table::state::done)
+                co_return entry(memory, value::empty_map(), "value", files.value_of(source->name));
+            std::string circle;
+            if (!files.add_need(from, source->name, circle)) {
+                co_return error(lang::errc::evaluation,
+                                "import: files import each other in a circle: " + circle)
+                    .with_hint("move what both need to a file of its own");
+            }
+            if (now == import_table::state::absent) break;
+            const coro::wake woken = co_await files.changed(source->name, call.context);
+            files.remove_need(from, source->name);
+            if (woken == coro::wake::cancelled)
+                co_return error::cancelled(call.context.cancel->reason());
+            if (woken == coro::wake::timed_out)
+                co_return error::cancelled(cancel_reason::deadline);
+        }
+        files.begin(source->name);
+        value made = entry(memory, value::empty_map(), "name",
+                           lang::make_string(memory, source->name));
+        co_return entry(memory, std::move(made), "text", lang::make_string(memory, source->text));
+    }
+
+private:
+    builtin row_{"%import-begin", "path from", 2, 2, {}, nullptr, "Finds a file to import.", "",
+                 "world"};
+};
+
+/// (%import-end name from ok value)
+class import_end final : public effect_handler {
+public:
+    const builtin& row() const noexcept override { return row_; }
+
+    coro::task<result<value>> run(effect_call call) override {
+        const auto& given = call.request.arguments;
+        const std::string name(lang::string_bytes(given[0]));
+        import_table& files = call.owner.imports();
+        files.remove_need(std::string(lang::string_bytes(given[1])), name);
+        if (given[2].truthy()) files.finish(name, given[3]);
+        else files.forget(name);
+        co_return value();
+    }
+
+private:
+    builtin row_{"%import-end", "name from ok value", 4, 4, {}, nullptr,
+                 "Tells how an imported file has ended.", "", "world"};
+};
+
+} // namespace
+
+std::vector<std::shared_ptr<effect_handler>> make_import_effects() {
+    return {std::make_shared<import_begin>(), std::make_shared<import_end>()};
+}
+
+} // namespace heddle::host

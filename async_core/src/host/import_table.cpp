@@ -1,0 +1,80 @@
+#include "import_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::host {
+
+import_table::state import_table::state_of(const std::string& file) const {
+    const auto found = files_.find(file);
+    return found == files_.end() ? state::absent : found->second.now;
+}
+
+const lang::value& import_table::value_of(const std::string& file) const {
+    return files_.at(file).result;
+}
+
+bool import_table::add_need(const std::string& importer, const std::string& file,
+                            std::string& circle) {
+    // Can the importer be reached from the file?
+    std::map<std::string, std::string> reached{{file, ""}};
+    std::vector<std::string> work{file};
+    while (!work.empty()) {
+        const std::string at = std::move(work.back());
+        work.pop_back();
+        if (at == importer) {
+            std::vector<std::string> way{file};
+            for (std::string step = at; !step.empty(); step = reached[step])
+                way.insert(way.begin(), step);
+            for (const std::string& step : way) circle += (circle.empty() ? "" : " -> ") + step;
+            return false;
+        }
+        const auto next = needs_.find(at);
+        if (next == needs_.end()) continue;
+        for (const std::string& needed : next->second) {
+            if (reached.emplace(needed, at).second) work.push_back(needed);
+        }
+    }
+    needs_[importer].insert(file);
+    return true;
+}
+
+void import_table::remove_need(const std::string& importer, const std::string& file) {
+    const auto found = needs_.find(importer);
+    if (found == needs_.end()) return;
+    if (const auto one = found->second.find(file); one != found->second.end())
+        found->second.erase(one);
+    if (found->second.empty()) needs_.erase(found);
+}
+
+void import_table::begin(const std::string& file) { files_[file].now = state::loading; }
+
+void import_table::finish(const std::string& file, lang::value v) {
+    entry& ended = files_[file];
+    ended.now = state::done;
+    ended.result = std::move(v);
+    wake(ended);
+}
+
+void import_table::forget(const std::string& file) {
+    const auto found = files_.find(file);
+    if (found == files_.end()) return;
+    entry gone = std::move(found->second);
+    files_.erase(found);
+    wake(gone);
+}
+
+void import_table::wake(entry& changed) {
+    for (coro::wait_point* each : std::exchange(changed.waiting, {})) each->notify();
+}
+
+coro::task<coro::wake> import_table::changed(std::string file, coro::call_context context) {
+    coro::wait_point own;
+    files_[file].waiting.push_back(&own);
+    const coro::wake woken = co_await own.wait(context);
+    if (const auto found = files_.find(file); found != files_.end())
+        std::erase(found->second.waiting, &own);
+    co_return woken;
+}
+
+} // namespace heddle::host

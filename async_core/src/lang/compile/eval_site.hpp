@@ -1,0 +1,42 @@
+// The names around an eval.
+#pragma once
+
+#include <heddle/lang/objects.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::lang {
+
+/// What code given to `eval` sees of the function that the `eval` stands in. Made when that function is
+/// compiled; at run time the cells of the names come in the same order.
+class eval_site final : public host_object {
+public:
+    struct name {
+        std::string text;
+        bool definite = false; ///< certainly bound where the eval stands
+        bool is_task = false;
+        std::vector<std::string> task_inputs;
+    };
+    struct level {
+        std::vector<name> names;
+        bool has_extras = false; ///< its last cell holds a map of what eval bound there besides
+    };
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "eval-site"; }
+    [[nodiscard]] std::size_t cells() const noexcept {
+        std::size_t count = 0;
+        for (const level& each : levels) count += each.names.size() + (each.has_extras ? 1 : 0);
+        return count;
+    }
+
+    std::vector<level> levels; ///< outermost first
+    unsigned sandboxes = 0;    ///< around the eval, in the text
+};
+
+/// A hidden variable: no symbol that can be read has this name.
+inline constexpr std::string_view extras_name = "eval scope";
+
+} // namespace heddle::lang

@@ -1,0 +1,169 @@
+// defmacro: forms that are rewritten before they are compiled.
+#include "analyzer.hpp"
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+constexpr std::size_t most_nested_expansions = 1000;
+constexpr std::uint32_t slice_of_expansion = 10'000;
+
+/// Runs a function to its end, without the outside world: what a macro does while code is compiled.
+result<value> run_apart(realm& world, value callee, std::span<const value> arguments,
+                        std::uint64_t& steps, const std::string& who) {
+    const auto strand = start_fiber(world, std::move(callee), arguments);
+    run_budget budget;
+    budget.steps = steps;
+    for (;;) {
+        outcome now = machine::run(*strand, budget, slice_of_expansion);
+        steps = budget.steps;
+        switch (now.kind) {
+        case outcome_kind::done: return std::move(now.result);
+        case outcome_kind::failed:
+        case outcome_kind::cancelled: return *std::move(now.failure);
+        case outcome_kind::out_of_steps: break;
+        default:
+            // The request is never answered: the strand ends here. A branch that was split off for it
+            // has told its join nothing, and both go.
+            return error(errc::evaluation, who + " cannot wait for the world while it expands")
+                .with_hint("let it return code that asks for what it needs when it runs");
+        }
+    }
+}
+
+} // namespace
+
+const value* analyzer::find_macro(std::string_view name) const {
+    for (const scope* s = scope_; s; s = s->outer) {
+        if (s->label && s->label->name == name) return nullptr;
+        for (const ast::variable* v : s->variables) {
+            if (v->name == name) return nullptr;
+        }
+        for (auto each = s->macros.rbegin(); each != s->macros.rend(); ++each) {
+            if (each->first == name) return &each->second;
+        }
+    }
+    return request_.limits.closed ? nullptr : world_.find_macro(name);
+}
+
+form analyzer::expand(const form& call, const value& expander) {
+    const std::string who = "the macro '" + std::string(call[0].name()) + "'";
+    if (expansions_ >= most_nested_expansions) {
+        fail(call.span, who + " expands for ever: " + std::to_string(expansions_) +
+                            " expansions inside each other",
+             "", errc::limit);
+        return call;
+    }
+    const auto arguments = list_items(call.content).subspan(1);
+    const value callee = expander; // the program may define the macro anew while it runs
+    auto made = run_apart(world_, callee, arguments, request_.expansion_steps, who);
+    if (!made) {
+        if (!failure_) {
+            failure_ = std::move(made).error().with_trace("expanding " + who, call.span);
+            if (!failure_->info().span.known()) failure_ = std::move(*failure_).with_span(call.span);
+        }
+        return call;
+    }
+    source_span place = call.span;
+    if (made->is(kind::list)) {
+        const auto* storage = static_cast<const list_object*>(made->target());
+        if (storage && storage->places && made->length() != 0 && storage->places->whole.known())
+            place = storage->places->whole;
+    }
+    return {*std::move(made), place};
+}
+
+/// The value of a definition that needs nothing but what is defined so far.
+std::optional<value> analyzer::compile_and_run(const form& definition) {
+    compile_request request;
+    request.limits = request_.limits;
+    request.generated = request_.generated;
+    request.expansion_steps = request_.expansion_steps;
+    ast::arena arena;
+    analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    apart.expansions_ = expansions_;
+    if (request_.limits.closed) apart.request_.site = nullptr;
+    const datum one{definition.content, definition.span};
+    auto code = compile_analysed(world_, apart, {&one, 1});
+    if (!code) {
+        if (!failure_) failure_ = std::move(code).error();
+        return std::nullopt;
+    }
+    value closure = make_closure(world_.memory(), **code, 0);
+    auto made = run_apart(world_, std::move(closure), {}, request.expansion_steps, "a macro");
+    request_.expansion_steps = request.expansion_steps;
+    if (made) return *std::move(made);
+    if (!failure_) failure_ = std::move(made).error();
+    return std::nullopt;
+}
+
+/// A program that defines macros gets the functions of its top level while it is compiled too, so that
+/// macros can use them.
+void analyzer::define_early(const form& definition) {
+    if (!has_macros_ || scope_ || request_.limits.closed || failed() || defining_early_) return;
+    compile_request request;
+    request.in_one = true;
+    request.expansion_steps = request_.expansion_steps;
+    ast::arena arena;
+    analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    apart.defining_early_ = true;
+    apart.expansions_ = expansions_;
+    const datum one{definition.content, definition.span};
+    const auto code = compile_analysed(world_, apart, {&one, 1});
+    if (!code) return; // told when the definition itself is compiled
+    (void)run_apart(world_, make_closure(world_.memory(), **code, 0), {}, request.expansion_steps,
+                    "a definition");
+    request_.expansion_steps = request.expansion_steps;
+}
+
+/// (defmacro name (parameter…) body…): the body computes code out of code. Gives the name.
+ast::node* analyzer::form_defmacro(const form& f, position) {
+    if (f.size() < 4 || !f[1].is_symbol() || !f[2].is_list()) {
+        return fail(f.span, "defmacro: expects (defmacro name (parameter…) body…)");
+    }
+    const std::string name(f[1].name());
+    if (find_special(name)) {
+        return fail(f[1].span, "defmacro: '" + name + "' is a special form and cannot be redefined");
+    }
+    if (sandboxes_ != 0) {
+        return fail(f.span, "defmacro: a sandbox cannot define macros, which run outside of it",
+                    "define '" + name + "' before the sandbox", errc::permission);
+    }
+    // (lambda (parameter…) body…) with the places of the whole.
+    std::vector<value> parts{world_.memory().symbol("lambda")};
+    const auto items = list_items(f.content);
+    parts.insert(parts.end(), items.begin() + 2, items.end());
+    const form expander{make_list(world_.memory(), parts), f.span};
+    auto made = compile_and_run(expander);
+    if (!made) return constant({}, f.span);
+    if (scope_) {
+        scope_->macros.emplace_back(name, *std::move(made));
+    } else {
+        world_.define_macro(name, *std::move(made));
+    }
+    return constant(f[1].content, f.span);
+}
+
+result<value> analyzer::expanded(const datum& whole) {
+    form now{whole.content, whole.span};
+    while (now.is_list() && now.size() != 0 && now[0].is_symbol()) {
+        const value* expander = find_macro(now[0].name());
+        if (!expander) break;
+        now = expand(now, *expander);
+        if (failed()) return *failure_;
+        ++expansions_;
+    }
+    return now.content;
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,285 @@
+// Primitives that the machine runs itself: those that call, compile, or know the realm.
+#include "interpreter.hpp"
+#include "sandbox_policy.hpp"
+
+#include "lang/compile/compile_request.hpp"
+#include "lang/stdlib/stdlib_sources.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <array>
+
+namespace heddle::lang {
+
+namespace {
+
+/// A list that was read, or made, as the forms of a program, with what is known of their places.
+std::vector<datum> forms_of(const value& list) {
+    std::vector<datum> forms;
+    const auto* storage = static_cast<const list_object*>(list.target());
+    const auto items = list_items(list);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        source_span place;
+        if (storage && storage->places) place = storage->places->elements[list.offset() + i];
+        forms.push_back({items[i], place});
+    }
+    return forms;
+}
+
+/// Data as code: where it was read, if it was.
+datum form_of(const value& code) {
+    source_span place;
+    if (code.is(kind::list) && code.target()) {
+        const auto* storage = static_cast<const list_object*>(code.target());
+        if (storage->places && code.offset() == storage->begin) place = storage->places->whole;
+    }
+    return {code, place};
+}
+
+} // namespace
+
+struct interpreter::control_row {
+    std::string_view name;
+    next (interpreter::*run)(std::size_t at, std::size_t count, bool tail);
+};
+
+/// The callee is at `at`, its arguments above. A value goes to the callee's place.
+interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
+                                            bool tail) {
+    static constexpr std::array<control_row, 10> rows{{
+        {"apply", &interpreter::control_apply},
+        {"eval", &interpreter::control_eval},
+        {"parse", &interpreter::control_parse},
+        {"read-all", &interpreter::control_read_all},
+        {"macroexpand", &interpreter::control_macroexpand},
+        {"%out-of-reach", &interpreter::control_out_of_reach},
+        {"%eval-rest", &interpreter::control_eval_rest},
+        {"%eval-source", &interpreter::control_eval_source},
+        {"%library", &interpreter::control_library},
+        {"%library-done", &interpreter::control_library_done},
+    }};
+    for (const control_row& each : rows) {
+        if (each.name == row.name) return (this->*each.run)(at, count, tail);
+    }
+    return raise(error(heddle::errc::internal, std::string(row.name) + " has no code"));
+}
+
+interpreter::next interpreter::control_value(std::size_t at, std::size_t count, value v) {
+    for (std::size_t k = 1; k <= count; ++k) f_.stack_[at + k].set_nil();
+    f_.stack_[at] = std::move(v);
+    return next::go_on;
+}
+
+/// (apply f x… list)
+interpreter::next interpreter::control_apply(std::size_t at, std::size_t count, bool tail) {
+    const value list = f_.stack_[at + count];
+    if (!list.is(kind::list)) return raise_type("apply", count, "a list", list);
+    const std::size_t spread = list.length();
+    if (!memory_.can_allocate(spread * sizeof(value))) {
+        return raise(error(errc::limit, "apply: " + std::to_string(spread) +
+                                            " arguments do not fit in the memory limit"));
+    }
+    f_.reserve(at + count + spread + 1);
+    value* R = f_.stack_ + at;
+    for (std::size_t k = 0; k < count; ++k)
+        R[k] = std::move(R[k + 1]); // callee and leading arguments move down
+    R[count] = value();
+    const std::span<const value> items = list_items(list);
+    for (std::size_t k = 0; k < spread; ++k) R[count - 1 + k] = items[k];
+    return call_value(at, count - 2 + spread, tail);
+}
+
+// ---------------------------------------------------------------- reading
+
+interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, bool) {
+    const value text = f_.stack_[at + 1];
+    if (!text.is(kind::string)) return raise_type("parse", 1, "a string", text);
+    const std::string_view bytes = string_bytes(text);
+    const std::uint32_t position =
+        f_.world_->sources().add_generated("parsed text", std::string(bytes));
+    auto read = read_one(memory_, bytes, position);
+    if (!read) return raise_where_it_is(std::move(read).error());
+    return control_value(at, count, std::move(read->content));
+}
+
+interpreter::next interpreter::control_read_all(std::size_t at, std::size_t count, bool) {
+    const value text = f_.stack_[at + 1];
+    if (!text.is(kind::string)) return raise_type("read-all", 1, "a string", text);
+    const std::string_view bytes = string_bytes(text);
+    const std::uint32_t position =
+        f_.world_->sources().add_generated("parsed text", std::string(bytes));
+    auto read = read_all(memory_, bytes, position);
+    if (!read) return raise_where_it_is(std::move(read).error());
+    value forms = value::empty_list();
+    for (datum& each : *read) forms = list_push_back(memory_, std::move(forms), std::move(each.content));
+    return control_value(at, count, std::move(forms));
+}
+
+// ---------------------------------------------------------------- compiling
+
+const sandbox_policy* interpreter::sandbox() const noexcept {
+    const value* set = map_find(f_.settings_, "sandbox");
+    return set ? static_cast<const sandbox_policy*>(host_of(*set)) : nullptr;
+}
+
+/// What code that is made here and now may reach.
+compile_request interpreter::request_for_code() const {
+    compile_request request;
+    request.generated = true;
+    if (const sandbox_policy* policy = sandbox()) {
+        request.limits.closed = true;
+        request.limits.world = false;
+        request.limits.sandboxes = policy->depth();
+        request.limits.allowed = &policy->allowed();
+    }
+    return request;
+}
+
+/// Compiles and calls: the code's value takes the callee's place.
+interpreter::next interpreter::run_code(std::span<const datum> forms, compile_request& request,
+                                        std::size_t at, std::size_t count, bool tail) {
+    auto made = code_closure(forms, request, {});
+    if (!made) return raise_where_it_is(std::move(made).error());
+    const next placed = control_value(at, count, *std::move(made));
+    (void)placed;
+    return call_value(at, 0, tail);
+}
+
+/// The code as a function over the cells of its site.
+result<value> interpreter::code_closure(std::span<const datum> forms, compile_request& request,
+                                        std::span<const value> cells) {
+    auto code = compile_within(*f_.world_, forms, request);
+    if (!code) return std::move(code).error();
+    const auto& captures = (*code)->captures;
+    value made = make_closure(memory_, **code, static_cast<std::uint32_t>(captures.size()));
+    for (std::size_t i = 0; i < captures.size(); ++i)
+        closure_of(made)->captured()[i] = cells[captures[i].index];
+    return made;
+}
+
+/// (eval x) at the top level or as a value, and (eval x map).
+interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, bool tail) {
+    const datum code = form_of(f_.stack_[at + 1]);
+    compile_request request = request_for_code();
+    if (count == 1 && !request.limits.closed)
+        return run_code({&code, 1}, request, at, count, tail);
+    // A scope of its own: the names of the map, and a place for what the code defines.
+    eval_site site;
+    site.sandboxes = request.limits.sandboxes;
+    eval_site::level& level = site.levels.emplace_back();
+    level.has_extras = true;
+    std::vector<value> cells;
+    if (count == 2) {
+        const value& names = f_.stack_[at + 2];
+        if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
+        request.limits.closed = true;
+        request.limits.allowed = nullptr;
+        for (const map_entry& entry : map_entries(names)) {
+            level.names.push_back({std::string(string_bytes(entry.key)), true, false, {}});
+            cells.push_back(make_cell(memory_, entry.item));
+        }
+    }
+    cells.push_back(make_cell(memory_, value::unbound()));
+    request.site = &site;
+    auto made = code_closure({&code, 1}, request, cells);
+    if (!made) return raise_where_it_is(std::move(made).error());
+    const next placed = control_value(at, count, *std::move(made));
+    (void)placed;
+    return call_value(at, 0, tail);
+}
+
+/// op::eval_code: code in the scope where the eval stands.
+interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, const value& known) {
+    value* R = f_.stack_ + base;
+    const auto* site = static_cast<const eval_site*>(host_of(known));
+    const datum code = form_of(R[i.a]);
+    compile_request request = request_for_code();
+    eval_site hidden;
+    std::vector<value> cells(R + i.a + 1, R + i.a + 1 + i.b);
+    if (site->sandboxes < request.limits.sandboxes) {
+        // The eval stands outside of the sandbox that it runs in: nothing around it may be seen.
+        hidden.levels.emplace_back().has_extras = true;
+        site = &hidden;
+        cells.assign(1, make_cell(memory_, value::unbound()));
+    }
+    request.site = site;
+    auto made = code_closure({&code, 1}, request, cells);
+    R = f_.stack_ + base;
+    for (std::size_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil();
+    if (!made) return raise_where_it_is(std::move(made).error());
+    R[i.a] = *std::move(made);
+    return next::go_on;
+}
+
+interpreter::next interpreter::control_eval_rest(std::size_t at, std::size_t count, bool tail) {
+    const std::vector<datum> forms = forms_of(f_.stack_[at + 1]);
+    compile_request request;
+    return run_code(forms, request, at, count, tail);
+}
+
+/// (%eval-source text name): a file or library as a program of its own.
+interpreter::next interpreter::control_eval_source(std::size_t at, std::size_t count, bool tail) {
+    const std::string text(string_bytes(f_.stack_[at + 1]));
+    const std::string name(string_bytes(f_.stack_[at + 2]));
+    const std::uint32_t position = f_.world_->sources().add(name, text);
+    auto forms = read_all(memory_, text, position);
+    if (!forms) return raise_where_it_is(std::move(forms).error());
+    compile_request request;
+    return run_code(*forms, request, at, count, tail);
+}
+
+/// (%library 'std/name): a map with `value` when it was imported already, else with `name` and `text`.
+interpreter::next interpreter::control_library(std::size_t at, std::size_t count, bool) {
+    const std::string full(symbol_name(f_.stack_[at + 1]));
+    const std::string name = full.substr(full.find('/') + 1);
+    value made = value::empty_map();
+    if (const value* known = f_.world_->imported_library(name))
+        return control_value(at, count, map_put(memory_, std::move(made), "value", *known));
+    std::vector<std::string> names;
+    for (const library_source& each : stdlib_sources()) {
+        names.push_back("std/" + std::string(each.name));
+        if (each.name != name) continue;
+        made = map_put(memory_, std::move(made), "name", make_string(memory_, full));
+        made = map_put(memory_, std::move(made), "text", make_string(memory_, each.text));
+        return control_value(at, count, std::move(made));
+    }
+    std::string hint = suggest_names(full, names);
+    if (hint.empty()) {
+        hint = "there are";
+        for (const std::string& each : names) hint += " " + each;
+    }
+    return raise(error(errc::evaluation, "import: there is no library '" + full + "'")
+                     .with_hint(std::move(hint)));
+}
+
+/// (%library-done 'std/name value): notes it and gives the value.
+interpreter::next interpreter::control_library_done(std::size_t at, std::size_t count, bool) {
+    const std::string full(symbol_name(f_.stack_[at + 1]));
+    value made = f_.stack_[at + 2];
+    f_.world_->note_library(full.substr(full.find('/') + 1), made);
+    return control_value(at, count, std::move(made));
+}
+
+interpreter::next interpreter::control_macroexpand(std::size_t at, std::size_t count, bool) {
+    compile_request request = request_for_code();
+    auto made = expand_macros(*f_.world_, form_of(f_.stack_[at + 1]), request);
+    if (!made) return raise_where_it_is(std::move(made).error());
+    return control_value(at, count, *std::move(made));
+}
+
+/// (%out-of-reach name forbidden): a name that closed code may not use, or that nobody knows.
+interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t, bool) {
+    const std::string name(symbol_name(f_.stack_[at + 1]));
+    if (!f_.stack_[at + 2].truthy()) return raise(f_.world_->unbound_error(name));
+    return raise(error(errc::permission, "'" + name + "' cannot be reached from here")
+                     .with_hint(sandbox() ? "a sandbox reaches pure primitives, what is defined "
+                                            "inside it, and what (allow (…)) names"
+                                          : "eval with a map reaches primitives and the map alone"));
+}
+
+} // namespace heddle::lang
