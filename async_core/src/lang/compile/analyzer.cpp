@@ -64,9 +64,8 @@ ast::node* analyzer::builtin_node(std::string_view name, source_span span,
 
 ast::node* analyzer::fail(source_span span, std::string message, std::string hint, errc code) {
     if (!failure_) {
-        failure_ = error(code, std::move(message))
-                       .with_span(span)
-                       .with_origin(error_origin::script);
+        failure_ =
+            error(code, std::move(message)).with_span(span).with_origin(error_origin::script);
         if (!hint.empty()) failure_ = std::move(*failure_).with_hint(std::move(hint));
     }
     // Not through make(), which may be what has failed.
@@ -99,6 +98,7 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     around_ = &around;
     ast::lambda& top = arena_.lambdas.emplace_back();
     top.parent = &around;
+    if (request_.generated) top.name = "eval";
     lambda_ = &top;
     sandboxes_ = request_.limits.sandboxes;
     std::deque<scope> scopes;
@@ -180,6 +180,7 @@ ast::variable* analyzer::bind_here(std::string_view name) {
 /// Defines `name` where there is no variable for it.
 ast::node* analyzer::define_here(std::string_view name, source_span span, node* init) {
     if (scope_) return bind_in_extras(name, init, span);
+    world_.forget_macro(name);
     node* made = make(node_kind::define_global, span);
     made->index = world_.global_index(name);
     made->children.push_back(init);
@@ -258,7 +259,8 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
             }
             return made;
         }
-        if (s->extras) return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
+        if (s->extras)
+            return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
     }
     if (name == "*loop-config*") {
         node* made = make(node_kind::dynamic, span);
@@ -291,8 +293,8 @@ ast::node* analyzer::expression(const form& f, position where) {
     if (f.is_symbol()) return reference(f);
     if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
     if (depth_ >= most_depth_) {
-        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels", "",
-                    errc::limit);
+        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels",
+                    "", errc::limit);
     }
     ++depth_;
     node* made = call(f, where);
@@ -305,8 +307,8 @@ ast::node* analyzer::call(const form& f, position where) {
     if (!head.is_symbol()) {
         if (!head.is_list() || head.size() == 0) {
             return fail(f.span,
-                        "cannot call " + shown(head.content) + ": it is a " +
-                            std::string(kind_name(head.content.type())) + ", not a function",
+                        "cannot call " + shown(head.content) + ": it is " +
+                            with_article(kind_name(head.content.type())) + ", not a function",
                         "to make a list write (list …) or '(…)");
         }
         return positional(f, expression(head, inner()));
@@ -321,9 +323,8 @@ ast::node* analyzer::call(const form& f, position where) {
         return result;
     }
     if (is_local(name)) return call_named(f, where);
-    const bool shadowed =
-        defined_.contains(std::string(name)) ||
-        (!request_.limits.closed && world_.find_program_global(name).has_value());
+    const bool shadowed = defined_.contains(std::string(name)) ||
+                          (!request_.limits.closed && world_.find_program_global(name).has_value());
     if (const handler special = find_special(name);
         special && !shadowed && (name.front() != '%' || world_.compiling_library()))
         return (this->*special)(f, where);

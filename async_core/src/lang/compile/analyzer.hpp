@@ -206,9 +206,9 @@ private:
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
     bool defining_early_ = false;
-    unsigned sandboxes_ = 0;     ///< open at this point of the text
+    unsigned sandboxes_ = 0;        ///< open at this point of the text
     ast::lambda* around_ = nullptr; ///< stands for the function around code given to eval
-    scope* scope_ = nullptr; ///< null at the top level
+    scope* scope_ = nullptr;        ///< null at the top level
     ast::lambda* lambda_ = nullptr;
     std::vector<ast::loop_label*> loops_;
     std::uint32_t loop_depth_ = 0;

@@ -35,8 +35,7 @@ bool defines_macro(const datum& form) {
     if (items.empty()) return false;
     if (items[0].is(kind::symbol) && symbol_name(items[0]) == "defmacro") return true;
     return std::any_of(items.begin(), items.end(), [](const value& item) {
-        return item.is(kind::list) && item.length() != 0 &&
-               list_items(item)[0].is(kind::symbol) &&
+        return item.is(kind::list) && item.length() != 0 && list_items(item)[0].is(kind::symbol) &&
                symbol_name(list_items(item)[0]) == "defmacro";
     });
 }
@@ -60,7 +59,8 @@ std::size_t nesting(std::span<const datum> forms) {
 
 /// What the passes may nest: what the forms do, and room for what macros make of them.
 std::size_t allowed_depth(realm& world, std::span<const datum> forms, std::size_t depth) {
-    const bool expands = world.has_macros() || std::any_of(forms.begin(), forms.end(), defines_macro);
+    const bool expands =
+        world.has_macros() || std::any_of(forms.begin(), forms.end(), defines_macro);
     return expands ? depth + depth_for_macros : std::max(depth + 16, comfortable_depth);
 }
 
@@ -114,8 +114,8 @@ result<function_ref> compile_within(realm& world, std::span<const datum> forms,
     // waits, so nothing of the session is touched from two threads at once.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(
-        &attributes, std::max<std::size_t>(1024 * 1024, job.most_depth * bytes_per_level));
+    pthread_attr_setstacksize(&attributes,
+                              std::max<std::size_t>(1024 * 1024, job.most_depth * bytes_per_level));
     pthread_t thread;
     const int failed = pthread_create(&thread, &attributes, &deep_job::run, &job);
     pthread_attr_destroy(&attributes);

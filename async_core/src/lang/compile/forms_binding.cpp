@@ -327,10 +327,9 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         if (s->extras) {
             node* made = make(node_kind::branch_if, span);
             node* key = constant(make_string(world_.memory(), name), span);
-            made->children = {
-                builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
-                bind_in_extras_of(*s->extras, name, init, span),
-                assign_from(name, span, s->outer, init)};
+            made->children = {builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
+                              bind_in_extras_of(*s->extras, name, init, span),
+                              assign_from(name, span, s->outer, init)};
             return made;
         }
         left_sandbox = left_sandbox || s->sandbox;

@@ -20,8 +20,9 @@ using ast::node_kind;
 /// the code gets when it runs. At the top level, and with a map of its own, eval is a function.
 ast::node* analyzer::form_eval(const form& f, position) {
     if (f.size() < 2 || f.size() > 3) {
-        return fail(f.span, "eval: expects an expression as data, and perhaps a map of names; got " +
-                                count_of(f.size() - 1) + " parts");
+        return fail(f.span,
+                    "eval: expects an expression as data, and perhaps a map of names; got " +
+                        count_of(f.size() - 1) + " parts");
     }
     if (f.size() == 3 || !scope_) {
         node* made = make(node_kind::call, f.span);
@@ -212,7 +213,8 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
     for (std::size_t i = 0; i < limits.size() && !failed(); ++i) {
         const form one = limits[i];
         if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
-            return fail(one.span, "sandbox: a limit must be (name value), not " + shown(one.content));
+            return fail(one.span,
+                        "sandbox: a limit must be (name value), not " + shown(one.content));
         }
         const std::string name(one[0].name());
         if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -232,8 +234,9 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
         bool good = names.is_list();
         for (std::size_t k = 0; good && k < names.size(); ++k) good = names[k].is_symbol();
         if (!good) {
-            return fail(names.span, "sandbox: allow must be a list of names of tasks and tools, not " +
-                                        shown(names.content),
+            return fail(names.span,
+                        "sandbox: allow must be a list of names of tasks and tools, not " +
+                            shown(names.content),
                         "for example (allow (user:summarise get_context))");
         }
         parts.push_back(constant(names.content, names.span));
@@ -251,8 +254,7 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
     for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
     inside->children.push_back(body(f, 2, inner()));
     --sandboxes_;
-    made->children.push_back(
-        builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 0)}));
+    made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 0)}));
     return made;
 }
 
@@ -269,8 +271,9 @@ ast::node* analyzer::form_import(const form& f, position) {
         what = what[1];
     const bool path = what.content.is(kind::string);
     if (!path && !(what.is_symbol() && what.name().starts_with("std/"))) {
-        return fail(what.span, "import: expects the path of a file as a string, or std/NAME, not " +
-                                   shown(what.content),
+        return fail(what.span,
+                    "import: expects the path of a file as a string, or std/NAME, not " +
+                        shown(what.content),
                     "for example (import \"helpers.heddle\") or (import std/lists)");
     }
     if (request_.limits.closed || sandboxes_ != 0) {
@@ -278,9 +281,9 @@ ast::node* analyzer::form_import(const form& f, position) {
                     errc::permission);
     }
     const std::string from = world_.sources().locate(f.span).file;
-    return call_library(path ? "%import-file" : "%import-library", f.span,
-                        {constant(what.content, what.span),
-                         constant(make_string(world_.memory(), from), f.span)});
+    return call_library(
+        path ? "%import-file" : "%import-library", f.span,
+        {constant(what.content, what.span), constant(make_string(world_.memory(), from), f.span)});
 }
 
 } // namespace heddle::lang

@@ -62,9 +62,10 @@ ast::node* analyzer::form_defatom(const form& f, position) {
         }
     }
     if (request_.limits.closed || sandboxes_ != 0) {
-        return fail(f.span, "defatom: a sandbox cannot define tasks, which outlive it",
-                    "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
-                    errc::permission);
+        return fail(
+            f.span, "defatom: a sandbox cannot define tasks, which outlive it",
+            "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
+            errc::permission);
     }
     const builtin* row = world_.host().find_effect("%defatom");
     if (!row) return fail(f.span, "defatom: this host has no task system");

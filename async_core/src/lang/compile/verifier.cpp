@@ -3,8 +3,8 @@
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/compile.hpp>
 
-#include "eval_site.hpp"
 #include <heddle/lang/list.hpp>
+#include "eval_site.hpp"
 
 #include <algorithm>
 

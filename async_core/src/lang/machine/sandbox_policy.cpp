@@ -107,8 +107,9 @@ bool is_data(const value& v) {
         case kind::cell: return false;
         case kind::list: {
             const auto items = list_items(next);
-            std::copy_if(items.begin(), items.end(), std::back_inserter(work),
-                         [](const value& item) { return item.is_object() || item.is(kind::builtin); });
+            std::copy_if(
+                items.begin(), items.end(), std::back_inserter(work),
+                [](const value& item) { return item.is_object() || item.is(kind::builtin); });
             break;
         }
         case kind::map:
