@@ -72,7 +72,7 @@ TEST(virtual_time, now_follows_it_and_begins_at_the_same_date) {
                   " (let ((passed (- (now) began))) (and (>= passed 1000) (< passed 1001))))"),
         "true");
     quick_world other;
-    EXPECT_EQ(other.run("(floor (now))"), "946684800.0");
+    EXPECT_EQ(other.run("(floor (now))"), "946684800");
 }
 
 TEST(virtual_time, timers_fire_in_their_order) {
@@ -122,7 +122,7 @@ TEST(virtual_time, run_ends_when_a_coroutine_is_parked_for_good) {
 // ---------------------------------------------------------------- schedules
 
 constexpr const char* order_of_printing =
-    "(progn (map (lambda (i) (sleep 0) (print i)) (range 6)) nil)";
+    "(progn (map (lambda (i) (sleep 1) (print i)) (range 6)) nil)";
 
 std::string printed_with(std::uint64_t seed) {
     quick_world world;
