@@ -13,12 +13,20 @@
 
 namespace heddle::lang {
 
-function::~function() {
-    for (const function* inner : functions) function_release(inner);
-}
+function::~function() = default;
 
 void function_release(const function* code) noexcept {
-    if (--code->references == 0) delete code;
+    if (--code->references != 0) return;
+    // Thousands of nested functions must not need as many native frames.
+    std::vector<const function*> dying(code->functions);
+    delete code;
+    while (!dying.empty()) {
+        const function* next = dying.back();
+        dying.pop_back();
+        if (--next->references != 0) continue;
+        dying.insert(dying.end(), next->functions.begin(), next->functions.end());
+        delete next;
+    }
 }
 
 namespace {

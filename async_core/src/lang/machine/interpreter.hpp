@@ -88,6 +88,7 @@ private:
     [[nodiscard]] permit& strand_permit() noexcept;
     [[nodiscard]] bool some_branch_is_stopping() const noexcept;
     next check_slice();
+    next check_cleanup(std::uint64_t spent);
 
     // settings
     bool push_settings(std::size_t base, instruction i);

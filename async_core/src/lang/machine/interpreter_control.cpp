@@ -135,7 +135,7 @@ compile_request interpreter::request_for_code() const {
     if (const sandbox_policy* policy = sandbox()) {
         request.limits.closed = true;
         request.limits.world = false;
-        request.limits.sandboxes = policy->depth();
+        request.limits.sandboxes = 1;
         request.limits.allowed = &policy->allowed();
     }
     return request;
@@ -170,10 +170,13 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     if (count == 1 && !request.limits.closed) return run_code({&code, 1}, request, at, count, tail);
     // A scope of its own: the names of the map, and a place for what the code defines.
     eval_site site;
-    site.sandboxes = request.limits.sandboxes;
+    std::vector<value> cells;
+    if (const value* policy = map_find(f_.settings_, "sandbox")) {
+        site.in_sandbox = true;
+        cells.push_back(make_cell(memory_, *policy));
+    }
     eval_site::level& level = site.levels.emplace_back();
     level.has_extras = true;
-    std::vector<value> cells;
     if (count == 2) {
         const value& names = f_.stack_[at + 2];
         if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
@@ -201,11 +204,13 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     compile_request request = request_for_code();
     eval_site hidden;
     std::vector<value> cells(R + i.a + 1, R + i.a + 1 + i.b);
-    if (site->sandboxes < request.limits.sandboxes) {
+    if (const value* policy = map_find(f_.settings_, "sandbox");
+        policy && !(site->in_sandbox && cell_of(cells[0])->content.identical(*policy))) {
         // The eval stands outside of the sandbox that it runs in: nothing around it may be seen.
+        hidden.in_sandbox = true;
         hidden.levels.emplace_back().has_extras = true;
         site = &hidden;
-        cells.assign(1, make_cell(memory_, value::unbound()));
+        cells = {make_cell(memory_, *policy), make_cell(memory_, value::unbound())};
     }
     request.site = site;
     auto made = code_closure({&code, 1}, request, cells);

@@ -113,6 +113,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     world.memory().set_limit(world.memory().used() + how.memory);
     run_budget budget;
     budget.steps = how.steps;
+    budget.cleanup_steps = how.cleanup_steps;
     auto first =
         start_fiber(world, *code, with_concurrency(world, value::empty_map(), how.concurrency));
     fiber* main = first.get();
