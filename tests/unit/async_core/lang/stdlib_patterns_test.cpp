@@ -253,9 +253,10 @@ TEST_P(patterns, refine_lives_with_failures_of_critic_and_reviser) {
                     "(map (lambda (h) (get h 'failed)) (get r 'history))))"),
               "((\"e\" true) (\"critic\" nil nil))");
     EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) \"d\") (lambda (q d) \"bad\") (lambda (q d "
-                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (get h "
-                    "'failed)) (get r 'history))))"),
-              "((\"d\" false) (\"revise\" \"revise\" nil))");
+                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (at h "
+                    "'failed 'message)) (get r 'history))))"),
+              "((\"d\" false) ((\"revise\" \"the answer is empty\") (\"revise\" \"the answer is "
+              "empty\") (nil nil)))");
     EXPECT_EQ(
         shown("(refine-until (lambda (q) \"d\") (lambda (q d) (failed \"busy\")) list \"?\")"),
         "UserError: refine-until: the critic failed in all rounds: busy");
