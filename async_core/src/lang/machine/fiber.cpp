@@ -24,7 +24,7 @@ void fiber::reserve(std::size_t registers) {
     // Exact for the first use (most fibers stay small), then by half.
     const std::size_t wanted =
         capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
-    if (world_->moves_stacks()) return relocate(wanted);
+    if (world_->moves_stacks()) return relocate(registers);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
     auto* grown =
         static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
