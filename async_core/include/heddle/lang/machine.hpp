@@ -66,6 +66,9 @@ public:
     static void resume(fiber& strand, result<value> answer);
 };
 
+/// The map that `catch` binds: kind, reason, message, span, stack, data, result.
+[[nodiscard]] value describe_error(realm& world, const error& failure);
+
 /// The settings of a run: at most that many branches at a time.
 [[nodiscard]] value with_concurrency(realm& world, value settings, std::size_t branches);
 

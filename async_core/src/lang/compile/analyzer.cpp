@@ -480,6 +480,10 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                                  std::string name, ast::variable* self) {
     ast::lambda& made = arena_.lambdas.emplace_back();
     made.name = std::move(name);
+    if (whole.size() > body_from + 1 && whole[body_from].content.is(kind::string)) {
+        made.doc = string_bytes(whole[body_from].content);
+        ++body_from;
+    }
     made.span = whole.span;
     made.parent = lambda_;
     made.self = self;

@@ -6,6 +6,7 @@
 #include "lang/stdlib/stdlib_sources.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/help.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -51,8 +52,9 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 10> rows{{
+    static constexpr std::array<control_row, 11> rows{{
         {"apply", &interpreter::control_apply},
+        {"help", &interpreter::control_help},
         {"eval", &interpreter::control_eval},
         {"parse", &interpreter::control_parse},
         {"read-all", &interpreter::control_read_all},
@@ -275,6 +277,25 @@ interpreter::next interpreter::control_macroexpand(std::size_t at, std::size_t c
     auto made = expand_macros(*f_.world_, form_of(f_.stack_[at + 1]), request);
     if (!made) return raise_where_it_is(std::move(made).error());
     return control_value(at, count, *std::move(made));
+}
+
+/// (help), (help 'name), (help "name"), (help function)
+interpreter::next interpreter::control_help(std::size_t at, std::size_t count, bool) {
+    realm& world = *f_.world_;
+    const help_reach reach = sandbox() ? help_reach::language : help_reach::everything;
+    if (count == 0)
+        return control_value(at, count, make_string(memory_, help_overview(world, reach)));
+    const value& what = f_.stack_[at + 1];
+    const bool named = what.is(kind::symbol) || what.is(kind::string);
+    if (named) {
+        auto found =
+            describe(world, what.is(kind::symbol) ? symbol_name(what) : string_bytes(what), reach);
+        if (!found) return raise(std::move(found).error());
+        return control_value(at, count, make_string(memory_, help_text(world, *found)));
+    }
+    const auto found = describe_callable(world, what);
+    if (!found) return raise_type("help", 1, "a name or a function", what);
+    return control_value(at, count, make_string(memory_, help_text(world, *found)));
 }
 
 /// (%out-of-reach name forbidden): a name that closed code may not use, or that nobody knows.

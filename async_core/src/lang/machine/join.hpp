@@ -104,7 +104,4 @@ public:
     error failure;
 };
 
-/// The map that `catch` binds (language.md 6).
-[[nodiscard]] value describe_error(realm& world, const error& failure);
-
 } // namespace heddle::lang
