@@ -31,11 +31,10 @@ public:
             signature.inputs.push_back(input.name);
             if (!input.optional) signature.required.push_back(input.name);
         }
-        used_.clear();
         bool good = check_template(made->instructions, made->instructions_span, signature.inputs);
         good = check_template(made->system, made->system_span, signature.inputs) && good;
         if (good) {
-            tell_unused(signature.inputs);
+            if (readable_) tell_unused(signature.inputs);
             if (auto ready = compile_task(*made); !ready) tell("bad-template", ready.error());
         }
         return signature;
@@ -101,7 +100,10 @@ private:
     bool check_template(const std::string& text, source_span place,
                         const std::vector<std::string>& inputs) {
         const auto made = prompt_template::compile(text, nullptr);
-        if (!made) return true; // compile_task says what is wrong
+        if (!made) { // compile_task says what is wrong
+            readable_ = false;
+            return true;
+        }
         bool good = true;
         for (const std::string& name : made->names()) {
             used_.push_back(name);
@@ -155,7 +157,8 @@ private:
     lang::realm& world_;
     source_form whole_;
     std::vector<problem>& problems_;
-    std::vector<std::string> used_;
+    std::vector<std::string> used_; ///< names in the texts
+    bool readable_ = true;          ///< the texts are
 };
 
 } // namespace
