@@ -17,6 +17,8 @@ namespace {
 using lang::problem;
 using lang::severity;
 
+constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs another reading
+
 class definition_reading {
 public:
     definition_reading(lang::realm& world, const lang::value& definition, source_span span,
@@ -68,6 +70,7 @@ private:
                 return std::nullopt;
             }
             tell("bad-task", made.error());
+            if (all - parts.size() >= most_wrong_clauses) return std::nullopt;
             parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
             places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
         }
