@@ -68,8 +68,18 @@ struct check_request {
     bool strict = false; ///< warnings count as errors
 };
 
-using request = std::variant<run_request, eval_request, serve_request, format_request, dump_request,
-                             check_request>;
+struct repl_request {
+    workflow_options options;       ///< the timeout is that of each evaluation
+    std::vector<std::string> files; ///< evaluated before the first line is read
+};
+
+/// Writes the pages of docs/reference/language.
+struct reference_request {
+    std::string directory;
+};
+
+using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
+                             dump_request, check_request, reference_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {
