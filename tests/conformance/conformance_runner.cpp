@@ -42,7 +42,7 @@ namespace json = boost::json;
 class case_run {
 public:
     explicit case_run(const json::object& one)
-        : case_(one), wanted_(one.at("expect").as_object()) {}
+        : case_(one), wanted_(one.at("expect").as_object()), memory_(one) {}
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
@@ -51,7 +51,8 @@ public:
         parts.operators = [this](host::session& owner) {
             tasks::task_system_parts tasks;
             tasks.models = &models_;
-            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, case_);
+            tasks.memory = &memory_;
+            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, memory_, case_);
             world_ = made.get();
             return made;
         };
@@ -168,7 +169,8 @@ private:
             return false;
         }
         if (!passed("files", made.files) || !passed("context", made.context)) return false;
-        const json::value* inputs = wanted.if_contains("inputs");
+        const json::value* inputs =
+            wanted.if_contains(made.kind == "memory" ? "request" : "inputs");
         return !inputs || inputs_match(*inputs, made.inputs);
     }
 
@@ -191,6 +193,7 @@ private:
     boost::asio::io_context io_{1};
     coro::event_loop loop_{io_};
     stub_llm llm_;
+    stub_memory memory_;
     tasks::model_registry models_;
     stub_world* world_ = nullptr;
 };
