@@ -140,6 +140,9 @@ coro::task<result<std::shared_ptr<memory_system::plan>>> memory_system::make_pla
 coro::task<result<index_report>> memory_system::index_locked(index_options options, bool repository,
                                                              coro::call_context context) {
     const auto began = context.loop->now();
+    // It stays on the loop: what it holds may not be for other threads.
+    const auto on_progress = std::move(options.on_progress);
+    options.on_progress = nullptr;
     const result<std::shared_ptr<plan>> planned =
         co_await make_plan(std::move(options), repository, context);
     if (!planned) co_return planned.error();
@@ -156,7 +159,7 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
         const result<void> read = co_await workers_.run(std::move(job), context);
         if (!read) co_return read.error();
         from = to;
-        if (made->options.on_progress) made->options.on_progress({from, total});
+        if (on_progress) on_progress({from, total});
     }
     if (!made->gone.empty()) {
         job = [index = shared_, made](const std::atomic<bool>&) { index->remove(made->gone); };
