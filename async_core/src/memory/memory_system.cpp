@@ -71,6 +71,56 @@ template <class T>
     return text + std::to_string(took.count()) + " ms";
 }
 
+// Jobs are made in plain functions: what a lambda captures inside of a co_await expression is
+// destroyed twice by g++ 12.
+
+using work = ports::worker_port::work;
+using index_handle = std::shared_ptr<shared_index>;
+
+[[nodiscard]] work plan_job(index_handle index, box<shared_index::plan> into,
+                            std::shared_ptr<const index_options> wanted, bool repository) {
+    return [index, into, wanted, repository](const std::atomic<bool>& abandoned) {
+        into->emplace(index->make_plan(*wanted, repository, abandoned));
+    };
+}
+
+[[nodiscard]] work read_job(index_handle index, std::shared_ptr<const shared_index::plan> made,
+                            std::shared_ptr<index_report> report, std::size_t from,
+                            std::size_t to) {
+    return [index, made, report, from, to](const std::atomic<bool>& abandoned) {
+        index->read_files(*made, from, to, *report, abandoned);
+    };
+}
+
+[[nodiscard]] work remove_job(index_handle index, std::shared_ptr<const shared_index::plan> made) {
+    return [index, made](const std::atomic<bool>&) { index->remove(made->gone); };
+}
+
+[[nodiscard]] work describe_job(index_handle index, std::vector<described_file> files) {
+    auto given = std::make_shared<std::vector<described_file>>(std::move(files));
+    return [index, given](const std::atomic<bool>&) { index->describe(std::move(*given)); };
+}
+
+[[nodiscard]] work answer_job(index_handle index, box<ports::memory_answer> into,
+                              ports::memory_request request, std::size_t default_limit) {
+    auto asked = std::make_shared<const ports::memory_request>(std::move(request));
+    return [index, into, asked, default_limit](const std::atomic<bool>&) {
+        into->emplace(index->answer(*asked, default_limit));
+    };
+}
+
+[[nodiscard]] work save_job(index_handle index, box<void> into, std::string file) {
+    return [index, into, file](const std::atomic<bool>&) { into->emplace(index->save(file)); };
+}
+
+[[nodiscard]] work load_job(index_handle index, box<void> into, std::string file) {
+    return [index, into, file](const std::atomic<bool>&) { into->emplace(index->load(file)); };
+}
+
+[[nodiscard]] work size_job(index_handle index, box<std::size_t> into) {
+    return [index, into](const std::atomic<bool>&) { into->emplace(index->size()); };
+}
+
 } // namespace
 
 struct memory_system::shared : shared_index {
@@ -95,10 +145,7 @@ coro::task<result<void>> memory_system::update_index(std::vector<described_file>
     for (described_file& file : files) {
         if (auto fits = check_described(file); !fits) co_return std::move(fits).error();
     }
-    const auto given = std::make_shared<std::vector<described_file>>(std::move(files));
-    ports::worker_port::work job = [index = shared_, given](const std::atomic<bool>&) {
-        index->describe(std::move(*given));
-    };
+    work job = describe_job(shared_, std::move(files));
     result<void> ran = co_await workers_.run(std::move(job), context);
     co_return ran;
 }
@@ -127,10 +174,7 @@ coro::task<result<std::shared_ptr<memory_system::plan>>> memory_system::make_pla
     index_options options, bool repository, coro::call_context context) {
     const auto wanted = std::make_shared<const index_options>(std::move(options));
     const auto planned = make_box<shared_index::plan>();
-    ports::worker_port::work job = [index = shared_, planned, wanted,
-                                    repository](const std::atomic<bool>& abandoned) {
-        planned->emplace(index->make_plan(*wanted, repository, abandoned));
-    };
+    work job = plan_job(shared_, planned, wanted, repository);
     const result<void> ran = co_await workers_.run(std::move(job), context);
     auto made = opened(ran, planned);
     if (!made) co_return std::move(made).error();
@@ -150,19 +194,17 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
     const std::shared_ptr<plan> made = *planned;
     const auto report = std::make_shared<index_report>(std::move(made->report));
     const std::size_t total = made->to_read.size();
-    ports::worker_port::work job;
+    work job;
     for (std::size_t from = 0; from < total;) {
         const std::size_t to = batch_end(made->to_read, from);
-        job = [index = shared_, made, report, from, to](const std::atomic<bool>& abandoned) {
-            index->read_files(*made, from, to, *report, abandoned);
-        };
+        job = read_job(shared_, made, report, from, to);
         const result<void> read = co_await workers_.run(std::move(job), context);
         if (!read) co_return read.error();
         from = to;
         if (on_progress) on_progress({from, total});
     }
     if (!made->gone.empty()) {
-        job = [index = shared_, made](const std::atomic<bool>&) { index->remove(made->gone); };
+        job = remove_job(shared_, made);
         const result<void> dropped = co_await workers_.run(std::move(job), context);
         if (!dropped) co_return dropped.error();
         report->removed += made->gone.size();
@@ -180,27 +222,23 @@ coro::task<result<ports::memory_answer>> memory_system::relevant_files(
         result<void> ready = co_await refresh_roots(context);
         if (!ready) co_return std::move(ready).error();
     }
-    const auto asked = std::make_shared<const ports::memory_request>(std::move(request));
     const auto answer = make_box<ports::memory_answer>();
-    ports::worker_port::work job = [index = shared_, asked, answer,
-                                    limit = options_.default_limit](const std::atomic<bool>&) {
-        answer->emplace(index->answer(*asked, limit));
-    };
+    work job = answer_job(shared_, answer, std::move(request), options_.default_limit);
     const result<void> ran = co_await workers_.run(std::move(job), context);
     co_return opened(ran, answer);
 }
 
+bool memory_system::is_fresh(const coro::call_context& context) const {
+    return refreshed_ && context.loop->now() - *refreshed_ < options_.refresh_after;
+}
+
 coro::task<result<void>> memory_system::refresh_roots(coro::call_context context) {
-    const auto fresh = [this, context] {
-        return refreshed_ && context.loop->now() - *refreshed_ < options_.refresh_after;
-    };
-    if (fresh()) co_return result<void>();
+    if (is_fresh(context)) co_return result<void>();
     result<void> turn = co_await indexing_.acquire(context);
     if (!turn) co_return std::move(turn).error();
     // Another look-up may have done it meanwhile.
     result<void> ended;
-    const bool done = fresh();
-    if (!done) ended = co_await refresh_locked(context);
+    if (!is_fresh(context)) ended = co_await refresh_locked(context);
     indexing_.release();
     co_return ended;
 }
@@ -233,27 +271,21 @@ coro::task<result<void>> memory_system::refresh_locked(coro::call_context contex
 
 coro::task<result<void>> memory_system::save(std::string file, coro::call_context context) {
     const auto saved = make_box<void>();
-    const result<void> ran =
-        co_await workers_.run([index = shared_, saved, file = std::move(file)](
-                                  const std::atomic<bool>&) { saved->emplace(index->save(file)); },
-                              context);
+    work job = save_job(shared_, saved, std::move(file));
+    const result<void> ran = co_await workers_.run(std::move(job), context);
     co_return opened(ran, saved);
 }
 
 coro::task<result<void>> memory_system::load(std::string file, coro::call_context context) {
     const auto loaded = make_box<void>();
-    const result<void> ran =
-        co_await workers_.run([index = shared_, loaded, file = std::move(file)](
-                                  const std::atomic<bool>&) { loaded->emplace(index->load(file)); },
-                              context);
+    work job = load_job(shared_, loaded, std::move(file));
+    const result<void> ran = co_await workers_.run(std::move(job), context);
     co_return opened(ran, loaded);
 }
 
 coro::task<result<std::size_t>> memory_system::size(coro::call_context context) {
     const auto counted = make_box<std::size_t>();
-    ports::worker_port::work job = [index = shared_, counted](const std::atomic<bool>&) {
-        counted->emplace(index->size());
-    };
+    work job = size_job(shared_, counted);
     const result<void> ran = co_await workers_.run(std::move(job), context);
     co_return opened(ran, counted);
 }

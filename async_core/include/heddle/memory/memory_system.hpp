@@ -122,6 +122,7 @@ private:
     [[nodiscard]] coro::task<result<index_report>> index_locked(index_options options,
                                                                 bool repository,
                                                                 coro::call_context context);
+    [[nodiscard]] bool is_fresh(const coro::call_context& context) const;
     [[nodiscard]] coro::task<result<void>> refresh_roots(coro::call_context context);
     [[nodiscard]] coro::task<result<void>> refresh_locked(coro::call_context context);
     void say(log_level level, const std::string& line) const;
