@@ -193,6 +193,17 @@ private:
                         "The directory whose files a workflow may use")
             ->capture_default_str()
             ->type_name("DIR");
+        command
+            .add_option("--index", options.index,
+                        "A directory that get_context looks through, in place of the workspace; "
+                        "may be given several times")
+            ->type_name("DIR")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        command
+            .add_option("--index-file", options.index_file,
+                        "Keep the index of get_context in FILE between runs")
+            ->type_name("FILE");
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");

@@ -23,6 +23,8 @@ struct workflow_options {
     int verbosity = 0; ///< -1 with -q, else how often -v was given
     std::uint64_t seed = 0;
     std::string workspace = ".";
+    std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
+    std::optional<std::string> index_file; ///< where that index is kept between runs
 };
 
 struct run_request {
