@@ -67,7 +67,7 @@ private:
 class case_run {
 public:
     case_run(const json::object& one, const manner& how)
-        : case_(one), wanted_(one.at("expect").as_object()), memory_(one), how_(how) {}
+        : case_(one), wanted_(one.at("expect").as_object()), how_(how), memory_(one) {}
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
