@@ -78,6 +78,9 @@ struct builtin {
 /// apply, eval, parse, error, …: run by the machine.
 [[nodiscard]] std::span<const builtin> control_builtins() noexcept;
 
+/// await, cancel, semaphore, and what the forms of concurrency check with.
+[[nodiscard]] std::span<const builtin> concurrency_builtins() noexcept;
+
 /// The row of that name over all families, or null.
 [[nodiscard]] const builtin* find_builtin(std::string_view name) noexcept;
 

@@ -13,7 +13,7 @@ namespace {
     std::vector<const builtin*> rows;
     for (const auto family :
          {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-          data_builtins(), control_builtins()}) {
+          data_builtins(), control_builtins(), concurrency_builtins()}) {
         for (const builtin& row : family) rows.push_back(&row);
     }
     std::sort(rows.begin(), rows.end(),

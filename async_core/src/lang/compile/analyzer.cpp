@@ -64,9 +64,8 @@ ast::node* analyzer::builtin_node(std::string_view name, source_span span,
 
 ast::node* analyzer::fail(source_span span, std::string message, std::string hint, errc code) {
     if (!failure_) {
-        failure_ = error(code, std::move(message))
-                       .with_span(span)
-                       .with_origin(error_origin::script);
+        failure_ =
+            error(code, std::move(message)).with_span(span).with_origin(error_origin::script);
         if (!hint.empty()) failure_ = std::move(*failure_).with_hint(std::move(hint));
     }
     // Not through make(), which may be what has failed.
@@ -258,7 +257,8 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
             }
             return made;
         }
-        if (s->extras) return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
+        if (s->extras)
+            return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
     }
     if (name == "*loop-config*") {
         node* made = make(node_kind::dynamic, span);
@@ -291,8 +291,8 @@ ast::node* analyzer::expression(const form& f, position where) {
     if (f.is_symbol()) return reference(f);
     if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
     if (depth_ >= most_depth_) {
-        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels", "",
-                    errc::limit);
+        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels",
+                    "", errc::limit);
     }
     ++depth_;
     node* made = call(f, where);
@@ -321,9 +321,8 @@ ast::node* analyzer::call(const form& f, position where) {
         return result;
     }
     if (is_local(name)) return call_named(f, where);
-    const bool shadowed =
-        defined_.contains(std::string(name)) ||
-        (!request_.limits.closed && world_.find_program_global(name).has_value());
+    const bool shadowed = defined_.contains(std::string(name)) ||
+                          (!request_.limits.closed && world_.find_program_global(name).has_value());
     if (const handler special = find_special(name);
         special && !shadowed && (name.front() != '%' || world_.compiling_library()))
         return (this->*special)(f, where);
@@ -476,6 +475,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
     made.name = std::move(name);
     made.span = whole.span;
     made.parent = lambda_;
+    made.part_of_outer = std::exchange(named_let_next_, false);
     made.self = self;
     if (self) self->self = &made;
     ast::lambda* outer = std::exchange(lambda_, &made);

@@ -193,6 +193,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     node* bound = make(node_kind::bind_local, f.span);
     bound->var = self;
     node* closure = make(node_kind::make_lambda, f.span);
+    named_let_next_ = true;
     closure->code = lambda_of(f, {parameters, bindings.span}, 3, std::string(f[1].name()), self);
     bound->children.push_back(closure);
     self->definite = self->bound_once = true;
@@ -327,10 +328,9 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         if (s->extras) {
             node* made = make(node_kind::branch_if, span);
             node* key = constant(make_string(world_.memory(), name), span);
-            made->children = {
-                builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
-                bind_in_extras_of(*s->extras, name, init, span),
-                assign_from(name, span, s->outer, init)};
+            made->children = {builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
+                              bind_in_extras_of(*s->extras, name, init, span),
+                              assign_from(name, span, s->outer, init)};
             return made;
         }
         left_sandbox = left_sandbox || s->sandbox;

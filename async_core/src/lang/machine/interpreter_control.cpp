@@ -51,8 +51,10 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 10> rows{{
+    static constexpr std::array<control_row, 12> rows{{
         {"apply", &interpreter::control_apply},
+        {"await", &interpreter::control_await},
+        {"cancel", &interpreter::control_cancel},
         {"eval", &interpreter::control_eval},
         {"parse", &interpreter::control_parse},
         {"read-all", &interpreter::control_read_all},
@@ -116,7 +118,8 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
     auto read = read_all(memory_, bytes, position);
     if (!read) return raise_where_it_is(std::move(read).error());
     value forms = value::empty_list();
-    for (datum& each : *read) forms = list_push_back(memory_, std::move(forms), std::move(each.content));
+    for (datum& each : *read)
+        forms = list_push_back(memory_, std::move(forms), std::move(each.content));
     return control_value(at, count, std::move(forms));
 }
 
@@ -166,8 +169,7 @@ result<value> interpreter::code_closure(std::span<const datum> forms, compile_re
 interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, bool tail) {
     const datum code = form_of(f_.stack_[at + 1]);
     compile_request request = request_for_code();
-    if (count == 1 && !request.limits.closed)
-        return run_code({&code, 1}, request, at, count, tail);
+    if (count == 1 && !request.limits.closed) return run_code({&code, 1}, request, at, count, tail);
     // A scope of its own: the names of the map, and a place for what the code defines.
     eval_site site;
     site.sandboxes = request.limits.sandboxes;
@@ -277,9 +279,10 @@ interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t,
     const std::string name(symbol_name(f_.stack_[at + 1]));
     if (!f_.stack_[at + 2].truthy()) return raise(f_.world_->unbound_error(name));
     return raise(error(errc::permission, "'" + name + "' cannot be reached from here")
-                     .with_hint(sandbox() ? "a sandbox reaches pure primitives, what is defined "
-                                            "inside it, and what (allow (…)) names"
-                                          : "eval with a map reaches primitives and the map alone"));
+                     .with_hint(sandbox()
+                                    ? "a sandbox reaches pure primitives, what is defined "
+                                      "inside it, and what (allow (…)) names"
+                                    : "eval with a map reaches primitives and the map alone"));
 }
 
 } // namespace heddle::lang

@@ -124,7 +124,7 @@ error realm::unbound_error(std::string_view name) const {
     }
     for (const auto family :
          {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-          data_builtins(), control_builtins()}) {
+          data_builtins(), control_builtins(), concurrency_builtins()}) {
         for (const builtin& row : family) {
             if (row.name.front() != '%') names.emplace_back(row.name);
         }
