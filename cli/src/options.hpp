@@ -47,7 +47,29 @@ struct serve_request {
     int verbosity = 0;
 };
 
-using request = std::variant<run_request, eval_request, serve_request>;
+struct format_request {
+    std::vector<std::string> files; ///< "-": standard input, to standard output
+    bool check = false;             ///< write nothing, name what would change
+    std::size_t width = 100;
+};
+
+enum class dump_kind : std::uint8_t { ast, ir };
+
+struct dump_request {
+    std::string file; ///< "-": standard input
+    dump_kind what = dump_kind::ast;
+    bool json = false;
+};
+
+struct check_request {
+    std::vector<std::string> files;   ///< "-": standard input
+    std::vector<std::string> externs; ///< names that the host will provide
+    bool json = false;
+    bool strict = false; ///< warnings count as errors
+};
+
+using request = std::variant<run_request, eval_request, serve_request, format_request, dump_request,
+                             check_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

@@ -1,6 +1,7 @@
 #include "wiring.hpp"
 
 #include "logging.hpp"
+#include "program_imports.hpp"
 
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
@@ -10,7 +11,8 @@
 
 namespace heddle::cli {
 
-result<std::unique_ptr<workshop>> workshop::create(const workflow_options& options,
+result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
+                                                   const workflow_options& options,
                                                    const environment& variables, console& output) {
     std::unique_ptr<workshop> made(
         new workshop(make_console_log(output, level_for(options.verbosity))));
@@ -22,6 +24,7 @@ result<std::unique_ptr<workshop>> workshop::create(const workflow_options& optio
     auto files = fs::make_workspace_files(options.workspace, made->loop_);
     if (!files) return std::move(files).error().with_hint("--workspace names a directory");
     made->files_ = *std::move(files);
+    HEDDLE_TRY(made->imports_, make_program_imports(program, options.workspace, made->loop_));
 
     auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
     if (!models) return std::move(models).error();
@@ -34,6 +37,7 @@ result<std::unique_ptr<workshop>> workshop::create(const workflow_options& optio
     host::engine_parts parts;
     parts.log = made->log_.get();
     parts.files = made->files_.get();
+    parts.imports = made->imports_.get();
     parts.print = [&output](std::string_view text) { output.out(text); };
     parts.random_seed = options.seed;
     parts.operators = tasks::operators(std::move(task_parts));

@@ -21,8 +21,10 @@ namespace heddle::cli {
 /// in the opposite order, so that nothing outlives what it uses.
 class workshop {
 public:
-    /// `output` outlives it. Errors: as set_up_models, not_found for the workspace.
-    [[nodiscard]] static result<std::unique_ptr<workshop>> create(const workflow_options& options,
+    /// `program`: the file that is run, as given on the command line, or what it is called when it is
+    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models, not_found for the workspace.
+    [[nodiscard]] static result<std::unique_ptr<workshop>> create(const std::string& program,
+                                                                  const workflow_options& options,
                                                                   const environment& variables,
                                                                   console& output);
 
@@ -44,6 +46,7 @@ private:
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
     std::unique_ptr<model_setup> models_;
+    std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<host::engine> engine_;
 };
 

@@ -29,7 +29,8 @@ std::uint32_t source_map::add(std::string name, std::string text) {
 
 std::uint32_t source_map::add_generated(std::string name, std::string text) {
     // The last part of the positions is for files.
-    if (next_ + text.size() > most_generated_positions || text.size() > most_generated_bytes) return 0;
+    if (next_ + text.size() > most_generated_positions || text.size() > most_generated_bytes)
+        return 0;
     const std::size_t size = text.size();
     const std::uint32_t first = add(std::move(name), std::move(text));
     generated_.push_back(first);

@@ -57,18 +57,18 @@ public:
             files.remove_need(from, source->name);
             if (woken == coro::wake::cancelled)
                 co_return error::cancelled(call.context.cancel->reason());
-            if (woken == coro::wake::timed_out)
-                co_return error::cancelled(cancel_reason::deadline);
+            if (woken == coro::wake::timed_out) co_return error::cancelled(cancel_reason::deadline);
         }
         files.begin(source->name);
-        value made = entry(memory, value::empty_map(), "name",
-                           lang::make_string(memory, source->name));
+        value made =
+            entry(memory, value::empty_map(), "name", lang::make_string(memory, source->name));
         co_return entry(memory, std::move(made), "text", lang::make_string(memory, source->text));
     }
 
 private:
-    builtin row_{"%import-begin", "path from", 2, 2, {}, nullptr, "Finds a file to import.", "",
-                 "world"};
+    builtin row_{
+        "%import-begin",           "path from", 2,      2, lang::builtin_kind::effect, nullptr,
+        "Finds a file to import.", "",          "world"};
 };
 
 /// (%import-end name from ok value)
@@ -87,8 +87,15 @@ public:
     }
 
 private:
-    builtin row_{"%import-end", "name from ok value", 4, 4, {}, nullptr,
-                 "Tells how an imported file has ended.", "", "world"};
+    builtin row_{"%import-end",
+                 "name from ok value",
+                 4,
+                 4,
+                 lang::builtin_kind::effect,
+                 nullptr,
+                 "Tells how an imported file has ended.",
+                 "",
+                 "world"};
 };
 
 } // namespace

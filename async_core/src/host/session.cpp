@@ -31,6 +31,10 @@ public:
         if (!owner_.operators_) return std::nullopt;
         return owner_.operators_->describe(callable);
     }
+    std::optional<lang::operator_doc> describe_operator(std::string_view name) const override {
+        if (!owner_.operators_) return std::nullopt;
+        return owner_.operators_->document(name);
+    }
     bool is_reserved_key(std::string_view name) const override {
         return owner_.operators_ && owner_.operators_->is_reserved_key(name);
     }

@@ -152,7 +152,7 @@ exit_code tell_usage_error(const error& failure, bool json, console& output) {
 exit_code evaluate_program(program source, const workflow_options& options,
                            const environment& variables, console& output) {
     raise_open_file_limit();
-    auto tools = workshop::create(options, variables, output);
+    auto tools = workshop::create(source.name, options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), options.json, output);
     workflow_run run;
     run.source = std::move(source);

@@ -80,6 +80,8 @@ struct builtin {
 
 /// await, cancel, semaphore, and what the forms of concurrency check with.
 [[nodiscard]] std::span<const builtin> concurrency_builtins() noexcept;
+/// All of the above, in the order of the reference.
+[[nodiscard]] std::span<const std::span<const builtin>> builtin_families() noexcept;
 
 /// The row of that name over all families, or null.
 [[nodiscard]] const builtin* find_builtin(std::string_view name) noexcept;

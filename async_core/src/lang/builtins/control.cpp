@@ -8,7 +8,6 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
-
 namespace heddle::lang {
 
 namespace {
@@ -65,10 +64,10 @@ value raise_evaluation_error(native_call& call, std::span<value> arguments) {
 /// (%sandbox-value v): only data leaves a sandbox.
 value sandbox_value(native_call& call, std::span<value> arguments) {
     if (is_data(arguments[0])) return arguments[0];
-    return call.fail(error(errc::permission, "sandbox: only data may leave, not " +
-                                                 shown(arguments[0]))
-                         .with_hint("a function made inside would act outside: call it inside the "
-                                    "sandbox and return what it gives"));
+    return call.fail(
+        error(errc::permission, "sandbox: only data may leave, not " + shown(arguments[0]))
+            .with_hint("a function made inside would act outside: call it inside the "
+                       "sandbox and return what it gives"));
 }
 
 constexpr auto any = builtin::any_number;
@@ -103,8 +102,11 @@ constexpr builtin rows[] = {
      "(eval '(+ 1 2)) => 3\n(eval '(* x x) (dict 'x 7)) => 49", "code"},
     {"gensym", "[prefix]", 0, 1, pure, &fresh_symbol, "A symbol that equals no other.",
      "(symbol? (gensym)) => true", "code"},
-    {"macroexpand", "x", 1, 1, control, nullptr,
-     "The code x once no macro is at its head.", "(macroexpand '(+ 1 2)) => '(+ 1 2)", "code"},
+    {"help", "[name]", 0, 1, control, nullptr,
+     "The documentation of a name or function as text; without an argument all names.",
+     "(string-starts-with? (help 'map) \"(map f items more…)\") => true", "code"},
+    {"macroexpand", "x", 1, 1, control, nullptr, "The code x once no macro is at its head.",
+     "(macroexpand '(+ 1 2)) => '(+ 1 2)", "code"},
     {"parse", "text", 1, 1, control, nullptr,
      "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
      "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},

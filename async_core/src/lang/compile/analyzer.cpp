@@ -98,6 +98,7 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     around_ = &around;
     ast::lambda& top = arena_.lambdas.emplace_back();
     top.parent = &around;
+    if (request_.generated) top.name = "eval";
     lambda_ = &top;
     sandboxes_ = request_.limits.sandboxes;
     std::deque<scope> scopes;
@@ -179,6 +180,7 @@ ast::variable* analyzer::bind_here(std::string_view name) {
 /// Defines `name` where there is no variable for it.
 ast::node* analyzer::define_here(std::string_view name, source_span span, node* init) {
     if (scope_) return bind_in_extras(name, init, span);
+    world_.forget_macro(name);
     node* made = make(node_kind::define_global, span);
     made->index = world_.global_index(name);
     made->children.push_back(init);
@@ -305,8 +307,8 @@ ast::node* analyzer::call(const form& f, position where) {
     if (!head.is_symbol()) {
         if (!head.is_list() || head.size() == 0) {
             return fail(f.span,
-                        "cannot call " + shown(head.content) + ": it is a " +
-                            std::string(kind_name(head.content.type())) + ", not a function",
+                        "cannot call " + shown(head.content) + ": it is " +
+                            with_article(kind_name(head.content.type())) + ", not a function",
                         "to make a list write (list …) or '(…)");
         }
         return positional(f, expression(head, inner()));
@@ -473,6 +475,10 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                                  std::string name, ast::variable* self) {
     ast::lambda& made = arena_.lambdas.emplace_back();
     made.name = std::move(name);
+    if (whole.size() > body_from + 1 && whole[body_from].content.is(kind::string)) {
+        made.doc = string_bytes(whole[body_from].content);
+        ++body_from;
+    }
     made.span = whole.span;
     made.parent = lambda_;
     made.part_of_outer = std::exchange(named_let_next_, false);

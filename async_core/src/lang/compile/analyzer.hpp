@@ -31,7 +31,7 @@ struct scope {
     ast::loop_label* label = nullptr; ///< the name of a named loop
     ast::variable* extras = nullptr;  ///< holds what eval bound here beyond the variables
     bool sealed = false;              ///< around code given to eval: no variable can be added
-    bool sandbox = false;             ///< the body of a sandbox
+    ast::variable* sandbox = nullptr; ///< of the body of a sandbox: holds that sandbox
     std::vector<std::pair<std::string, value>> macros;
 };
 

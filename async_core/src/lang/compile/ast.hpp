@@ -48,6 +48,7 @@ struct loop_label {
 
 struct lambda {
     std::string name;
+    std::string doc; ///< the string that its body begins with
     source_span span;
     lambda* parent = nullptr;
     std::vector<variable*> parameters; ///< required, optional, rest

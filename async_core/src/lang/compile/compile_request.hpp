@@ -11,8 +11,8 @@ namespace heddle::lang {
 struct compile_request {
     const eval_site* site = nullptr; ///< the names around it, or null: the top level
     reach limits;
-    bool generated = false;                   ///< by a program: bound in size
-    bool in_one = false;                      ///< a top-level import does not split the program
+    bool generated = false;                     ///< by a program: bound in size
+    bool in_one = false;                        ///< a top-level import does not split the program
     std::uint64_t expansion_steps = 10'000'000; ///< of macros; what is left afterwards
 };
 

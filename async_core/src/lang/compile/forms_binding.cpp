@@ -333,7 +333,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
                               assign_from(name, span, s->outer, init)};
             return made;
         }
-        left_sandbox = left_sandbox || s->sandbox;
+        left_sandbox = left_sandbox || s->sandbox != nullptr;
     }
     node* target = reference_from(name, span, start);
     if (failed()) return target;

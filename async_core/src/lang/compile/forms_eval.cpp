@@ -20,8 +20,9 @@ using ast::node_kind;
 /// the code gets when it runs. At the top level, and with a map of its own, eval is a function.
 ast::node* analyzer::form_eval(const form& f, position) {
     if (f.size() < 2 || f.size() > 3) {
-        return fail(f.span, "eval: expects an expression as data, and perhaps a map of names; got " +
-                                count_of(f.size() - 1) + " parts");
+        return fail(f.span,
+                    "eval: expects an expression as data, and perhaps a map of names; got " +
+                        count_of(f.size() - 1) + " parts");
     }
     if (f.size() == 3 || !scope_) {
         node* made = make(node_kind::call, f.span);
@@ -34,7 +35,6 @@ ast::node* analyzer::form_eval(const form& f, position) {
     made->children.push_back(expression(f[1], inner()));
     extras_of(*scope_);
     auto site = std::make_unique<eval_site>();
-    site->sandboxes = sandboxes_;
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
     for (scope* s = scope_; s; s = s->outer) {
         if (s->label) s->label->escaped = true; // the code may call it as a function
@@ -55,7 +55,12 @@ ast::node* analyzer::form_eval(const form& f, position) {
         }
         site->levels.push_back(std::move(level));
         levels.push_back(std::move(variables));
-        if (s->sandbox) break; // what is outside of a sandbox cannot be seen by code made inside
+        if (!s->sandbox) continue;
+        // What is outside of a sandbox cannot be seen by code made inside.
+        site->in_sandbox = true;
+        s->sandbox->captured = s->sandbox->reassigned = true;
+        made->variables.push_back(s->sandbox);
+        break;
     }
     std::reverse(site->levels.begin(), site->levels.end());
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)
@@ -67,6 +72,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
 /// The names around code given to eval, as scopes whose variables are the captured cells.
 void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     int cell = 0;
+    ast::variable* sandbox = nullptr;
     const auto variable = [&](const std::string& name, scope& in) {
         ast::variable* made = declare(name, in);
         made->captured = made->reassigned = true;
@@ -76,6 +82,11 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     };
     for (const eval_site::level& level : site.levels) {
         scope& opened = scopes.emplace_back();
+        if (site.in_sandbox && !sandbox) {
+            sandbox = variable(std::string(sandbox_name), opened);
+            sandbox->definite = true;
+            opened.sandbox = sandbox;
+        }
         opened.outer = scope_;
         opened.owner = around_;
         opened.sealed = true;
@@ -212,7 +223,8 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
     for (std::size_t i = 0; i < limits.size() && !failed(); ++i) {
         const form one = limits[i];
         if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
-            return fail(one.span, "sandbox: a limit must be (name value), not " + shown(one.content));
+            return fail(one.span,
+                        "sandbox: a limit must be (name value), not " + shown(one.content));
         }
         const std::string name(one[0].name());
         if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -232,8 +244,9 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
         bool good = names.is_list();
         for (std::size_t k = 0; good && k < names.size(); ++k) good = names[k].is_symbol();
         if (!good) {
-            return fail(names.span, "sandbox: allow must be a list of names of tasks and tools, not " +
-                                        shown(names.content),
+            return fail(names.span,
+                        "sandbox: allow must be a list of names of tasks and tools, not " +
+                            shown(names.content),
                         "for example (allow (user:summarise get_context))");
         }
         parts.push_back(constant(names.content, names.span));
@@ -244,15 +257,19 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
     node* made = make(node_kind::with_settings, f.span);
     made->children.push_back(builtin_node("dict", f[1].span, std::move(settings)));
     node* inside = make(node_kind::scope, f.span);
+    node* policy = make(node_kind::dynamic, f.span);
+    policy->constant = world_.memory().symbol("sandbox");
+    inside->children.push_back(policy);
     scope own;
-    own.sandbox = true;
     scope_guard guard(*this, own);
+    own.sandbox = declare(sandbox_name, own);
+    own.sandbox->definite = own.sandbox->bound_once = true;
+    inside->variables.push_back(own.sandbox);
     ++sandboxes_;
     for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
     inside->children.push_back(body(f, 2, inner()));
     --sandboxes_;
-    made->children.push_back(
-        builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 0)}));
+    made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 1)}));
     return made;
 }
 
@@ -269,8 +286,9 @@ ast::node* analyzer::form_import(const form& f, position) {
         what = what[1];
     const bool path = what.content.is(kind::string);
     if (!path && !(what.is_symbol() && what.name().starts_with("std/"))) {
-        return fail(what.span, "import: expects the path of a file as a string, or std/NAME, not " +
-                                   shown(what.content),
+        return fail(what.span,
+                    "import: expects the path of a file as a string, or std/NAME, not " +
+                        shown(what.content),
                     "for example (import \"helpers.heddle\") or (import std/lists)");
     }
     if (request_.limits.closed || sandboxes_ != 0) {
@@ -278,9 +296,9 @@ ast::node* analyzer::form_import(const form& f, position) {
                     errc::permission);
     }
     const std::string from = world_.sources().locate(f.span).file;
-    return call_library(path ? "%import-file" : "%import-library", f.span,
-                        {constant(what.content, what.span),
-                         constant(make_string(world_.memory(), from), f.span)});
+    return call_library(
+        path ? "%import-file" : "%import-library", f.span,
+        {constant(what.content, what.span), constant(make_string(world_.memory(), from), f.span)});
 }
 
 } // namespace heddle::lang

@@ -57,6 +57,15 @@ void generator::closure(const node& n, int dest) {
 }
 
 void generator::call(const node& n, int dest, bool is_tail) {
+    // A call of the prelude keeps its frame, so that errors can tell the user's place. The prelude
+    // returns to its callers; nothing that could go on for ever passes through it in tail position.
+    if (is_tail && n.children[0]->kind == node_kind::global && !out_->library &&
+        world_.is_library_global(n.children[0]->index)) {
+        mark give_back(*this);
+        const int r = fresh(n);
+        emit(instruction::abc(op::return_value, static_cast<unsigned>(r)), n.span);
+        return;
+    }
     mark give_back(*this);
     // The callee's register gets the result; `dest` serves when it is the newest one.
     const int a = !is_tail && dest != nowhere && dest == next_ - 1 ? dest : allocate();

@@ -59,8 +59,9 @@ const value* analyzer::find_macro(std::string_view name) const {
 form analyzer::expand(const form& call, const value& expander) {
     const std::string who = "the macro '" + std::string(call[0].name()) + "'";
     if (expansions_ >= most_nested_expansions) {
-        fail(call.span, who + " expands for ever: " + std::to_string(expansions_) +
-                            " expansions inside each other",
+        fail(call.span,
+             who + " expands for ever: " + std::to_string(expansions_) +
+                 " expansions inside each other",
              "", errc::limit);
         return call;
     }
@@ -70,7 +71,8 @@ form analyzer::expand(const form& call, const value& expander) {
     if (!made) {
         if (!failure_) {
             failure_ = std::move(made).error().with_trace("expanding " + who, call.span);
-            if (!failure_->info().span.known()) failure_ = std::move(*failure_).with_span(call.span);
+            if (!failure_->info().span.known())
+                failure_ = std::move(*failure_).with_span(call.span);
         }
         return call;
     }
@@ -133,7 +135,8 @@ ast::node* analyzer::form_defmacro(const form& f, position) {
     }
     const std::string name(f[1].name());
     if (find_special(name)) {
-        return fail(f[1].span, "defmacro: '" + name + "' is a special form and cannot be redefined");
+        return fail(f[1].span,
+                    "defmacro: '" + name + "' is a special form and cannot be redefined");
     }
     if (sandboxes_ != 0) {
         return fail(f.span, "defmacro: a sandbox cannot define macros, which run outside of it",

@@ -51,6 +51,7 @@ interpreter::next interpreter::check_slice() {
     budget_.steps -= std::min(budget_.steps, spent);
     const bool fresh = given_ == 1 && fuel_ == 1; // run() has just begun
     given_ = fuel_ = 0;
+    count_cleanup(spent);
     if (!fresh && slice_ <= spent) {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
@@ -58,8 +59,10 @@ interpreter::next interpreter::check_slice() {
     slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
+        const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
+        const std::uint64_t left = borrowed ? budget_.cleanup_steps : budget_.steps;
         given_ = fuel_ = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps)));
+            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
     };
     refill();
     if (!f_.cancellation_masked()) {
@@ -74,7 +77,6 @@ interpreter::next interpreter::check_slice() {
         add_trace(failure);
         return unwind(std::move(failure));
     }
-    count_cleanup(spent);
     if (auto overlong = overlong_cleanup()) {
         // Made once with its trace: it may come up in a million frames.
         if (!f_.overlong_) return stop(*std::move(overlong));
@@ -92,7 +94,7 @@ interpreter::next interpreter::check_slice() {
         // To catch it would only be to meet it again at the next step, for ever.
         return stop(made_uncatchable(error(errc::limit, "the step limit of this run is used up")));
     }
-    if (memory_.over_limit()) {
+    if (memory_.over_limit() && memory_.limit_used_up()) {
         return stop(
             error(errc::limit, "the memory limit of this run (" +
                                    std::to_string(memory_.limit() / (1024 * 1024)) +
@@ -139,7 +141,9 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
     const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
     std::size_t to = from + 1;
-    if (framed) to = parent.frames_.back().base + parent.frames_.back().code->registers;
+    // The innermost frame need not be the one that reaches furthest: a caller may have many registers.
+    for (std::size_t k = first; k < parent.frames_.size(); ++k)
+        to = std::max<std::size_t>(to, parent.frames_[k].base + parent.frames_[k].code->registers);
     child->reserve(to - from);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
@@ -250,21 +254,41 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     f_.branches_.push_back({f_.frames_.size(), R[operands.b],
                             static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
                             f_.settings_, value()});
+    const value& callee = R[i.a];
+    if (callee.is(kind::closure)) {
+        const function* code = closure_of(callee)->code;
+        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+            const std::size_t first = base + i.a + 1U;
+            f_.reserve(first + code->registers);
+            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(first));
+            if (fuel_ > 1) {
+                --fuel_;
+                return next::go_on;
+            }
+            fuel_ = 0;
+            return check_slice();
+        }
+    }
     return call_value(base + i.a, i.b, false);
 }
 
 void interpreter::branch_done(std::size_t base, instruction i) {
-    inline_branch ended = std::move(f_.branches_.back());
-    f_.branches_.pop_back();
+    inline_branch& ended = f_.branches_.back();
+    const permit right = ended.right;
     value given = std::move(f_.stack_[base + i.a]);
-    f_.settings_ = std::move(ended.settings);
-    if (auto* answer = static_cast<future*>(host_of(ended.future)))
-        answer->deliver(std::move(given));
-    else static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(given));
-    if (!ended.right.held) return;
+    if (ended.future.is_nil()) {
+        static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(given));
+        f_.branches_.pop_back();
+    } else {
+        const value answer = std::move(ended.future);
+        f_.settings_ = std::move(ended.settings);
+        f_.branches_.pop_back();
+        static_cast<future*>(host_of(answer))->deliver(std::move(given));
+    }
+    if (!right.held) return;
     permit& own = strand_permit();
-    if (own.scope == ended.right.scope && !own.held) own.held = true; // given back
-    else ended.right.scope->release();
+    if (own.scope == right.scope && !own.held) own.held = true; // given back
+    else right.scope->release();                                // its join stands in a register
 }
 
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {

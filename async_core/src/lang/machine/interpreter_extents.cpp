@@ -14,7 +14,6 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::uint64_t most_cleanup_steps = 10'000'000;
-constexpr std::size_t most_cleanup_memory = std::size_t{16} * 1024 * 1024;
 constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cleanup
 
 } // namespace
@@ -88,8 +87,13 @@ bool interpreter::cleanup_holds_up(const fiber& strand, value& extent) {
 }
 
 void interpreter::count_cleanup(std::uint64_t steps) {
+    if (!f_.cleans_up()) return;
     value extent;
-    if (f_.cleans_up() && cleanup_holds_up(f_, extent)) f_.cleanup_steps_ += steps;
+    const bool run_is_over = budget_.steps == 0;
+    if (!run_is_over && !cleanup_holds_up(f_, extent)) return;
+    f_.cleanup_steps_ += steps;
+    if (run_is_over || f_.cancel_requested())
+        budget_.cleanup_steps -= std::min(budget_.cleanup_steps, steps);
 }
 
 void interpreter::count_effect_of_cleanup() { count_cleanup(steps_of_an_effect); }
@@ -97,32 +101,37 @@ void interpreter::count_effect_of_cleanup() { count_cleanup(steps_of_an_effect);
 /// The error that ends a cleanup which nobody can wait for any longer, or which takes memory beyond the
 /// limit that may have begun it. No `catch` takes it in what has to end.
 std::optional<error> interpreter::overlong_cleanup() {
-    if (f_.overlong_ && f_.cleans_up()) {
+    if (!f_.cleans_up()) return std::nullopt;
+    if (f_.overlong_) {
         given_ = fuel_ = 1;
         return f_.overlong_;
     }
-    const bool steps = f_.cleanup_steps_ > most_cleanup_steps;
+    const bool steps = f_.cleanup_steps_ > most_cleanup_steps || budget_.cleanup_steps == 0;
     const bool memory =
         !f_.cleanups_.empty() && memory_.over_limit() &&
-        memory_.used() > std::max(memory_.limit(), f_.cleanups_[0].memory) + most_cleanup_memory;
-    if ((!steps && !memory) || !f_.cleans_up()) return std::nullopt;
+        memory_.used() > std::max(memory_.limit(), f_.cleanups_[0].memory) + memory_.limit() / 4 &&
+        memory_.limit_used_up();
+    if (!steps && !memory) return std::nullopt;
     value extent;
-    const bool holds_up = cleanup_holds_up(f_, extent);
+    const bool holds_up = cleanup_holds_up(f_, extent) || budget_.steps == 0;
     if (!holds_up && !memory) return std::nullopt;
     // From here on every step is looked at, so that what unwinds does not begin anew.
     given_ = fuel_ = 1;
-    error failure = memory ? error(errc::limit, "a cleanup went beyond the memory limit")
-                           : error(errc::limit, "a cleanup took more than " +
-                                                    std::to_string(most_cleanup_steps) +
-                                                    " steps while the end of its branch waited "
-                                                    "for it");
-    failure = std::move(failure).with_hint("keep 'finally' short: an effect counts as " +
-                                           std::to_string(steps_of_an_effect) + " steps");
+    error failure =
+        memory ? error(errc::limit, "the memory limit of this run is used up inside 'finally'")
+               : error(errc::limit,
+                       "a 'finally' took too many steps while something waited for "
+                       "its end");
+    failure = std::move(failure).with_hint(
+        "keep 'finally' short: when its branch has to end it may take " +
+        std::to_string(most_cleanup_steps) + " steps, and an effect counts as " +
+        std::to_string(steps_of_an_effect));
     if (!holds_up) return failure;
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
-    f_.overlong_ = extent.is_nil() ? made_uncatchable(std::move(failure))
-                                   : with_extent(std::move(failure), std::move(extent));
+    if (!extent.is_nil()) f_.overlong_ = with_extent(std::move(failure), std::move(extent));
+    else if (f_.cancel_requested()) f_.overlong_ = error::cancelled(f_.cancelled_because());
+    else f_.overlong_ = made_uncatchable(std::move(failure));
     return f_.overlong_;
 }
 

@@ -44,10 +44,15 @@ std::string shown_name(const function& code) {
 } // namespace
 
 source_span interpreter::here() const {
-    if (f_.frames_.empty()) return {};
-    const frame& now = f_.frames_.back();
-    const std::size_t next = static_cast<std::size_t>(now.at - now.code->code.data());
-    return next == 0 ? now.code->span : now.code->places[next - 1];
+    // The innermost place in the user's own text: where the prelude stands says nothing to him.
+    const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+    for (std::size_t k = f_.frames_.size(); k > floor; --k) {
+        const frame& at = f_.frames_[k - 1];
+        if (at.code->library && k - 1 > floor) continue;
+        const auto next = static_cast<std::size_t>(at.at - at.code->code.data());
+        return next == 0 ? at.code->span : at.code->places[next - 1];
+    }
+    return {};
 }
 
 void interpreter::make_function(std::size_t base, instruction i) {
@@ -104,8 +109,8 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
     default: {
         std::string what = callee.is_nil()
                                ? "nil"
-                               : shown(callee) + ": it is a " +
-                                     std::string(kind_name(callee.type())) + ", not a function";
+                               : shown(callee) + ": it is " +
+                                     with_article(kind_name(callee.type())) + ", not a function";
         return raise(error(errc::evaluation, "cannot call " + what));
     }
     }
@@ -367,7 +372,7 @@ void interpreter::add_trace(error& failure) const {
         }
         if (at.code->library && index != 0 && f_.frames_[index - 1].code->library) continue;
         std::string line = "in " + shown_name(*at.code);
-        if (at.tail_calls != 0)
+        if (at.tail_calls != 0 && !at.code->library)
             line += " (after " + std::to_string(at.tail_calls) +
                     (at.tail_calls == 1 ? " tail call)" : " tail calls)");
         failure = std::move(failure).with_trace(
@@ -392,10 +397,11 @@ void interpreter::leave_frame() {
 }
 
 /// Looks for a handler from the innermost frame outwards. Cancellation and what leaves an extent stop
-/// at cleanups only.
+/// at cleanups only, and so does an error of a run whose steps are used up: a program that catches it
+/// would never end.
 interpreter::next interpreter::unwind(error failure) {
     const bool cancellation = failure.is_cancelled();
-    const bool cleanups_only = passes_catches(failure);
+    const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {

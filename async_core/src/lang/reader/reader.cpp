@@ -181,7 +181,8 @@ value reading::make_list_of_items(std::size_t first, source_span whole) {
         new (storage->items() + storage->end++) value(std::move(items_[i]));
     }
     if (keep_places_) {
-        storage->places = new list_places{whole, std::make_unique<source_span[]>(count)};
+        storage->places = new list_places{whole, count, std::make_unique<source_span[]>(count)};
+        memory_.charge(list_places::bytes_for(count));
         for (std::size_t i = 0; i < count; ++i) storage->places->elements[i] = spans_[first + i];
     }
     items_.resize(first);

@@ -159,6 +159,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     world.memory().set_limit(world.memory().used() + how.memory);
     run_budget budget;
     budget.steps = how.steps;
+    budget.cleanup_steps = how.cleanup_steps;
     const value settings = with_concurrency(world, value::empty_map(), how.concurrency);
     auto first = start_fiber(world, *code, settings);
     fiber* main = first.get();

@@ -20,6 +20,7 @@ struct schedule {
     std::int64_t cancel_at = -1; ///< ask for cancellation before that run() of the machine
     std::size_t concurrency = 64;
     std::uint64_t steps = UINT64_MAX;
+    std::uint64_t cleanup_steps = 10'000'000;
     std::size_t memory = std::size_t{256} * 1024 * 1024;
 };
 

@@ -291,6 +291,22 @@ TEST(machine, a_computing_branch_does_not_keep_its_siblings_from_starting) {
         "(slow quick)");
 }
 
+TEST(machine, a_branch_that_moves_takes_the_registers_of_all_its_frames) {
+    std::string wide = "(list";
+    for (int k = 0; k < 2000; ++k) wide += " (+ x " + std::to_string(k) + ")";
+    lang_world world;
+    EXPECT_EQ(world.shown("(define (small x) (pause x) x) (map (lambda (x) (small x) (length " +
+                          wide + "))) '(1 2 3))"),
+              "(2000 2000 2000)");
+    for (std::int64_t k = 0; k < 12; ++k) {
+        schedule how;
+        how.cancel_at = k;
+        EXPECT_FALSE(
+            world.shown("(map (lambda (x) (small x) (length " + wide + "))) '(1 2 3))", how)
+                .empty());
+    }
+}
+
 TEST(machine, closure_cycles_are_freed) {
     lang_world world;
     world.run(
@@ -378,7 +394,8 @@ TEST(machine, errors_show_line_caret_and_trace) {
         "   |   ^^^^^^^^^\n"
         "  in 'inner' (after 1 tail call) (test:1:1)\n"
         "  while mapping item 1\n"
-        "  in 'map' (after 2 tail calls) (test:5:7)\n");
+        "  in 'map' (test:4:3)\n"
+        "  in 'outer' (test:5:7)\n");
 }
 
 TEST(machine, traces_name_the_round_and_the_phase) {

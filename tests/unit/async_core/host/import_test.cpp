@@ -1,0 +1,168 @@
+// (import "…") in a session, over files in memory.
+#include <heddle/coro/spawn.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+namespace heddle::host {
+namespace {
+
+/// Files that take their time, so that branches meet while one is being read.
+class slow_files final : public import_port {
+public:
+    coro::task<result<imported_source>> load(std::string path, std::string from,
+                                             coro::call_context context) override {
+        ++loads;
+        const std::string name =
+            (std::filesystem::path(from).parent_path() / path).lexically_normal().string();
+        const result<void> slept =
+            co_await coro::sleep_until(context, context.loop->now() + std::chrono::milliseconds(2));
+        if (!slept) co_return slept.error();
+        const auto found = files.find(name);
+        if (found == files.end())
+            co_return error(heddle::errc::not_found, "there is no file \"" + name + "\"");
+        co_return imported_source{name, found->second};
+    }
+
+    std::map<std::string, std::string> files;
+    int loads = 0;
+};
+
+class imports : public ::testing::Test {
+protected:
+    imports() : loop_(io_) {
+        engine_parts parts;
+        parts.imports = &files_;
+        parts.print = [this](std::string_view text) { printed_ += text; };
+        engine_ = std::make_unique<engine>(loop_, std::move(parts));
+        session_ = *engine_->new_session();
+    }
+
+    std::string shown(const std::string& program) {
+        result<lang::value> ended = error(heddle::errc::internal, "did not end");
+        coro::spawn(loop_, await(session_->evaluate("flows/main.heddle", program), &ended),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+        io_.restart();
+        io_.run_for(std::chrono::seconds(10));
+        if (ended) return lang::print_value(*ended);
+        return std::string(lang::error_kind_name(ended.error())) + ": " + ended.error().message();
+    }
+
+    static coro::task<void> await(coro::task<result<lang::value>> work, result<lang::value>* into) {
+        *into = co_await std::move(work);
+    }
+
+    boost::asio::io_context io_;
+    coro::event_loop loop_;
+    slow_files files_;
+    std::string printed_;
+    std::unique_ptr<engine> engine_;
+    std::unique_ptr<session> session_;
+};
+
+TEST_F(imports, a_file_defines_names_and_macros_for_what_follows) {
+    files_.files["flows/lib.heddle"] =
+        "(define (double x) (* 2 x)) (defmacro twice (x) (list 'double x)) 'loaded";
+    EXPECT_EQ(shown("(define got (import \"lib.heddle\")) (list got (double 4))"), "(loaded 8)");
+    EXPECT_EQ(shown("(import \"lib.heddle\") (list (double 4) (twice 5))"), "(8 10)");
+}
+
+TEST_F(imports, paths_are_relative_to_the_importing_file) {
+    files_.files["lib/a.heddle"] = "(import \"deep/b.heddle\") (define a (+ b 1))";
+    files_.files["lib/deep/b.heddle"] = "(define b 1)";
+    EXPECT_EQ(shown("(import \"../lib/a.heddle\") (list a b)"), "(2 1)");
+}
+
+TEST_F(imports, a_file_is_evaluated_once_per_run) {
+    files_.files["flows/lib.heddle"] = "(print \"once\") 7";
+    files_.files["flows/other.heddle"] = "(import \"lib.heddle\")";
+    EXPECT_EQ(
+        shown("(list (import \"lib.heddle\") (import \"lib.heddle\") (import \"other.heddle\"))"),
+        "(7 7 7)");
+    EXPECT_EQ(printed_, "once\n");
+    printed_.clear();
+    EXPECT_EQ(shown("(import \"lib.heddle\")"), "7");
+    EXPECT_EQ(printed_, "once\n") << "the next run reads it anew";
+}
+
+TEST_F(imports, branches_that_import_at_once_wait_for_one_evaluation) {
+    files_.files["flows/lib.heddle"] = "(print \"once\") (sleep 0.01) 7";
+    EXPECT_EQ(shown("(map (lambda (i) (import \"lib.heddle\")) (range 20))"),
+              "(7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7)");
+    EXPECT_EQ(printed_, "once\n");
+}
+
+TEST_F(imports, a_failed_import_is_tried_again_by_the_next) {
+    files_.files["flows/lib.heddle"] = "(print \"try\") (error \"broken\")";
+    EXPECT_EQ(shown("(map-settled (lambda (i) (import \"lib.heddle\")) '(1 2))").substr(0, 11),
+              "((dict \"ok\"");
+    EXPECT_EQ(printed_, "try\ntry\n");
+}
+
+TEST_F(imports, circles_are_named) {
+    files_.files["flows/a.heddle"] = "(import \"b.heddle\") 1";
+    files_.files["flows/b.heddle"] = "(import \"c.heddle\") 1";
+    files_.files["flows/c.heddle"] = "(import \"a.heddle\") 1";
+    EXPECT_EQ(shown("(import \"a.heddle\")"),
+              "SexpEvaluationError: import: files import each other in a circle: flows/a.heddle -> "
+              "flows/b.heddle -> flows/c.heddle -> flows/a.heddle");
+    files_.files["flows/me.heddle"] = "(import \"me.heddle\")";
+    EXPECT_EQ(
+        shown("(import \"me.heddle\")"),
+        "SexpEvaluationError: import: files import each other in a circle: flows/me.heddle -> "
+        "flows/me.heddle");
+    // Two branches that would wait for each other for ever.
+    files_.files["flows/x.heddle"] = "(sleep 0.01) (import \"y.heddle\") 1";
+    files_.files["flows/y.heddle"] = "(sleep 0.01) (import \"x.heddle\") 1";
+    EXPECT_EQ(shown("(parallel (import \"x.heddle\") (import \"y.heddle\"))").substr(0, 71),
+              "SexpEvaluationError: import: files import each other in a circle: flows");
+}
+
+TEST_F(imports, errors_tell_the_file) {
+    EXPECT_EQ(shown("(import \"none.heddle\")"),
+              "SexpEvaluationError: import: there is no file \"flows/none.heddle\"");
+    files_.files["flows/bad.heddle"] = "(define x 1)\n(define y";
+    result<lang::value> ended = error(heddle::errc::internal, "did not end");
+    coro::spawn(loop_,
+                await(session_->evaluate("flows/main.heddle", "(import \"bad.heddle\")"), &ended),
+                [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+    io_.restart();
+    io_.run_for(std::chrono::seconds(10));
+    ASSERT_FALSE(ended);
+    const std::string text = session_->render(ended.error());
+    EXPECT_NE(text.find("--> flows/bad.heddle:2:1"), std::string::npos) << text;
+    EXPECT_NE(text.find("(flows/main.heddle:1:1)"), std::string::npos) << text;
+}
+
+TEST_F(imports, a_library_is_found_by_name) {
+    EXPECT_EQ(shown("(import std/results) (procedure? content-or)"), "true");
+    EXPECT_EQ(shown("(import 'std/results) (procedure? content-or)"), "true");
+    EXPECT_EQ(shown("(import std/resluts)"),
+              "SexpEvaluationError: import: there is no library 'std/resluts'");
+    EXPECT_EQ(
+        shown("(import lists)"),
+        "SexpEvaluationError: import: expects the path of a file as a string, or std/NAME, not "
+        "lists");
+}
+
+TEST_F(imports, a_sandbox_cannot_import) {
+    files_.files["flows/lib.heddle"] = "1";
+    EXPECT_EQ(shown("(sandbox () (import \"lib.heddle\"))"),
+              "PermissionError: import: a sandbox cannot import");
+    EXPECT_EQ(shown("(sandbox () (eval '(import std/results)))"),
+              "PermissionError: import: a sandbox cannot import");
+    EXPECT_EQ(shown("(define (sneak) (import \"lib.heddle\")) (sandbox () (sneak))"),
+              "PermissionError: the sandbox does not allow '%import-begin'");
+}
+
+} // namespace
+} // namespace heddle::host
