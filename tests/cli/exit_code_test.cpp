@@ -47,6 +47,9 @@ TEST(exit_code, help_and_version_are_0) {
                                                {"run", "--help"},
                                                {"eval", "--help"},
                                                {"fmt", "--help"},
+                                               {"check", "--help"},
+                                               {"dump", "--help"},
+                                               {"dump", "ast", "--help"},
                                                {"model", "--help"},
                                                {"model", "serve", "--help"}}) {
         const auto ended = run_heddle(command);

@@ -4,6 +4,7 @@
 #include "lang/compile/analyzer.hpp"
 #include "lang/compile/compile_request.hpp"
 #include "lang/compile/deep_stack.hpp"
+#include "lang/compile/listing.hpp"
 #include "lang/dump/ast_text.hpp"
 
 #include <heddle/lang/compile.hpp>
@@ -165,7 +166,7 @@ result<std::string> dump_code(realm& world, std::string_view text, std::uint32_t
     compile_request request;
     request.in_one = true;
     HEDDLE_TRY(const function_ref code, compile_within(world, forms, request));
-    return disassemble(*code, world);
+    return disassemble_with(*code, world, line_index(text, position));
 }
 
 } // namespace heddle::lang
