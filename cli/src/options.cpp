@@ -25,7 +25,9 @@ public:
         set_up_check();
         set_up_fmt();
         set_up_dump();
+        set_up_repl();
         set_up_model();
+        set_up_reference();
     }
 
     std::variant<request, early_end> parse(std::vector<std::string> arguments) {
@@ -56,6 +58,8 @@ public:
             dump_request_.what = dump_kind::ir;
             return request(std::move(dump_request_));
         }
+        if (repl_->parsed()) return finish(repl_request_);
+        if (reference_->parsed()) return request(reference_request_);
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
     }
@@ -127,6 +131,21 @@ private:
         dump_ast_->add_flag("--json", dump_request_.json, "The tree as one JSON object");
     }
 
+    void set_up_repl() {
+        repl_ = app_.add_subcommand("repl", "Evaluate expressions line by line");
+        repl_->footer(std::string(repl_footer));
+        repl_->add_option("FILE", repl_request_.files, "Programs to evaluate first");
+        add_workflow_options(*repl_, repl_request_.options,
+                             "End each evaluation after this many seconds");
+    }
+
+    /// For those who work on heddle itself.
+    void set_up_reference() {
+        reference_ = app_.add_subcommand("reference", "Write the reference of the language");
+        reference_->group(""); // not in the list of commands
+        reference_->add_option("DIR", reference_request_.directory, "Where to")->required();
+    }
+
     void set_up_model() {
         model_ = app_.add_subcommand("model", "Models for development and tests");
         model_->require_subcommand(1);
@@ -150,7 +169,9 @@ private:
         add_verbosity(*serve_);
     }
 
-    void add_workflow_options(CLI::App& command, workflow_options& options) {
+    void add_workflow_options(
+        CLI::App& command, workflow_options& options,
+        const std::string& about_timeout = "End the run after this many seconds") {
         command
             .add_option("-m,--model", options.model,
                         "openai:NAME or scripted:RULES.json, for tasks that name no model "
@@ -164,8 +185,7 @@ private:
             ->capture_default_str()
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
-        command.add_option("-t,--timeout", timeout_, "End the run after this many seconds")
-            ->type_name("S");
+        command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
             ->type_name("N");
         command
@@ -173,6 +193,17 @@ private:
                         "The directory whose files a workflow may use")
             ->capture_default_str()
             ->type_name("DIR");
+        command
+            .add_option("--index", options.index,
+                        "A directory that get_context looks through, in place of the workspace; "
+                        "may be given several times")
+            ->type_name("DIR")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        command
+            .add_option("--index-file", options.index_file,
+                        "Keep the index of get_context in FILE between runs")
+            ->type_name("FILE");
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
@@ -250,10 +281,14 @@ private:
     CLI::App* dump_ = nullptr;
     CLI::App* dump_ast_ = nullptr;
     CLI::App* dump_ir_ = nullptr;
+    CLI::App* repl_ = nullptr;
+    CLI::App* reference_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
+    repl_request repl_request_;
+    reference_request reference_request_;
     serve_request serve_request_;
     format_request format_request_;
     dump_request dump_request_;

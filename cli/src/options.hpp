@@ -23,6 +23,8 @@ struct workflow_options {
     int verbosity = 0; ///< -1 with -q, else how often -v was given
     std::uint64_t seed = 0;
     std::string workspace = ".";
+    std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
+    std::optional<std::string> index_file; ///< where that index is kept between runs
 };
 
 struct run_request {
@@ -68,8 +70,18 @@ struct check_request {
     bool strict = false; ///< warnings count as errors
 };
 
-using request = std::variant<run_request, eval_request, serve_request, format_request, dump_request,
-                             check_request>;
+struct repl_request {
+    workflow_options options;       ///< the timeout is that of each evaluation
+    std::vector<std::string> files; ///< evaluated before the first line is read
+};
+
+/// Writes the pages of docs/reference/language.
+struct reference_request {
+    std::string directory;
+};
+
+using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
+                             dump_request, check_request, reference_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

@@ -80,6 +80,20 @@ Examples:
   heddle dump ast review.heddle
   heddle dump ir review.heddle)";
 
+inline constexpr std::string_view repl_footer = R"(
+On a terminal: line editing, history, names completed with Tab. :help tells of commands, (help 'map)
+of the language. Ctrl-C ends what runs and returns to the prompt, Ctrl-D leaves. Without a terminal
+there is no prompt: each expression is evaluated and its value printed; the exit code is 1 when one
+failed.
+
+Examples:
+  heddle repl
+  heddle repl helpers.heddle --model scripted:rules.json
+  echo '(+ 1 2)' | heddle repl
+
+Environment:
+  XDG_STATE_HOME   holds heddle/history; ~/.local/state without it)";
+
 inline constexpr std::string_view serve_footer = R"(
 The first line on standard output is the base URL (with --print-port -: the port; with --json:
 an object with url, port and pid). docs/reference/scripted-model.md describes the rules.

@@ -67,7 +67,7 @@ private:
 class case_run {
 public:
     case_run(const json::object& one, const manner& how)
-        : case_(one), wanted_(one.at("expect").as_object()), how_(how) {}
+        : case_(one), wanted_(one.at("expect").as_object()), memory_(one), how_(how) {}
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
@@ -76,7 +76,8 @@ public:
         parts.operators = [this](host::session& owner) {
             tasks::task_system_parts tasks;
             tasks.models = &models_;
-            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, case_);
+            tasks.memory = &memory_;
+            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, memory_, case_);
             world_ = made.get();
             return made;
         };
@@ -213,7 +214,8 @@ private:
             return false;
         }
         if (!passed("files", made.files) || !passed("context", made.context)) return false;
-        const json::value* inputs = wanted.if_contains("inputs");
+        const json::value* inputs =
+            wanted.if_contains(made.kind == "memory" ? "request" : "inputs");
         return !inputs || inputs_match(*inputs, made.inputs);
     }
 
@@ -238,6 +240,7 @@ private:
     boost::asio::io_context io_{1};
     coro::event_loop loop_{io_};
     stub_llm llm_;
+    stub_memory memory_;
     tasks::model_registry models_;
     stub_world* world_ = nullptr;
 };

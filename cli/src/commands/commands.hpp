@@ -12,6 +12,9 @@ namespace heddle::cli {
                                  console& output);
 [[nodiscard]] exit_code eval_expression(const eval_request& asked, const environment& variables,
                                         console& output);
+[[nodiscard]] exit_code run_repl(const repl_request& asked, const environment& variables,
+                                 console& output);
+[[nodiscard]] exit_code write_reference(const reference_request& asked, console& output);
 [[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
 [[nodiscard]] exit_code format_files(const format_request& asked, console& output);
 [[nodiscard]] exit_code dump_program(const dump_request& asked, console& output);

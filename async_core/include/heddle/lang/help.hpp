@@ -60,6 +60,15 @@ enum class help_reach : std::uint8_t { everything, language };
 /// All names by kind and family, in lines of at most 80 characters.
 [[nodiscard]] std::string help_overview(realm& world, help_reach reach = help_reach::everything);
 
+/// A page of the reference, as Markdown. `file` is a path below the folder of the reference.
+struct reference_page {
+    std::string file;
+    std::string text;
+};
+/// The reference of the language: forms, primitives (the host's too), functions, and a page for each
+/// module of the standard library. Nothing of a program. Errors: a module that does not load.
+[[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& world);
+
 /// A docstring taken apart.
 struct docstring {
     std::string summary;
