@@ -1,5 +1,6 @@
 #include <heddle/lang/fiber.hpp>
 
+#include "future.hpp"
 #include "join.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -35,6 +36,20 @@ void fiber::reserve(std::size_t registers) {
     capacity_ = wanted;
 }
 
+bool fiber::leave_wait() noexcept {
+    if (waits_ == waiting_for::permit) {
+        std::exchange(waits_scope_, nullptr)->forget(*this);
+        if (auto* group = host_as<join>(waits_on_)) group->permit_awaited();
+    } else if (waits_ == waiting_for::future) {
+        host_as<class future>(waits_on_)->forget(*this);
+    } else {
+        return false;
+    }
+    waits_ = waiting_for::nothing;
+    waits_on_.set_nil();
+    return true;
+}
+
 void fiber::relocate(std::size_t registers) {
     auto* moved = static_cast<value*>(std::malloc(registers * sizeof(value)));
     if (!moved) throw std::bad_alloc();
@@ -68,8 +83,8 @@ void fiber::request_cancel(cancel_reason reason) noexcept {
         if (driver) driver->cancel_effect(*this);
         break;
     case waiting_for::permit:
-        std::exchange(waits_scope_, nullptr)->forget(*this);
-        waits_ = waiting_for::nothing;
+    case waiting_for::future:
+        leave_wait();
         if (driver) driver->wake(*this);
         break;
     case waiting_for::children:
