@@ -3,13 +3,41 @@
 #include "logging.hpp"
 #include "program_imports.hpp"
 
+#include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
+#include <filesystem>
+
 #include <sys/resource.h>
 
 namespace heddle::cli {
+
+namespace {
+
+/// What get_context looks through: indexed when it is first asked.
+result<memory::memory_options> memory_of(const workflow_options& options, log_port& log) {
+    memory::memory_options made;
+    made.log = &log;
+    std::error_code failed;
+    const bool named = !options.index.empty();
+    for (const std::string& folder : named ? options.index : std::vector{options.workspace}) {
+        if (!std::filesystem::is_directory(folder, failed)) {
+            return error(errc::invalid_argument,
+                         "--index: there is no directory \"" + folder + "\"");
+        }
+        memory::index_options root;
+        root.root = std::filesystem::absolute(folder, failed).string();
+        made.roots.push_back(std::move(root));
+    }
+    if (options.index_file) {
+        made.index_file = std::filesystem::absolute(*options.index_file, failed).string();
+    }
+    return made;
+}
+
+} // namespace
 
 result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
                                                    const workflow_options& options,
@@ -26,6 +54,11 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->files_ = *std::move(files);
     HEDDLE_TRY(made->imports_, make_program_imports(program, options.workspace, made->loop_));
 
+    HEDDLE_TRY(memory::memory_options memory, memory_of(options, *made->log_));
+    made->workers_ = fs::make_worker_pool(made->loop_, 2);
+    made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
+                                                            std::move(memory));
+
     auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
@@ -33,6 +66,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     tasks::task_system_parts task_parts;
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
+    task_parts.memory = made->memory_.get();
 
     host::engine_parts parts;
     parts.log = made->log_.get();

@@ -10,6 +10,7 @@
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/engine.hpp>
+#include <heddle/memory/memory_system.hpp>
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
 
@@ -17,7 +18,8 @@
 
 namespace heddle::cli {
 
-/// What `run` and `eval` work with: loop, HTTP client, files, models, engine. Members are destroyed
+/// What `run` and `eval` work with: loop, HTTP client, files, memory, models,
+/// engine. Members are destroyed
 /// in the opposite order, so that nothing outlives what it uses.
 class workshop {
 public:
@@ -45,6 +47,8 @@ private:
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
+    std::unique_ptr<ports::worker_port> workers_;
+    std::unique_ptr<memory::memory_system> memory_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<host::engine> engine_;

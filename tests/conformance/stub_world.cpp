@@ -99,10 +99,49 @@ coro::task<result<ports::chat_response>> stub_llm::stream(const ports::chat_requ
     return complete(request, context);
 }
 
+stub_memory::stub_memory(const json::object& one_case) {
+    if (const auto* prepared = one_case.if_contains("memory")) answers_.set(prepared->as_array());
+}
+
+coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memory_request request,
+                                                                     coro::call_context) {
+    json::object asked{{"query", request.query}};
+    const auto put = [&](const char* key, const std::optional<std::string>& text) {
+        if (text) asked[key] = *text;
+    };
+    put("history", request.history);
+    put("inherited_context", request.inherited_context);
+    put("previous_outputs", request.previous_outputs);
+    put("template_description", request.template_description);
+    if (request.strategy) asked["matching_strategy"] = ports::to_string(*request.strategy);
+    if (request.limit) asked["limit"] = *request.limit;
+    if (request.inputs) {
+        json::object inputs;
+        for (const ports::memory_input& input : *request.inputs) inputs[input.name] = input.text;
+        asked["inputs"] = json::object{{"map", inputs}};
+    }
+    recorded_call made;
+    made.kind = "memory";
+    made.inputs = to_value(*heap, json::object{{"map", asked}});
+    record->push_back(std::move(made));
+    ports::memory_answer answer;
+    if (const json::object* reply = answers_.next()) {
+        if (reply->contains("error")) answer.error = text_or(*reply, "error", "");
+        if (const json::value* paths = reply->if_contains("paths")) {
+            for (const json::value& path : paths->as_array()) {
+                answer.matches.emplace_back().path = path.as_string().c_str();
+            }
+        }
+    }
+    co_return answer;
+}
+
 stub_world::stub_world(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
-                       const json::object& one_case)
+                       stub_memory& memory, const json::object& one_case)
     : session_tasks(owner, std::move(parts)), llm_(llm) {
     llm_.record = &record;
+    memory.record = &record;
+    memory.heap = &owner.memory();
     if (const auto* declared = one_case.if_contains("tasks")) add_tasks(declared->as_array());
     if (const auto* declared = one_case.if_contains("tools")) add_tools(declared->as_array());
     if (const auto* defined = one_case.if_contains("defined_replies")) {

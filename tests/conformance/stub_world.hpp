@@ -18,7 +18,7 @@ namespace heddle::conformance {
 struct recorded_call {
     std::string kind;
     std::string name;
-    lang::value inputs; ///< map
+    lang::value inputs; ///< map; of a memory call the request
     lang::value files;
     lang::value context;
     std::string prompt;
@@ -53,11 +53,25 @@ public:
     std::vector<recorded_call>* record = nullptr;
 };
 
+/// The memory: gives the answers of a case in turn.
+class stub_memory final : public ports::memory_port {
+public:
+    explicit stub_memory(const boost::json::object& one_case);
+    [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
+        ports::memory_request request, coro::call_context context) override;
+
+    std::vector<recorded_call>* record = nullptr;
+    lang::heap* heap = nullptr;
+
+private:
+    reply_list answers_;
+};
+
 /// The task system with replies of a case in place of failures and tools.
 class stub_world final : public tasks::session_tasks {
 public:
     stub_world(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
-               const boost::json::object& one_case);
+               stub_memory& memory, const boost::json::object& one_case);
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
                                                           std::string_view name) const override;

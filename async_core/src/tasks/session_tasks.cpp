@@ -1,5 +1,6 @@
 #include <heddle/tasks/session_tasks.hpp>
 
+#include "context_tools.hpp"
 #include "task_runner.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -19,6 +20,14 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
         if (auto added = add(declared); !added) {
             owner_.owner().log().write(log_level::error, "tasks",
                                        "a template was left out: " + added.error().message());
+        }
+    }
+    for (const auto& built_in : {context_tools(parts_.memory), parts_.tools}) {
+        for (const tool& declared : built_in) {
+            if (auto added = add(declared); !added) {
+                owner_.owner().log().write(log_level::error, "tasks",
+                                           "left out: " + added.error().message());
+            }
         }
     }
 }
@@ -44,6 +53,10 @@ result<lang::value> session_tasks::add(task_template declared) {
     return callable;
 }
 
+result<void> session_tasks::add(tool declared) {
+    return tools_.add(owner_.memory(), std::move(declared));
+}
+
 /// Says at registration what the template asks for and will not get.
 void session_tasks::announce(const compiled_task& task) {
     const auto say = [&](const std::string& clause) {
@@ -67,7 +80,7 @@ lang::operator_info session_tasks::described(const compiled_task& task) {
 
 std::optional<lang::operator_info> session_tasks::find(lang::heap&, std::string_view name) const {
     const registered_task* found = registry_.find(name);
-    if (!found) return std::nullopt;
+    if (!found) return tools_.find(name);
     lang::operator_info info = described(*found->task);
     info.callable = found->callable;
     return info;
@@ -75,6 +88,9 @@ std::optional<lang::operator_info> session_tasks::find(lang::heap&, std::string_
 
 std::optional<lang::operator_info> session_tasks::describe(
     const lang::host_object& callable) const {
+    if (const auto* one = dynamic_cast<const tool_callable*>(&callable)) {
+        return tool_registry::describe(*one->get());
+    }
     const auto* task = dynamic_cast<const task_callable*>(&callable);
     if (!task) return std::nullopt;
     return described(*task->task());
@@ -98,12 +114,16 @@ bool session_tasks::is_reserved_key(std::string_view name) const {
 
 void session_tasks::collect_names(std::vector<std::string>& names) const {
     registry_.collect_names(names);
+    tools_.collect_names(names);
 }
 
 coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
+    if (const auto* one = lang::host_as<tool_callable>(call.request.callee)) {
+        return call_tool(one->get(), std::move(call));
+    }
     const auto* callable = lang::host_as<task_callable>(call.request.callee);
     if (!callable) {
-        return refuse(error(lang::errc::evaluation, "only a task can be called")
+        return refuse(error(lang::errc::evaluation, "only a task or a tool can be called")
                           .with_span(call.request.span));
     }
     auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));

@@ -17,11 +17,12 @@ const std::map<std::string, names, std::less<>> may_include{
     {"lang", {"base"}},
     {"coro", {"base"}},
     {"ports", {"base", "coro"}},
+    {"memory", {"base", "coro", "ports"}},
     {"host", {"base", "lang", "coro", "ports"}},
     {"tasks", {"base", "lang", "coro", "ports", "host"}},
     {"io", {"base", "coro", "ports"}},
     {"providers", {"base", "coro", "ports"}},
-    {"cli", {"base", "lang", "coro", "ports", "host", "tasks", "io", "providers"}},
+    {"cli", {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers"}},
 };
 
 // Third-party headers by the beginning of their path, and the folders that may include them.

@@ -120,6 +120,11 @@ public:
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
+    /// For tests of the machine: stacks and frames move at each run of the machine and each time they
+    /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
+    [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
+    void set_moves_stacks(bool on) noexcept { moves_stacks_ = on; }
+
     /// Every name a program can use now: globals, macros, special forms, primitives, and the host's.
     /// Without order; a name may come twice.
     void collect_names(std::vector<std::string>& names) const;
@@ -145,6 +150,7 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     bool compiling_library_ = false;
+    bool moves_stacks_ = false;
 };
 
 /// A host that knows nothing, for tests and tools of the language alone.

@@ -3,11 +3,13 @@
 
 #include <heddle/host/effect.hpp>
 #include <heddle/host/engine.hpp>
+#include <heddle/ports/memory_port.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_observer.hpp>
 #include <heddle/tasks/task_registry.hpp>
 #include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/tool_registry.hpp>
 
 #include <functional>
 #include <memory>
@@ -24,9 +26,12 @@ struct task_system_parts {
     task_observer* observer = nullptr; ///< null: nobody listens
     std::string base_system;           ///< goes before the system prompt of every task
     std::vector<task_template> templates; ///< registered in every session before it starts
+    ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
+    std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
 };
 
-/// The tasks of one session: registry, calls by clause and position, execution.
+/// The tasks and tools of one session: registries, calls by clause and position, execution. A task
+/// hides a tool of its name.
 ///
 /// Wiring: `engine_parts.operators = tasks::operators(parts);`. Threads: the session's only.
 class session_tasks : public host::operator_source {
@@ -39,6 +44,9 @@ public:
     /// Registers a template made in C++. Errors: as compile_task.
     [[nodiscard]] result<lang::value> add(task_template declared);
     [[nodiscard]] const task_registry& registry() const noexcept { return registry_; }
+    /// Registers a tool. Errors: as tool_registry::add.
+    [[nodiscard]] result<void> add(tool declared);
+    [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
                                                           std::string_view name) const override;
@@ -67,6 +75,7 @@ private:
     host::session& owner_;
     task_system_parts parts_;
     task_registry registry_;
+    tool_registry tools_;
     std::unique_ptr<task_runner> runner_;
 };
 

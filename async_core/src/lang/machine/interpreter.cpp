@@ -17,6 +17,8 @@ namespace heddle::lang {
 
 outcome interpreter::run() {
     out_ = {};
+    if (f_.world_->moves_stacks()) [[unlikely]]
+        f_.move_away();
     return dispatch();
 }
 

@@ -423,5 +423,21 @@ TEST(machine, unknown_names_get_suggestions) {
     EXPECT_EQ(ended.failure->info().hint, "did you mean 'summarise'?");
 }
 
+TEST(machine_branches, caller_with_more_registers_than_its_callee_moves_whole) {
+    lang_world session;
+    const std::string program =
+        "(define (narrow) (pause 1))"
+        "(define (wide x) (list (narrow) (list x x x x x x x x x x x x x x x (+ x (narrow)))))"
+        "(length (map wide (range 200)))";
+    EXPECT_EQ(session.shown(program), "200");
+    schedule how;
+    how.slice = 1;
+    how.split = true;
+    EXPECT_EQ(session.shown(program, how), "200");
+    EXPECT_EQ(session.shown("(parallel ((lambda () (nowhere 0) (list 1 2 3 4 5 6 7))) 0)", how)
+                  .substr(0, 18),
+              "UnboundSymbolError");
+}
+
 } // namespace
 } // namespace heddle::lang::testing

@@ -167,6 +167,35 @@ TEST_P(patterns, best_of_asks_again_for_garbage_and_counts_it_lowest) {
               "UserError: best-of: the judge gave no candidate a valid score: the answer is empty");
 }
 
+TEST_P(patterns, best_of_reads_scores_as_people_write_them) {
+    load("best-of");
+    const auto score = [&](const std::string& verdict) {
+        return shown("(get (best-of (lambda (q) q) (lambda (q x) " + verdict +
+                     ") \"?\" 1) 'score)");
+    };
+    EXPECT_EQ(score("\" 7.5 \""), "7.5");
+    EXPECT_EQ(score("\"+8 / 10\""), "8");
+    EXPECT_EQ(score("\"I like it.\\n**Score:** 9/10\""), "9");
+    EXPECT_EQ(score("\"The score is -2\""), "-2");
+    EXPECT_EQ(score("\"score = -0.5.\""), "-0.5");
+    EXPECT_EQ(score("(dict 'score \"6/10\")"), "6");
+    EXPECT_EQ(score("\"Well: {\\\"score\\\": 3}!\""), "3");
+    for (const char* none : {"\"7 of 10\"", "\"underscore 3\"", "\"score: high\"", "'(7)",
+                             "(dict 'points 7)", "\"99999999999999999999\"", "false"}) {
+        EXPECT_THAT(score(none), StartsWith("UserError: best-of: the judge gave no candidate"))
+            << none;
+    }
+}
+
+TEST_P(patterns, an_answer_of_any_depth_is_garbage_like_any_other) {
+    load("refine");
+    EXPECT_EQ(shown("(define deep (string-join (map (lambda (i) \"[\") (range 20000)) \"\"))"
+                    "(define closed (string-append deep (string-replace deep \"[\" \"]\")))"
+                    "(map (lambda (text) (get (refine-until (lambda (q) \"d\") (lambda (q d) text) "
+                    "(lambda (q d f) d) \"?\") 'accepted)) (list deep closed))"),
+              "(false false)");
+}
+
 TEST_P(patterns, best_of_lives_with_failures_but_not_without_candidates) {
     load("best-of");
     EXPECT_EQ(shown("(let ((b (best-of (answers (failed \"x\") 'b) (lambda (q x) 1) \"?\" 2 (dict "
@@ -224,9 +253,10 @@ TEST_P(patterns, refine_lives_with_failures_of_critic_and_reviser) {
                     "(map (lambda (h) (get h 'failed)) (get r 'history))))"),
               "((\"e\" true) (\"critic\" nil nil))");
     EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) \"d\") (lambda (q d) \"bad\") (lambda (q d "
-                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (get h "
-                    "'failed)) (get r 'history))))"),
-              "((\"d\" false) (\"revise\" \"revise\" nil))");
+                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (at h "
+                    "'failed 'message)) (get r 'history))))"),
+              "((\"d\" false) ((\"revise\" \"the answer is empty\") (\"revise\" \"the answer is "
+              "empty\") (nil nil)))");
     EXPECT_EQ(
         shown("(refine-until (lambda (q) \"d\") (lambda (q d) (failed \"busy\")) list \"?\")"),
         "UserError: refine-until: the critic failed in all rounds: busy");

@@ -101,10 +101,16 @@ TEST(std_voting, all_failed_raises_their_reasons) {
                 StartsWith("UserError: majority-vote: all 3 samples failed: "));
 }
 
-TEST(std_voting, a_mistake_in_the_workflow_is_told) {
+TEST(std_voting, a_mistake_in_the_workflow_is_told_at_once) {
     workshop w(voters, "voting");
-    EXPECT_THAT(w.json("(defatom none (params) (instructions \"x\")) (majority-vote none \"?\" 2)"),
-                HasSubstr("none"));
+    const std::string shown = w.json(
+        "(defatom picky (params a b) (instructions \"{{a}} {{b}}\")) "
+        "(majority-vote picky \"?\" 2)");
+    EXPECT_THAT(shown, ::testing::AllOf(StartsWith("UserError: "), HasSubstr("picky")));
+    EXPECT_THAT(shown, ::testing::Not(HasSubstr("samples failed")))
+        << "no sample would fare better";
+    EXPECT_EQ(w.json("(try (majority-vote picky \"?\" 2) (catch (e) (get-in e '(data 0 reason))))"),
+              "\"input_validation_failure\"");
 }
 
 TEST(std_voting, runs_with_a_concurrency_of_one_and_ends_with_its_time) {

@@ -123,10 +123,9 @@ public:
 /// An engine with one session whose tasks run on a scripted model.
 class world {
 public:
-    explicit world(std::vector<task_template> templates = {}) {
+    explicit world(std::vector<task_template> templates = {}, task_system_parts tasks = {}) {
         models.add(llm);
         EXPECT_TRUE(models.set_default("test-model"));
-        task_system_parts tasks;
         tasks.models = &models;
         tasks.observer = &observer;
         tasks.templates = std::move(templates);

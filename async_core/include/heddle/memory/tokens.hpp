@@ -1,0 +1,54 @@
+// Words and identifiers of text and code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::memory {
+
+/// Terms in the order of the text, in one block of memory.
+class token_list {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+        const std::uint32_t begin = i == 0 ? 0 : ends_[i - 1];
+        return std::string_view(bytes_).substr(begin, ends_[i] - begin);
+    }
+    void clear() noexcept {
+        bytes_.clear();
+        ends_.clear();
+    }
+    void add(std::string_view term) {
+        bytes_ += term;
+        ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+    }
+
+private:
+    std::string bytes_;
+    std::vector<std::uint32_t> ends_;
+};
+
+/// Terms longer than this are no words.
+inline constexpr std::size_t longest_term = 64;
+
+/// Appends the terms of `text` to `out`, at most `most` of them.
+///
+/// An identifier or word (letters, digits, `_`, and `-` between letters) gives its parts, and when it
+/// has several also the parts together: `parseHttpRequest`, `parse_http_request` and
+/// `parse-http-request` all give parse, http, request, parsehttprequest. Parts begin at a capital
+/// after a small letter, at the last capital before a small letter (HTTPServer: http, server), and
+/// between letters and digits. Terms are in lower case; stop words, single ASCII characters and what
+/// is longer than longest_term are left out.
+///
+/// Case is folded for ASCII. Other letters pass as they are (any UTF-8 sequence but white space and
+/// punctuation is a letter), so a word that is written with É is not found as é. Bytes that are no
+/// UTF-8 pass as letters too. Linear. Threads: any.
+void append_tokens(std::string_view text, token_list& out, std::size_t most = SIZE_MAX);
+
+/// Words that say nothing about what a text is about ("the", "of"), in lower case.
+[[nodiscard]] bool is_stop_word(std::string_view term) noexcept;
+
+} // namespace heddle::memory

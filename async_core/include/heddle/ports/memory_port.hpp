@@ -1,0 +1,70 @@
+// Which files belong to a question.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::ports {
+
+/// What a question is held against: the descriptions of files, or their text as well.
+enum class matching_strategy : std::uint8_t { content, metadata };
+
+[[nodiscard]] std::string_view to_string(matching_strategy strategy) noexcept;
+/// Nothing for a name that is none.
+[[nodiscard]] std::optional<matching_strategy> matching_strategy_from(
+    std::string_view name) noexcept;
+
+/// An input of the task that the context is for; a value that is no text is given as JSON.
+struct memory_input {
+    std::string name;
+    std::string text;
+};
+
+/// What is looked for. Only `query` must be there; the rest sharpens it. Absent is not empty: an
+/// implementation may tell them apart.
+struct memory_request {
+    std::string query;
+    std::optional<std::vector<memory_input>> inputs;
+    std::optional<matching_strategy> strategy; ///< content when nobody says
+    std::optional<std::string> history;
+    std::optional<std::string> inherited_context;
+    std::optional<std::string> previous_outputs;
+    std::optional<std::string> template_description;
+    std::optional<std::size_t> limit; ///< most matches
+    bool include_content = false;     ///< fill memory_match::content
+};
+
+struct memory_match {
+    std::string id;
+    std::string path; ///< absolute
+    std::optional<std::string> content;
+    double relevance = 0; ///< 0 to 1
+    std::string content_type;
+    std::string metadata;
+};
+
+struct memory_answer {
+    std::string context_summary;
+    std::vector<memory_match> matches; ///< best first
+    std::optional<std::string> error;  ///< the look-up did not work; says why
+};
+
+/// An index of files that can be asked. Threads: its shard's only.
+class memory_port {
+public:
+    virtual ~memory_port() = default;
+    /// Nothing that matches is an answer without matches. Errors: what kept the look-up from working.
+    /// Cancellation: ends at its next wait.
+    [[nodiscard]] virtual coro::task<result<memory_answer>> relevant_files(
+        memory_request request, coro::call_context context) = 0;
+};
+
+} // namespace heddle::ports

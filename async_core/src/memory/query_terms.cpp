@@ -1,0 +1,45 @@
+#include "memory/query_terms.hpp"
+
+#include <algorithm>
+
+namespace heddle::memory {
+
+namespace {
+
+constexpr std::size_t most_terms = 64;
+// Of one part: what comes after is looked at no more.
+constexpr std::size_t most_read = 2'000;
+
+void add(std::vector<weighted_term>& terms, std::string_view text, double weight) {
+    token_list tokens;
+    append_tokens(text, tokens, most_read);
+    for (std::size_t i = 0; i < tokens.size() && terms.size() < most_terms; ++i) {
+        const bool known = std::any_of(terms.begin(), terms.end(), [&](const weighted_term& one) {
+            return one.term == tokens[i];
+        });
+        if (!known) terms.push_back({std::string(tokens[i]), weight});
+    }
+}
+
+} // namespace
+
+index_query query_of(const ports::memory_request& request, std::size_t default_limit) {
+    index_query made;
+    made.limit = request.limit.value_or(default_limit);
+    made.strategy = request.strategy.value_or(ports::matching_strategy::content);
+    add(made.terms, request.query, 1);
+    if (request.template_description) add(made.terms, *request.template_description, 0.5);
+    if (request.inputs) {
+        for (const ports::memory_input& input : *request.inputs) {
+            add(made.terms, input.name, 0.25);
+            add(made.terms, input.text, 0.5);
+        }
+    }
+    for (const auto* said :
+         {&request.previous_outputs, &request.inherited_context, &request.history}) {
+        if (*said) add(made.terms, **said, 0.25);
+    }
+    return made;
+}
+
+} // namespace heddle::memory

@@ -1,0 +1,185 @@
+#include "memory/shared_index.hpp"
+
+#include "memory/query_terms.hpp"
+#include "memory/snapshot.hpp"
+#include "memory/walk/file_text.hpp"
+
+#include <unordered_set>
+
+namespace heddle::memory {
+
+namespace {
+
+constexpr std::size_t largest_index_file = std::size_t{4} * 1024 * 1024 * 1024;
+constexpr std::size_t longest_content = 1024 * 1024; ///< of memory_match::content
+
+[[nodiscard]] std::string summary_of(const ports::memory_answer& answer, std::size_t all) {
+    const std::string of = " of " + std::to_string(all) + " indexed files";
+    if (answer.matches.empty()) return "none" + of + " matches";
+    std::string text = "the best " + std::to_string(answer.matches.size()) + of + ":";
+    const std::size_t named = std::min<std::size_t>(answer.matches.size(), 5);
+    for (std::size_t i = 0; i < named; ++i) {
+        const std::string& path = answer.matches[i].path;
+        text += (i == 0 ? " " : ", ") + path.substr(path.rfind('/') + 1);
+    }
+    return named < answer.matches.size() ? text + ", …" : text;
+}
+
+} // namespace
+
+result<shared_index::plan> shared_index::make_plan(index_options options, bool repository,
+                                                   const std::atomic<bool>& abandoned) const {
+    if (!options.root.starts_with('/')) {
+        return error(
+            errc::invalid_argument,
+            "the directory to index must be an absolute path, not \"" + options.root + "\"");
+    }
+    plan made;
+    made.options = std::move(options);
+    HEDDLE_TRY(made.options.root, tree_->resolve(made.options.root));
+    if (repository) {
+        HEDDLE_TRY(made.options.root, repository_of(*tree_, made.options.root));
+    }
+    made.report.root = made.options.root;
+    HEDDLE_TRY(walk_outcome walked, walk_tree(*tree_, made.options, repository, abandoned));
+    made.report.complete = walked.complete;
+    made.report.skipped_large = walked.skipped_large;
+    made.report.warnings = std::move(walked.warnings);
+
+    std::unordered_set<std::string_view> present;
+    const std::shared_lock reading(lock_);
+    for (found_file& file : walked.files) {
+        const indexed_file* known = index_.find(file.path);
+        if (known && known->has_content && known->stamp == file.stamp) ++made.report.unchanged;
+        else made.to_read.push_back(file);
+        present.insert(file.path);
+    }
+    // What was not walked to the end says nothing about what is gone.
+    if (!walked.complete) return made;
+    const std::string below = made.options.root == "/" ? "/" : made.options.root + "/";
+    for (std::string& path : index_.paths_below(below)) {
+        if (!present.contains(path) && index_.find(path)->has_content) {
+            made.gone.push_back(std::move(path));
+        }
+    }
+    return made;
+}
+
+shared_index::outcome shared_index::prepare(const found_file& file, const index_options& options,
+                                            prepared_file& made,
+                                            std::vector<std::string>& warnings) const {
+    auto text = tree_->read(file.path, options.max_file_bytes);
+    if (!text) {
+        if (text.error().code() == make_error_code(errc::not_found)) return outcome::gone;
+        if (text.error().code() == make_error_code(errc::limit_exceeded)) return outcome::large;
+        add_warning(warnings, text.error().message());
+        return outcome::unreadable;
+    }
+    if (is_binary(*text)) return outcome::binary;
+    made.path = file.path;
+    made.stamp = file.stamp;
+    made.metadata = describe_text(file.path, *text);
+    made.path_terms = count_terms(file.path, most_tokens);
+    made.metadata_terms = count_terms(made.metadata, most_tokens);
+    made.content_terms = count_terms(*text, most_tokens);
+    return outcome::read;
+}
+
+void shared_index::read_files(const plan& from_plan, std::size_t from, std::size_t to,
+                              index_report& report, const std::atomic<bool>& abandoned) {
+    std::vector<prepared_file> ready;
+    std::vector<std::string_view> unfit; // known before, and no longer what is indexed
+    for (std::size_t i = from; i < to; ++i) {
+        if (abandoned.load(std::memory_order_relaxed)) return;
+        const found_file& file = from_plan.to_read[i];
+        prepared_file made;
+        switch (prepare(file, from_plan.options, made, report.warnings)) {
+        case outcome::read: ready.push_back(std::move(made)); continue;
+        case outcome::binary: ++report.skipped_binary; break;
+        case outcome::large: ++report.skipped_large; break;
+        case outcome::gone: break;
+        case outcome::unreadable: report.complete = false; break;
+        }
+        unfit.push_back(file.path);
+    }
+    const std::unique_lock writing(lock_);
+    if (abandoned.load(std::memory_order_relaxed)) return;
+    for (const std::string_view path : unfit) {
+        const indexed_file* known = index_.find(path);
+        if (known && known->has_content && index_.remove(path)) ++report.removed;
+    }
+    for (prepared_file& made : ready) {
+        const indexed_file* known = index_.find(made.path);
+        ++(known && known->has_content ? report.updated : report.added);
+        index_.put(std::move(made));
+    }
+}
+
+void shared_index::remove(const std::vector<std::string>& paths) {
+    const std::unique_lock writing(lock_);
+    for (const std::string& path : paths) (void)index_.remove(path);
+}
+
+void shared_index::describe(std::vector<described_file> files) {
+    const std::unique_lock writing(lock_);
+    for (described_file& one : files) {
+        index_.set_metadata(std::move(one.path), std::move(one.metadata));
+    }
+}
+
+ports::memory_answer shared_index::answer(const ports::memory_request& request,
+                                          std::size_t default_limit) const {
+    const index_query wanted = query_of(request, default_limit);
+    ports::memory_answer made;
+    {
+        const std::shared_lock reading(lock_);
+        for (const ranked_file& ranked : index_.query(wanted)) {
+            const indexed_file& file = index_.file(ranked.file);
+            ports::memory_match& match = made.matches.emplace_back();
+            match.id = file.path;
+            match.path = file.path;
+            match.relevance = ranked.score;
+            match.content_type = content_type_of(file.path);
+            match.metadata = file.metadata;
+        }
+        made.context_summary = summary_of(made, index_.size());
+    }
+    if (!request.include_content) return made;
+    for (ports::memory_match& match : made.matches) {
+        auto text = tree_->read(match.path, longest_content);
+        if (text && is_utf8(*text)) match.content = *std::move(text);
+    }
+    return made;
+}
+
+result<void> shared_index::save(const std::string& file) {
+    std::string bytes;
+    {
+        const std::unique_lock writing(lock_);
+        bytes = write_snapshot(index_);
+    }
+    return tree_->replace(file, bytes);
+}
+
+result<void> shared_index::load(const std::string& file) {
+    HEDDLE_TRY(const std::string bytes, tree_->read(file, largest_index_file));
+    auto made = read_snapshot(bytes);
+    if (!made) {
+        return std::move(made).error().with_trace("while opening " + file);
+    }
+    const std::unique_lock writing(lock_);
+    index_ = *std::move(made);
+    return {};
+}
+
+std::size_t shared_index::size() const {
+    const std::shared_lock reading(lock_);
+    return index_.size();
+}
+
+std::size_t shared_index::memory_bytes() const {
+    const std::shared_lock reading(lock_);
+    return index_.memory_bytes();
+}
+
+} // namespace heddle::memory

@@ -1,0 +1,24 @@
+// What is told of a file without reading all of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heddle::memory {
+
+/// Whether `text` is UTF-8 without overlong forms and surrogates. With `cut` it may end inside of a
+/// character.
+[[nodiscard]] bool is_utf8(std::string_view text, bool cut = false) noexcept;
+
+/// True when the first 8 KiB hold a zero byte or are no UTF-8.
+[[nodiscard]] bool is_binary(std::string_view bytes) noexcept;
+
+/// By the name: "text/x-c++", "text/markdown"; "text/plain" when nothing is known of it.
+[[nodiscard]] std::string_view content_type_of(std::string_view path) noexcept;
+
+/// A description of a file that nobody has described: name, kind, and the first line that says
+/// something. `text` is not binary.
+[[nodiscard]] std::string describe_text(std::string_view path, std::string_view text);
+
+} // namespace heddle::memory

@@ -1,0 +1,138 @@
+#include <heddle/fs/local_tree.hpp>
+
+#include "confined_path.hpp"
+#include "descriptor.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <random>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace heddle::fs {
+
+namespace {
+
+constexpr std::size_t piece_size = 1024 * 1024;
+
+[[nodiscard]] ports::entry_kind kind_of(mode_t mode) noexcept {
+    if (S_ISREG(mode)) return ports::entry_kind::file;
+    if (S_ISDIR(mode)) return ports::entry_kind::folder;
+    return S_ISLNK(mode) ? ports::entry_kind::link : ports::entry_kind::other;
+}
+
+[[nodiscard]] std::string random_suffix() {
+    std::random_device source;
+    std::string out = ".";
+    for (int i = 0; i < 12; ++i) out += "abcdefghijklmnopqrstuvwxyz234567"[source() % 32];
+    return out;
+}
+
+[[nodiscard]] result<void> write_all(int file, std::string_view bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(file, bytes.data(), std::min(bytes.size(), piece_size));
+        if (count < 0 && errno != EINTR) return file_error(errno, "write", path);
+        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    // Without this a crash of the machine could leave the new name with no content.
+    if (::fdatasync(file) != 0) return file_error(errno, "write", path);
+    return {};
+}
+
+class local_tree final : public ports::tree_port {
+public:
+    result<std::string> resolve(const std::string& path) const override {
+        const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                               &std::free);
+        if (!real) return file_error(errno, "find", path);
+        return std::string(real.get());
+    }
+
+    result<std::vector<ports::tree_entry>> list(const std::string& folder,
+                                                std::size_t most) const override {
+        descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!opened.open()) return file_error(errno, "list", folder);
+        const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), &::closedir);
+        if (!stream) return file_error(errno, "list", folder);
+        (void)opened.release(); // closed by closedir
+        std::vector<ports::tree_entry> found;
+        for (;;) {
+            errno = 0;
+            const dirent* entry = ::readdir(stream.get());
+            if (entry == nullptr) {
+                if (errno != 0) return file_error(errno, "list", folder);
+                break;
+            }
+            ports::tree_entry one;
+            one.name = entry->d_name;
+            if (one.name == "." || one.name == "..") continue;
+            if (found.size() == most) {
+                return error(errc::limit_exceeded, "\"" + folder + "\" has more than " +
+                                                       std::to_string(most) + " entries");
+            }
+            struct stat about {};
+            // Gone since: as if it had never been there.
+            if (::fstatat(::dirfd(stream.get()), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+                continue;
+            }
+            one.kind = kind_of(about.st_mode);
+            one.bytes = static_cast<std::uint64_t>(std::max<off_t>(about.st_size, 0));
+            one.modified_ns =
+                std::int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
+            found.push_back(std::move(one));
+        }
+        std::sort(found.begin(), found.end(),
+                  [](const auto& left, const auto& right) { return left.name < right.name; });
+        return found;
+    }
+
+    result<std::string> read(const std::string& file, std::size_t most_bytes) const override {
+        // O_NONBLOCK: opening a pipe must not wait for its writer.
+        const descriptor opened(
+            ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (!opened.open()) return file_error(errno, "read", file);
+        struct stat about {};
+        if (::fstat(opened.get(), &about) != 0) return file_error(errno, "read", file);
+        if (!S_ISREG(about.st_mode)) {
+            return error(errc::invalid_argument, "\"" + file + "\" is not a regular file");
+        }
+        const auto announced = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
+        std::string bytes;
+        for (;;) {
+            if (announced > most_bytes || bytes.size() > most_bytes) {
+                return error(errc::limit_exceeded, "\"" + file + "\" is larger than " +
+                                                       std::to_string(most_bytes) + " bytes");
+            }
+            const std::size_t have = bytes.size();
+            // One byte more than announced, so that the end shows in the same read.
+            const std::size_t want = have <= announced ? announced + 1 - have : 4096;
+            bytes.resize(have + std::min(want, piece_size));
+            const ssize_t count = ::read(opened.get(), bytes.data() + have, bytes.size() - have);
+            if (count < 0 && errno != EINTR) return file_error(errno, "read", file);
+            bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+            if (count == 0) return bytes;
+        }
+    }
+
+    result<void> replace(const std::string& file, std::string_view bytes) const override {
+        const std::string fresh = file + random_suffix();
+        const descriptor opened(
+            ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+        if (!opened.open()) return file_error(errno, "write", file);
+        result<void> done = write_all(opened.get(), bytes, file);
+        if (done && ::rename(fresh.c_str(), file.c_str()) != 0) {
+            done = file_error(errno, "write", file);
+        }
+        if (!done) ::unlink(fresh.c_str());
+        return done;
+    }
+};
+
+} // namespace
+
+std::shared_ptr<const ports::tree_port> make_local_tree() { return std::make_shared<local_tree>(); }
+
+} // namespace heddle::fs

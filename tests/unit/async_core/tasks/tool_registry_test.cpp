@@ -1,0 +1,146 @@
+#include "tasks_testing.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using testing::world;
+
+coro::task<result<lang::value>> echo(tool_call call) { co_return call.inputs; }
+
+coro::task<result<lang::value>> pause_then_echo(tool_call call) {
+    const auto slept = co_await coro::sleep_until(
+        call.context, call.context.loop->now() + std::chrono::milliseconds(5));
+    if (!slept) co_return slept.error();
+    co_return call.inputs;
+}
+
+coro::task<result<lang::value>> fail(tool_call) {
+    co_return error(lang::errc::evaluation, "the tool broke");
+}
+
+constexpr auto weight_schema = R"({"type": "object",
+    "properties": {"thing": {"type": "string"}, "grams": {"type": "integer", "minimum": 1}},
+    "required": ["thing"]})";
+
+tool make(std::string name, std::string schema,
+          coro::task<result<lang::value>> (*run)(tool_call) = echo) {
+    tool made;
+    made.name = std::move(name);
+    made.input_schema = std::move(schema);
+    made.run = run;
+    return made;
+}
+
+task_system_parts with_tools(std::vector<tool> tools) {
+    task_system_parts parts;
+    parts.tools = std::move(tools);
+    return parts;
+}
+
+tool weigh() {
+    tool made = make("weigh", weight_schema);
+    made.aliases = {"system:weigh"};
+    return made;
+}
+
+TEST(tools, are_called_by_name_alias_and_value) {
+    world w({}, with_tools({weigh()}));
+    EXPECT_EQ(w.json("(weigh (thing \"ink\") (grams 3))"), R"({"thing":"ink","grams":3})");
+    EXPECT_EQ(w.json("(system:weigh (thing \"ink\"))"), R"({"thing":"ink"})");
+    EXPECT_EQ(w.json("(call-atomic-task weigh (thing 'ink))"), R"({"thing":"ink"})");
+    EXPECT_EQ(w.json("(type-of weigh)"), "\"tool\"");
+}
+
+TEST(tools, clauses_are_checked_by_the_schema) {
+    world w({}, with_tools({weigh()}));
+    const auto hint = [&](const std::string& text) {
+        const auto ended = w.run(text);
+        return ended ? std::string("no error") : ended.error().info().hint;
+    };
+    EXPECT_EQ(w.json("(weigh (thin \"ink\"))"),
+              "SexpEvaluationError: weigh: there is no clause 'thin'");
+    EXPECT_THAT(hint("(weigh (thin \"ink\"))"), HasSubstr("thing"));
+    EXPECT_EQ(hint("(weigh (xyzzy \"ink\"))"), "its clauses: thing, grams");
+    EXPECT_EQ(w.json("(weigh)"), "SexpEvaluationError: weigh: needs the clause thing");
+    EXPECT_EQ(w.json("(weigh (thing \"a\") (thing \"b\"))"),
+              "SexpEvaluationError: weigh: the clause 'thing' is given twice");
+    EXPECT_THAT(w.json("(weigh (thing \"ink\") (grams 0))"), HasSubstr("grams"));
+    EXPECT_THAT(w.json("(weigh (thing 7))"), HasSubstr("thing"));
+    EXPECT_THAT(w.json("(weigh (thing (lambda () 1)))"), HasSubstr("weigh"));
+    EXPECT_THAT(w.json("(apply weigh (list \"ink\"))"), HasSubstr("not by position"));
+}
+
+TEST(tools, without_a_schema_any_clause_goes) {
+    world w({}, with_tools({make("note", "")}));
+    EXPECT_EQ(w.json("(note (a 1) (b '(2 3)))"), R"({"a":1,"b":[2,3]})");
+    EXPECT_EQ(w.json("(note)"), "{}");
+}
+
+TEST(tools, a_task_hides_a_tool_of_its_name) {
+    world w({}, with_tools({weigh()}));
+    w.llm.say("a model said it");
+    EXPECT_EQ(w.json("(defatom weigh (params thing) (instructions \"{{thing}}\"))"
+                     "(content (weigh (thing \"ink\")))"),
+              "\"a model said it\"");
+}
+
+TEST(tools, a_later_tool_takes_the_name) {
+    world w({}, with_tools({weigh(), make("get_context", "")}));
+    EXPECT_EQ(w.json("(get_context (anything 1))"), R"({"anything":1})");
+}
+
+TEST(tools, that_fail_raise_with_their_place) {
+    world w({}, with_tools({make("broken", "", fail)}));
+    const auto ended = w.run("(list 1\n (broken))");
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().message(), "the tool broke");
+    EXPECT_THAT(w.session->render(ended.error()), HasSubstr(":2:"));
+    EXPECT_EQ(w.json("(try (broken) (catch (e) (get-field e \"message\")))"), "\"the tool broke\"");
+}
+
+TEST(tools, run_side_by_side_and_are_cancelled) {
+    world w({}, with_tools({make("slow", "", pause_then_echo)}));
+    EXPECT_EQ(w.json("(map (lambda (n) (get-field (slow (n n)) \"n\")) '(1 2 3))"), "[1,2,3]");
+    EXPECT_THAT(w.json("(with ((timeout 0.001)) (slow))"), HasSubstr("TimeoutError"));
+}
+
+TEST(tools, are_listed_and_suggested) {
+    world w({}, with_tools({weigh()}));
+    std::vector<std::string> names;
+    w.session->operators()->collect_names(names);
+    EXPECT_THAT(names, IsSupersetOf({"weigh", "system:weigh", "get_context", "get-context",
+                                     "system:get_context", "get-context-result"}));
+    const auto ended = w.run("(wiegh (thing \"ink\"))");
+    ASSERT_FALSE(ended);
+    EXPECT_THAT(ended.error().info().hint, HasSubstr("weigh"));
+}
+
+TEST(tools, that_are_none_are_refused) {
+    tool_registry registry;
+    const lang::heap_owner memory(lang::heap::create());
+    const auto refusal = [&](tool one) {
+        const auto added = registry.add(*memory, std::move(one));
+        return added ? std::string() : added.error().message();
+    };
+    EXPECT_EQ(refusal(make("", "")), "a tool has no name");
+    EXPECT_THAT(refusal(make("x", "", nullptr)), HasSubstr("no coroutine"));
+    EXPECT_THAT(refusal(make("x", "{")), HasSubstr("schema"));
+    EXPECT_THAT(refusal(make("x", "string")), HasSubstr("schema"));
+    EXPECT_THAT(refusal(make("x", R"({"type": "array"})")), HasSubstr("object"));
+    EXPECT_THAT(refusal(make("x", R"({"type": "object", "properties": 3})")), HasSubstr("schema"));
+    EXPECT_THAT(refusal(make("x", R"({"type": "object", "required": [3]})")), HasSubstr("schema"));
+    EXPECT_EQ(registry.size(), 0U);
+}
+
+} // namespace
+} // namespace heddle::tasks
