@@ -79,6 +79,20 @@ void add_commands(const block& from, std::vector<page_step>& steps) {
     }
 }
 
+/// A whole block is one step: its lines share a session.
+void add_session(const block& from, std::vector<page_step>& steps) {
+    page_step& step = steps.emplace_back();
+    step.what = page_step::kind::session;
+    step.line = from.line;
+    for (const std::string& line : from.lines) {
+        constexpr std::string_view prompt = "heddle> ";
+        constexpr std::string_view more = "   ...> ";
+        if (line.starts_with(prompt) || line.starts_with(more))
+            step.text += line.substr(prompt.size()) + "\n";
+        else step.expected += line + "\n";
+    }
+}
+
 } // namespace
 
 std::vector<page_step> steps_of_page(const std::string& markdown) {
@@ -93,6 +107,8 @@ std::vector<page_step> steps_of_page(const std::string& markdown) {
             for (const std::string& line : one.lines) step.text += line + "\n";
         } else if (one.language == "heddle" || one.language == "lisp") {
             add_evaluations(one, steps);
+        } else if (one.language == "repl") {
+            add_session(one, steps);
         } else if (commands && !one.lines.empty() && one.lines.front().starts_with("$ ")) {
             add_commands(one, steps);
         }

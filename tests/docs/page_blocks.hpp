@@ -9,6 +9,10 @@
 //   $ heddle eval '1'          run in the directory of those files; what follows up to the next
 //   1                          `$ ` is its whole output. A line `…` stands for any lines.
 //   ```
+//   ```repl                    typed into `heddle repl`, in a session for each block. What follows a
+//   heddle> (+ 1 2)            line after `heddle> ` (or `   ...> `, where that goes on) is the
+//   3                          whole output up to the next; `…` as above.
+//   ```
 //
 // `lisp` is taken as `heddle`. All other blocks are left alone.
 #pragma once
@@ -19,10 +23,10 @@
 namespace heddle::docs_test {
 
 struct page_step {
-    enum class kind { evaluate, write_file, command };
+    enum class kind { evaluate, write_file, command, session };
     kind what = kind::evaluate;
     std::size_t line = 0; ///< in the page
-    std::string text;     ///< program, content of the file, or command
+    std::string text;     ///< program, content of the file, command, or what is typed
     std::string name;     ///< of the file
     bool checked = false; ///< evaluate: there is an expectation
     std::string expected; ///< value, "error: TEXT", or output

@@ -57,7 +57,21 @@ protected:
         case page_step::kind::evaluate: return run_evaluation(step);
         case page_step::kind::write_file: scratch.file(step.name, step.text); return;
         case page_step::kind::command: return run_command(step);
+        case page_step::kind::session: return run_session(step);
         }
+    }
+
+    void run_session(const page_step& step) {
+        cli_test::child_options options;
+        options.directory = scratch.path();
+        options.input = step.text;
+        const auto ended = cli_test::child_process(
+                               {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl 2>&1"}, options)
+                               .wait();
+        EXPECT_TRUE(output_matches(step.expected, ended.out))
+            << "the page shows:\n"
+            << step.expected << "the session says:\n"
+            << ended.out;
     }
 
     void run_evaluation(const page_step& step) {
@@ -126,8 +140,9 @@ TEST(page_blocks, are_cut_into_steps) {
     const auto steps = steps_of_page(
         "# x\n```heddle\n(define a 1)\na ;=> 1\n(b) ;=> error: b\n(c)\n"
         "```\n```sh\nrm\n```\n```json file=r.json\n{}\n```\n"
-        "```console\n$ heddle eval 1\n1\n$ heddle x\n…\n```\n");
-    ASSERT_EQ(steps.size(), 6U);
+        "```console\n$ heddle eval 1\n1\n$ heddle x\n…\n```\n"
+        "```repl\nheddle> (+ 1\n   ...> 2)\n3\n```\n");
+    ASSERT_EQ(steps.size(), 7U);
     EXPECT_EQ(steps[0].text, "(define a 1)\na \n");
     EXPECT_EQ(steps[0].expected, "1");
     EXPECT_EQ(steps[1].expected, "error: b");
@@ -137,6 +152,8 @@ TEST(page_blocks, are_cut_into_steps) {
     EXPECT_EQ(steps[4].text, "heddle eval 1");
     EXPECT_EQ(steps[4].expected, "1\n");
     EXPECT_EQ(steps[5].expected, "…\n");
+    EXPECT_EQ(steps[6].text, "(+ 1\n2)\n");
+    EXPECT_EQ(steps[6].expected, "3\n");
 }
 
 TEST(page_blocks, compare_output_with_gaps) {

@@ -5,6 +5,8 @@
 
 #include <heddle/lang/errors.hpp>
 
+#include <algorithm>
+
 namespace heddle::tasks {
 
 namespace {
@@ -98,13 +100,30 @@ std::optional<lang::operator_info> session_tasks::describe(
 
 std::optional<lang::operator_doc> session_tasks::document(std::string_view name) const {
     const registered_task* found = registry_.find(name);
-    if (!found) return std::nullopt;
+    if (!found) return document_tool(name);
     const task_template& declared = found->task->declared;
     lang::operator_doc made;
     made.description = declared.description;
     for (const task_input& each : declared.inputs)
         made.inputs.push_back({each.name, each.type, each.description, each.optional});
     made.place = declared.span;
+    return made;
+}
+
+std::optional<lang::operator_doc> session_tasks::document_tool(std::string_view name) const {
+    const auto found = tools_.find(name);
+    if (!found) return std::nullopt;
+    const auto* callable = lang::host_as<tool_callable>(found->callable);
+    if (!callable) return std::nullopt;
+    const registered_tool& known = *callable->get();
+    lang::operator_doc made;
+    made.is_tool = true;
+    made.description = known.declared.description;
+    for (const std::string& clause : known.clauses) {
+        const bool required =
+            std::find(known.required.begin(), known.required.end(), clause) != known.required.end();
+        made.inputs.push_back({clause, "", "", !required});
+    }
     return made;
 }
 

@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t most_shown_bytes = 4000;
+constexpr std::size_t most_shown_bytes = 2000;
 constexpr std::size_t most_pending_bytes = std::size_t{64} << 20;
 constexpr std::size_t small_input = 64 << 10;
 

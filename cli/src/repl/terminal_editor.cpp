@@ -53,6 +53,8 @@ public:
     line_read next(bool continues) override {
         continues_ = continues;
         woken_ = signal_pipe::woken_by::input;
+        // el_gets would do so only after the prompt, and who types at once would be shown twice.
+        ::el_set(editor_, EL_PREP_TERM, 1);
         int count = 0;
         const char* text = ::el_gets(editor_, &count);
         if (woken_ == signal_pipe::woken_by::interrupt) {
@@ -112,18 +114,23 @@ private:
         return count == 1 ? 1 : 0; // a terminal that is gone gives EIO: the end
     }
 
+    /// How many bytes follow the first one of a character; -1 for a byte that begins none.
+    static int bytes_after(unsigned char first) {
+        if (first < 0x80) return 0;
+        if (first < 0xC0 || first >= 0xF8) return -1;
+        if (first < 0xE0) return 1;
+        return first < 0xF0 ? 2 : 3;
+    }
+
     /// UTF-8; bytes that are none become U+FFFD.
     static int read_character(wchar_t* out) {
         unsigned char byte = 0;
         if (read_byte(byte) != 1) return 0;
-        int more = 0;
+        const int more = bytes_after(byte);
         wchar_t point = byte;
-        if (byte >= 0xF0 && byte < 0xF8) more = 3, point = byte & 0x07;
-        else if (byte >= 0xE0) more = 2, point = byte & 0x0F;
-        else if (byte >= 0xC0) more = 1, point = byte & 0x1F;
-        else if (byte >= 0x80) point = 0xFFFD;
-        if (byte >= 0xF8) more = 0, point = 0xFFFD;
-        for (; more > 0; --more) {
+        if (more < 0) point = 0xFFFD;
+        else if (more > 0) point = byte & (0x3F >> more);
+        for (int i = 0; i < more; ++i) {
             if (read_byte(byte) != 1) return 0;
             if ((byte & 0xC0) != 0x80) {
                 point = 0xFFFD;

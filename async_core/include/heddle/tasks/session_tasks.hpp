@@ -69,6 +69,7 @@ protected:
     [[nodiscard]] host::session& owner() noexcept { return owner_; }
 
 private:
+    [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
     void announce(const compiled_task& task);
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 

@@ -1,6 +1,7 @@
 #include <heddle/lang/help.hpp>
 
 #include "lang/compile/form_docs.hpp"
+#include "lang/help/wrap.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/code.hpp>
@@ -75,7 +76,7 @@ help_entry entry_of(std::string_view name, const operator_doc& known) {
         made.usage += each.optional ? " [" + clause + "]" : " " + clause;
         if (each.type.empty() && each.description.empty()) continue;
         if (!made.details.empty()) made.details += '\n';
-        made.details += "  " + each.name;
+        made.details += "- " + each.name;
         if (!each.type.empty()) made.details += " (" + each.type + ")";
         if (!each.description.empty()) made.details += ": " + each.description;
     }
@@ -89,7 +90,9 @@ help_entry entry_of_value(std::string_view name, const value& content) {
     help_entry made;
     made.name = name;
     made.usage = name;
-    made.summary = "A " + std::string(kind_name(content.type())) + ": " + shown(content);
+    const std::string_view type = kind_name(content.type());
+    const bool vowel = std::string_view("aeiou").find(type.front()) != std::string_view::npos;
+    made.summary = (vowel ? "An " : "A ") + std::string(type) + ": " + shown(content);
     return made;
 }
 
@@ -183,9 +186,10 @@ std::optional<help_entry> describe_callable(realm& world, const value& callable)
 std::string help_text(const realm& world, const help_entry& entry) {
     std::string text = entry.usage + "\n";
     if (entry.kind == help_kind::value) return text + entry.summary + "\n";
-    text += entry.summary.empty() ? "Without documentation." : entry.summary;
+    constexpr std::size_t width = 80;
+    text += entry.summary.empty() ? "Without documentation." : wrapped(entry.summary, width);
     text += "\n";
-    if (!entry.details.empty()) text += entry.details + "\n";
+    if (!entry.details.empty()) text += wrapped(entry.details, width) + "\n";
     if (!entry.examples.empty()) text += "\n";
     for (const std::string& example : entry.examples) text += example + "\n";
     if (const source_location at = world.sources().locate(entry.place); at.line != 0) {

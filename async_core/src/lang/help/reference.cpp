@@ -2,8 +2,8 @@
 #include <heddle/lang/help.hpp>
 
 #include "lang/compile/form_docs.hpp"
+#include "lang/help/wrap.hpp"
 #include "lang/stdlib/stdlib_sources.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/compile.hpp>
@@ -28,35 +28,10 @@ struct chapter {
     std::vector<help_entry> entries;
 };
 
-std::string wrapped(std::string_view text) {
-    std::string made;
-    std::size_t column = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-        const std::string_view word = text.substr(0, end);
-        const std::size_t length = count_code_points(word);
-        if (column != 0 && column + 1 + length > width) {
-            made += '\n';
-            column = 0;
-        } else if (column != 0) {
-            made += ' ';
-            ++column;
-        }
-        made += word;
-        column += length;
-        if (end == text.size()) break;
-        if (text[end] == '\n') {
-            made += '\n';
-            column = 0;
-        }
-        text.remove_prefix(end + 1);
-    }
-    return made;
-}
-
 void write(std::string& page, const help_entry& entry) {
     page += "### `" + entry.name + "`\n\n```scheme\n" + entry.usage + "\n```\n\n";
-    page += wrapped(entry.summary + (entry.details.empty() ? "" : " " + entry.details)) + "\n\n";
+    page +=
+        wrapped(entry.summary + (entry.details.empty() ? "" : " " + entry.details), width) + "\n\n";
     if (entry.examples.empty()) return;
     page += "```scheme\n";
     for (const std::string& example : entry.examples) page += example + "\n";
@@ -65,8 +40,8 @@ void write(std::string& page, const help_entry& entry) {
 
 std::string page_of(std::string_view title, std::string_view introduction,
                     const std::vector<chapter>& chapters) {
-    std::string page =
-        std::string(made_by) + "# " + std::string(title) + "\n\n" + wrapped(introduction) + "\n\n";
+    std::string page = std::string(made_by) + "# " + std::string(title) + "\n\n" +
+                       wrapped(introduction, width) + "\n\n";
     for (const chapter& each : chapters) {
         if (!each.title.empty()) page += "## " + each.title + "\n\n";
         for (const help_entry& entry : each.entries) write(page, entry);
@@ -195,7 +170,8 @@ result<std::vector<reference_page>> reference_pages(realm& world) {
     std::string index = std::string(made_by) + "# The language\n\n" +
                         wrapped(
                             "Every form, primitive and function, as `(help 'name)` tells of them "
-                            "too. The examples run as tests.") +
+                            "too. The examples run as tests.",
+                            width) +
                         "\n\n";
     const auto page = [&](std::string file, const std::string& title, std::string_view introduction,
                           const std::vector<chapter>& chapters) {

@@ -70,7 +70,7 @@ TEST(describe, knows_what_a_name_is) {
     EXPECT_EQ(kind("n"), help_kind::value);
     EXPECT_EQ(describe(world.world, "f")->usage, "(f a [b] c…)");
     EXPECT_EQ(describe(world.world, "m")->summary, "Is x.");
-    EXPECT_EQ(describe(world.world, "n")->summary, "A integer: 42");
+    EXPECT_EQ(describe(world.world, "n")->summary, "An integer: 42");
 }
 
 TEST(describe, prefers_what_the_program_defines) {

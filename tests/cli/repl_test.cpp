@@ -1,0 +1,317 @@
+// heddle repl on a real terminal, and with its input piped in.
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+#include "terminal_child.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* ctrl_c = "\x03";
+constexpr const char* ctrl_d = "\x04";
+constexpr const char* arrow_up = "\x1b[A";
+constexpr const char* prompt = "heddle> ";
+constexpr const char* more_prompt = "   ...> ";
+
+class repl_on_terminal : public testing::Test {
+protected:
+    [[nodiscard]] std::map<std::string, std::string> variables() const {
+        return {{"TERM", "xterm"}, {"HOME", scratch.path()}, {"NO_COLOR", "1"}};
+    }
+    [[nodiscard]] std::string history() const {
+        return scratch.text_of(".local/state/heddle/history");
+    }
+    /// Types a line and waits for what follows it; gives what was shown from the line on.
+    static std::string say(terminal_child& child, const std::string& line,
+                           const std::string& until = prompt) {
+        child.type(line + "\r");
+        (void)child.expect("\r\n");
+        (void)child.expect(until);
+        return child.seen();
+    }
+
+    scratch_directory scratch;
+};
+
+TEST_F(repl_on_terminal, evaluates_lines_in_one_session) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_THAT(child.seen(), HasSubstr(":help"));
+    EXPECT_EQ(say(child, "(define seven 7)"), std::string("7\r\n") + prompt);
+    EXPECT_EQ(say(child, "(* 6 seven)"), std::string("42\r\n") + prompt);
+    EXPECT_EQ(say(child, "(list *1 *2) 5"), std::string("(42 7)\r\n5\r\n") + prompt);
+    EXPECT_EQ(say(child, "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\xa7\xb5\""),
+              std::string("\"\xc3\xa4\xe2\x82\xac\xf0\x9f\xa7\xb5\"\r\n") + prompt);
+    child.type(ctrl_d);
+    EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(repl_on_terminal, goes_on_while_something_is_open) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_EQ(say(child, "(define (cube n)", more_prompt), more_prompt);
+    EXPECT_EQ(say(child, "  #| not (yet", more_prompt), more_prompt);
+    EXPECT_EQ(say(child, "  |# (* n n n))"), std::string("#<function cube>\r\n") + prompt);
+    EXPECT_EQ(say(child, "(string-length \"a", more_prompt), more_prompt);
+    EXPECT_EQ(say(child, "b\")"), std::string("3\r\n") + prompt);
+    EXPECT_THAT(say(child, "(cube 4]"), HasSubstr("expected ) but found ]"));
+    EXPECT_EQ(say(child, "(cube 4)"), std::string("64\r\n") + prompt);
+}
+
+TEST_F(repl_on_terminal, shows_errors_and_keeps_the_last) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    const std::string shown = say(child, "(/ 12 0)");
+    EXPECT_THAT(shown, HasSubstr("SexpEvaluationError: /: division by zero"));
+    EXPECT_THAT(shown, HasSubstr("<repl>:1:1"));
+    EXPECT_THAT(shown, HasSubstr("^^^^^^^^"));
+    EXPECT_EQ(say(child, "(get *e 'message)"), std::string("\"/: division by zero\"\r\n") + prompt);
+    EXPECT_THAT(say(child, "(fliter 1)"), HasSubstr("did you mean 'filter'?"));
+    child.type(ctrl_d);
+    EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(repl_on_terminal, completes_names_with_tab) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    (void)say(child, "(define the-longest-name-here 11)");
+    EXPECT_THAT(say(child, "(+ 1 the-lo\t)"), HasSubstr("12\r\n"));
+    EXPECT_THAT(say(child, "(string-up\t \"ok\")"), HasSubstr("\"OK\"\r\n"));
+    EXPECT_THAT(say(child, "(whi\tfalse 1)"), HasSubstr("nil\r\n"));
+    child.type("(json-\t");
+    ASSERT_TRUE(child.expect("json-parse"));
+    ASSERT_TRUE(child.expect("json-string"));
+    ASSERT_TRUE(child.expect("heddle> (json-")); // the line again, below the list
+    child.type(ctrl_c);
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_THAT(say(child, ":he\t"), HasSubstr(":load FILE"));
+    EXPECT_THAT(say(child, "\"string-up\t\""), HasSubstr("\"string-up\""));
+}
+
+TEST_F(repl_on_terminal, interrupted_while_it_computes_goes_on) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    (void)say(child, "(define kept 17)");
+    for (const char* endless :
+         {"(while true 1)", "(sleep 60)", "(map (lambda (x) (sleep 60)) (range 9))"}) {
+        child.type(std::string(endless) + "\r");
+        ASSERT_TRUE(child.expect("\r\n"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        const auto asked = std::chrono::steady_clock::now();
+        child.type(ctrl_c);
+        ASSERT_TRUE(child.expect("interrupted")) << endless;
+        ASSERT_TRUE(child.expect(prompt)) << endless;
+        EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1)) << endless;
+    }
+    EXPECT_EQ(say(child, "(+ kept 1)"), std::string("18\r\n") + prompt);
+    child.type(ctrl_d);
+    EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(repl_on_terminal, interrupted_again_while_it_ends_leaves) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    child.type(
+        "(try (progn (print \"begun\") (sleep 60)) (finally (progn (print \"tidying\") (sleep "
+        "30))))\r");
+    ASSERT_TRUE(child.expect("\r\nbegun"));
+    child.type(ctrl_c);
+    ASSERT_TRUE(child.expect("tidying\r\n"));
+    child.type(ctrl_c);
+    EXPECT_EQ(child.wait(std::chrono::milliseconds(3000)), 130);
+}
+
+TEST_F(repl_on_terminal, interrupted_at_the_prompt_drops_the_line) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    child.type("(define gone");
+    ASSERT_TRUE(child.expect("gone"));
+    child.type(ctrl_c);
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_EQ(say(child, "(+ 1", more_prompt), more_prompt);
+    child.type(ctrl_c);
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_EQ(say(child, "(+ 20 3)"), std::string("23\r\n") + prompt);
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), 130);
+}
+
+TEST_F(repl_on_terminal, prints_help_as_text_and_cuts_what_is_huge) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_THAT(say(child, "(help 'cons)"), HasSubstr("(cons x xs)\r\nThe list xs"));
+    EXPECT_THAT(say(child, ":doc let*"), HasSubstr("(let* ((name value)…) body…)\r\n"));
+    EXPECT_THAT(say(child, ":doc"), HasSubstr(":doc needs NAME"));
+    EXPECT_THAT(say(child, ":dok map"), HasSubstr("did you mean ':doc'?"));
+    EXPECT_THAT(say(child, ":time (+ 1 1)"), HasSubstr(" ms\r\n"));
+    const std::string cut = say(child, "(range 5000)");
+    EXPECT_THAT(cut, HasSubstr("…\r\ncut: :last shows all of it\r\n"));
+    EXPECT_THAT(cut, Not(HasSubstr("4999")));
+    EXPECT_THAT(say(child, ":last"), HasSubstr(" 4998 4999)\r\n"));
+    child.type(":quit\r");
+    EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(repl_on_terminal, keeps_a_history_without_secrets) {
+    {
+        terminal_child child(heddle_command({"repl"}), variables());
+        ASSERT_TRUE(child.expect(prompt));
+        (void)say(child, "(+ 40 1)");
+        (void)say(child, "(define key \"sk-abcdef0123\")");
+        (void)say(child, "(define OPENAI_API_KEY 5)");
+        (void)say(child, "(+ 40 2)");
+        child.type(ctrl_d);
+        EXPECT_EQ(child.wait(), 0);
+    }
+    EXPECT_EQ(history(), "(+ 40 1)\n(+ 40 2)\n");
+    struct stat known {};
+    const std::string file = scratch.path() + "/.local/state/heddle/history";
+    ASSERT_EQ(::stat(file.c_str(), &known), 0);
+    EXPECT_EQ(known.st_mode & 0777, 0600U);
+
+    terminal_child later(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(later.expect(prompt));
+    EXPECT_EQ(say(later, std::string(arrow_up) + arrow_up), std::string("41\r\n") + prompt);
+}
+
+TEST_F(repl_on_terminal, keeps_its_history_below_xdg_state_home) {
+    auto with_state = variables();
+    with_state["XDG_STATE_HOME"] = scratch.path() + "/state";
+    terminal_child child(heddle_command({"repl"}), with_state);
+    ASSERT_TRUE(child.expect(prompt));
+    (void)say(child, "(+ 1 1)");
+    EXPECT_EQ(scratch.text_of("state/heddle/history"), "(+ 1 1)\n");
+}
+
+TEST_F(repl_on_terminal, is_coloured_unless_asked_not_to_be) {
+    auto with_colour = variables();
+    with_colour.erase("NO_COLOR");
+    terminal_child child(heddle_command({"repl"}), with_colour);
+    ASSERT_TRUE(child.expect("heddle>"));
+    child.type("(list \"text\" 3)\r");
+    ASSERT_TRUE(child.expect("(\x1b[32m\"text\"\x1b[0m \x1b[36m3\x1b[0m)"));
+
+    terminal_child plain(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(plain.expect(prompt));
+    EXPECT_THAT(say(plain, "(list \"text\" 3)"), Not(HasSubstr("\x1b[3")));
+}
+
+TEST_F(repl_on_terminal, works_on_a_dumb_terminal) {
+    auto dumb = variables();
+    dumb["TERM"] = "dumb";
+    terminal_child child(heddle_command({"repl"}), dumb);
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_EQ(say(child, "(+ 1", more_prompt), more_prompt);
+    child.type(ctrl_c);
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_EQ(say(child, "(+ 1 2)"), std::string("3\r\n") + prompt);
+    EXPECT_THAT(child.screen(), Not(HasSubstr("\x1b")));
+    child.type(ctrl_d);
+    EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(repl_on_terminal, loads_files_first_and_on_request) {
+    const std::string first = scratch.file("first.heddle", "(define base 10)\n(+ base 1)\n");
+    const std::string wrong = scratch.file("wrong.heddle", "(define after 1)\n\n(boom)\n");
+    terminal_child child(heddle_command({"repl", first}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    EXPECT_THAT(child.seen(), HasSubstr("11\r\n"));
+    EXPECT_EQ(say(child, "(* base 3)"), std::string("30\r\n") + prompt);
+    EXPECT_THAT(say(child, ":load " + wrong), HasSubstr("wrong.heddle:3:1"));
+    EXPECT_EQ(say(child, "after"), std::string("1\r\n") + prompt);
+    EXPECT_THAT(say(child, ":load /nowhere/at/all"), HasSubstr("/nowhere/at/all"));
+}
+
+// ---------------------------------------------------------------- piped
+
+child_result piped(const std::string& input, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), "repl");
+    child_options options;
+    options.input = input;
+    return run_heddle(more, options);
+}
+
+TEST(repl_piped, prints_each_value_without_prompts) {
+    const auto ended = piped("(define x 2)\n(* x 21) (list x\n \"s\")\n; nothing\n\n'a");
+    EXPECT_EQ(ended.out, "2\n42\n(2 \"s\")\na\n");
+    EXPECT_EQ(ended.err, "");
+    EXPECT_EQ(ended.code, 0);
+}
+
+TEST(repl_piped, goes_on_after_an_error_and_fails_at_the_end) {
+    const auto ended = piped("(+ 1 1)\n\n(boom) 5\n(+ 2 2)\n");
+    EXPECT_EQ(ended.out, "2\n5\n4\n");
+    EXPECT_THAT(ended.err, HasSubstr("<stdin>:3:1"));
+    EXPECT_EQ(ended.code, 1);
+}
+
+TEST(repl_piped, that_ends_inside_an_expression_says_where_it_began) {
+    const auto ended = piped("1\n2\n(f (g\n");
+    EXPECT_EQ(ended.out, "1\n2\n");
+    EXPECT_THAT(ended.err, HasSubstr("the list opened at line 3, column 4 is never closed"));
+    EXPECT_THAT(ended.err, HasSubstr("<stdin>:3:4"));
+    EXPECT_EQ(ended.code, 1);
+}
+
+TEST(repl_piped, takes_commands_and_stops_at_quit) {
+    const auto ended = piped(":doc cons\n(define f 1)\n:quit\n(boom)\n");
+    EXPECT_THAT(ended.out, HasSubstr("(cons x xs)\n"));
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(piped(":nonsense\n").code, 1);
+}
+
+TEST(repl_piped, reads_bytes_that_are_no_text_as_an_error) {
+    const auto ended = piped("(+ 1 \xff)\n(+ 1 2)\n");
+    EXPECT_EQ(ended.out, "3\n");
+    EXPECT_THAT(ended.err, HasSubstr("invalid UTF-8"));
+    EXPECT_EQ(ended.code, 1);
+}
+
+TEST(repl_piped, of_many_lines_is_quick) {
+    const scratch_directory scratch;
+    std::string text = "(define rows '(\n";
+    for (int i = 0; i < 100'000; ++i) text += "  (row " + std::to_string(i) + ")\n";
+    const std::string file = scratch.file("rows", text + "))\n:doc cons\n(length rows)\n");
+    const auto ended =
+        child_process(
+            {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl < " + file + " | tail -n 1"})
+            .wait();
+    EXPECT_EQ(ended.out, "100000\n");
+    EXPECT_LT(ended.took, milliseconds(10'000));
+}
+
+TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {
+    const scratch_directory scratch;
+    const std::string rules =
+        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const auto asked = piped(
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n(content (ask \"x\"))\n"
+        "(content (ask \"y\"))\n",
+        {"--model", "scripted:" + rules});
+    EXPECT_EQ(asked.out, "ask\n\"an answer\"\n\"an answer\"\n") << asked.err;
+    const auto bounded = piped("(sleep 30)\n(+ 1 2)\n", {"--timeout", "0.05"});
+    EXPECT_EQ(bounded.out, "3\n");
+    EXPECT_EQ(bounded.code, 1);
+    const auto without = piped("(defatom ask (params q) (instructions \"{{q}}\"))\n(ask \"x\")\n");
+    EXPECT_THAT(without.err, HasSubstr("set OPENAI_API_KEY"));
+}
+
+TEST(repl_piped, has_no_json) {
+    const auto ended = piped("1\n", {"--json"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("repl has no --json"));
+}
+
+} // namespace
+} // namespace heddle::cli_test

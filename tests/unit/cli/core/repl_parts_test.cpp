@@ -1,0 +1,106 @@
+// The parts of the prompt that need no terminal.
+#include "repl/completion.hpp"
+#include "repl/display.hpp"
+#include "repl/history_file.hpp"
+
+#include <heddle/lang/heap.hpp>
+#include <heddle/lang/reader.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::cli {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(completion, offers_names_that_begin_alike) {
+    lang::realm world;
+    world.define("my-list", lang::value::integer(1));
+    constexpr std::array<std::string_view, 2> commands{":help", ":load"};
+    const auto of = [&](std::string_view text) { return complete_word(world, commands, text); };
+    EXPECT_THAT(of("(f (my-l").candidates, ElementsAre("my-list"));
+    EXPECT_EQ(of("(f (my-l").word_bytes, 4U);
+    EXPECT_THAT(of("(whe").candidates, ElementsAre("when"));
+    EXPECT_THAT(of("'(str").candidates, Contains("string-append"));
+    EXPECT_THAT(of(":").candidates, ElementsAre(":help", ":load"));
+    EXPECT_THAT(of("(f :").candidates, IsEmpty());
+    EXPECT_THAT(of("\"my-l").candidates, IsEmpty());
+    EXPECT_THAT(of("\"a\\\"\" my-l").candidates, ElementsAre("my-list"));
+    EXPECT_THAT(of("(%").candidates, IsEmpty());
+    EXPECT_EQ(of("(my-list ").word_bytes, 0U);
+}
+
+TEST(history, does_not_store_what_looks_secret) {
+    for (const char* line : {"(call \"sk-12\")", "export OPENAI_API_KEY=1", "(f 'Api-Key)",
+                             "the PASSWORD is", "Authorization: x", "Bearer abc"})
+        EXPECT_TRUE(looks_secret(line)) << line;
+    for (const char* line : {"(map f xs)", "(sky 1)", "key"})
+        EXPECT_FALSE(looks_secret(line)) << line;
+}
+
+TEST(history, is_found_by_the_variables) {
+    environment variables;
+    EXPECT_FALSE(history_path(variables));
+    variables.home = "/home/ada";
+    EXPECT_EQ(history_path(variables), "/home/ada/.local/state/heddle/history");
+    variables.state_home = "relative";
+    EXPECT_EQ(history_path(variables), "/home/ada/.local/state/heddle/history");
+    variables.state_home = "/state";
+    EXPECT_EQ(history_path(variables), "/state/heddle/history");
+}
+
+TEST(history, is_cut_when_it_has_grown_long) {
+    namespace fs = std::filesystem;
+    const fs::path folder =
+        fs::temp_directory_path() / ("heddle-history-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    const std::string path = (folder / "history").string();
+    {
+        std::ofstream stream(path);
+        for (std::size_t i = 0; i < 2 * history_file::most_lines + 1; ++i)
+            stream << "(f " << i << ")\n";
+    }
+    history_file file(path);
+    const auto lines = file.load();
+    EXPECT_EQ(lines.size(), history_file::most_lines);
+    EXPECT_EQ(lines.back(), "(f " + std::to_string(2 * history_file::most_lines) + ")");
+    file.add("(new)");
+    file.add("(new)");
+    EXPECT_EQ(file.load().back(), "(new)");
+    EXPECT_EQ(file.load()[history_file::most_lines - 2],
+              "(f " + std::to_string(2 * history_file::most_lines) + ")");
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    fs::remove_all(folder);
+
+    history_file nowhere(std::string("/dev/null/history"));
+    nowhere.add("(f)");
+    EXPECT_THAT(nowhere.load(), IsEmpty());
+}
+
+TEST(display, colours_a_written_form) {
+    EXPECT_EQ(coloured("(a \"s\\\"t\" -1.5 nil - #<function f>)"),
+              "(a \x1b[32m\"s\\\"t\"\x1b[0m \x1b[36m-1.5\x1b[0m \x1b[35mnil\x1b[0m - "
+              "\x1b[2m#<function f>\x1b[0m)");
+    EXPECT_EQ(coloured("\"cut…"), "\x1b[32m\"cut…\x1b[0m");
+    EXPECT_EQ(coloured("#<cut"), "\x1b[2m#<cut\x1b[0m");
+    EXPECT_EQ(coloured(""), "");
+}
+
+TEST(display, cuts_what_is_long) {
+    const auto memory = lang::heap::create();
+    const auto read = lang::read_one(*memory, "(1 2 3 4 5 6 7 8)");
+    EXPECT_FALSE(show_value(read->content, 100, false).was_cut);
+    const shown_value cut = show_value(read->content, 5, false);
+    EXPECT_TRUE(cut.was_cut);
+    EXPECT_EQ(cut.text, "(1 2 …");
+}
+
+} // namespace
+} // namespace heddle::cli
