@@ -19,6 +19,8 @@ environment environment::of_process() {
     if (const char* key = std::getenv("OPENAI_API_KEY")) made.openai_api_key = secret(key);
     made.openai_base_url = variable("OPENAI_BASE_URL");
     made.model = variable("HEDDLE_MODEL");
+    made.state_home = variable("XDG_STATE_HOME");
+    made.home = variable("HOME");
     return made;
 }
 

@@ -5,8 +5,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace heddle::cli {
 
@@ -56,24 +58,46 @@ result<std::shared_ptr<providers::scripted::engine>> load_rules(const std::strin
     return providers::scripted::engine::parse(*text, path);
 }
 
-result<void> write_output_file(const std::string& path, const std::string& text) {
+namespace {
+
+/// Writes all of `text` under another name, gives that file `mode` and moves it to `path`.
+result<void> write_and_move(const std::string& path, const std::string& text,
+                            std::optional<mode_t> mode) {
     const std::string unfinished = path + ".part-" + std::to_string(::getpid());
-    {
-        const file_handle file(std::fopen(unfinished.c_str(), "wb"));
-        if (!file) return file_error(path, "cannot be written");
-        if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-            std::fflush(file.get()) != 0) {
-            const error failure = file_error(path, "cannot be written");
-            ::unlink(unfinished.c_str());
-            return failure;
-        }
-    }
-    if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const auto give_up = [&] {
         const error failure = file_error(path, "cannot be written");
         ::unlink(unfinished.c_str());
         return failure;
-    }
+    };
+    std::FILE* opened = std::fopen(unfinished.c_str(), "wb");
+    if (!opened) return file_error(path, "cannot be written");
+    file_handle file(opened);
+    if (std::fwrite(text.data(), 1, text.size(), opened) != text.size()) return give_up();
+    if (mode && ::fchmod(::fileno(opened), *mode) != 0) return give_up();
+    if (std::fclose(file.release()) != 0) return give_up();
+    if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};
+}
+
+} // namespace
+
+result<void> write_output_file(const std::string& path, const std::string& text) {
+    return write_and_move(path, text, std::nullopt);
+}
+
+result<void> replace_file(const std::string& path, const std::string& text) {
+    struct free_text {
+        void operator()(char* text) const noexcept { std::free(text); }
+    };
+    const std::unique_ptr<char, free_text> target(::realpath(path.c_str(), nullptr));
+    struct stat about {};
+    if (!target || ::stat(target.get(), &about) != 0) return file_error(path, "cannot be written");
+    if (!S_ISREG(about.st_mode)) {
+        return error(errc::io_error, path + ": is no regular file")
+            .with_hint("give - to read standard input and to write standard output");
+    }
+    if (::access(target.get(), W_OK) != 0) return file_error(path, "cannot be written");
+    return write_and_move(target.get(), text, about.st_mode & 07777);
 }
 
 } // namespace heddle::cli

@@ -22,7 +22,12 @@ public:
         app_.footer(std::string(program_footer));
         set_up_run();
         set_up_eval();
+        set_up_check();
+        set_up_fmt();
+        set_up_dump();
+        set_up_repl();
         set_up_model();
+        set_up_reference();
     }
 
     std::variant<request, early_end> parse(std::vector<std::string> arguments) {
@@ -46,6 +51,15 @@ public:
         if (quiet_ && verbose_ > 0) return mistake("--quiet and --verbose exclude each other");
         if (run_->parsed()) return finish(run_request_);
         if (eval_->parsed()) return finish(eval_request_);
+        if (check_->parsed()) return request(std::move(check_request_));
+        if (fmt_->parsed()) return request(std::move(format_request_));
+        if (dump_ast_->parsed()) return request(std::move(dump_request_));
+        if (dump_ir_->parsed()) {
+            dump_request_.what = dump_kind::ir;
+            return request(std::move(dump_request_));
+        }
+        if (repl_->parsed()) return finish(repl_request_);
+        if (reference_->parsed()) return request(reference_request_);
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
     }
@@ -75,6 +89,63 @@ private:
         add_workflow_options(*eval_, eval_request_.options);
     }
 
+    void set_up_fmt() {
+        fmt_ = app_.add_subcommand("fmt", "Lay out source files in the canonical way");
+        fmt_->footer(std::string(fmt_footer));
+        fmt_->add_option("FILE", format_request_.files,
+                         "Files to lay out in place; - for standard input to standard output")
+            ->required();
+        fmt_->add_flag("--check", format_request_.check,
+                       "Write nothing, name the files that would change, exit with 1 if any");
+        fmt_->add_option("--width", format_request_.width, "Longest line, in characters")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{20}, std::size_t{1000}).description(""));
+    }
+
+    void set_up_check() {
+        check_ = app_.add_subcommand("check", "Find mistakes in source files without running them");
+        check_->footer(std::string(check_footer));
+        check_->add_option("FILE", check_request_.files, "Files to check; - for standard input")
+            ->required();
+        check_->add_flag("--strict", check_request_.strict, "Warnings count as errors");
+        check_
+            ->add_option("--extern", check_request_.externs,
+                         "A name that is defined elsewhere, as a task or a global")
+            ->type_name("NAME")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        check_->add_flag("--json", check_request_.json, "One JSON object a line for each problem");
+    }
+
+    void set_up_dump() {
+        dump_ = app_.add_subcommand("dump", "Show what the compiler makes of a program");
+        dump_->require_subcommand(1);
+        dump_->footer(std::string(dump_footer));
+        dump_ast_ = dump_->add_subcommand("ast", "The resolved program as a tree");
+        dump_ir_ = dump_->add_subcommand("ir", "The listing of its code");
+        for (CLI::App* each : {dump_ast_, dump_ir_}) {
+            each->add_option("FILE", dump_request_.file, "The program; - for standard input")
+                ->required();
+        }
+        dump_ast_->add_flag("--json", dump_request_.json, "The tree as one JSON object");
+    }
+
+    void set_up_repl() {
+        repl_ = app_.add_subcommand("repl", "Evaluate expressions line by line");
+        repl_->footer(std::string(repl_footer));
+        repl_->add_option("FILE", repl_request_.files, "Programs to evaluate first");
+        add_workflow_options(*repl_, repl_request_.options,
+                             "End each evaluation after this many seconds");
+    }
+
+    /// For those who work on heddle itself.
+    void set_up_reference() {
+        reference_ = app_.add_subcommand("reference", "Write the reference of the language");
+        reference_->group(""); // not in the list of commands
+        reference_->add_option("DIR", reference_request_.directory, "Where to")->required();
+    }
+
     void set_up_model() {
         model_ = app_.add_subcommand("model", "Models for development and tests");
         model_->require_subcommand(1);
@@ -98,7 +169,9 @@ private:
         add_verbosity(*serve_);
     }
 
-    void add_workflow_options(CLI::App& command, workflow_options& options) {
+    void add_workflow_options(
+        CLI::App& command, workflow_options& options,
+        const std::string& about_timeout = "End the run after this many seconds") {
         command
             .add_option("-m,--model", options.model,
                         "openai:NAME or scripted:RULES.json, for tasks that name no model "
@@ -112,8 +185,7 @@ private:
             ->capture_default_str()
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
-        command.add_option("-t,--timeout", timeout_, "End the run after this many seconds")
-            ->type_name("S");
+        command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
             ->type_name("N");
         command
@@ -204,11 +276,23 @@ private:
     CLI::App app_;
     CLI::App* run_ = nullptr;
     CLI::App* eval_ = nullptr;
+    CLI::App* check_ = nullptr;
+    CLI::App* fmt_ = nullptr;
+    CLI::App* dump_ = nullptr;
+    CLI::App* dump_ast_ = nullptr;
+    CLI::App* dump_ir_ = nullptr;
+    CLI::App* repl_ = nullptr;
+    CLI::App* reference_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
+    repl_request repl_request_;
+    reference_request reference_request_;
     serve_request serve_request_;
+    format_request format_request_;
+    dump_request dump_request_;
+    check_request check_request_;
     std::optional<double> timeout_;
     std::int64_t verbose_ = 0;
     bool quiet_ = false;

@@ -49,7 +49,39 @@ struct serve_request {
     int verbosity = 0;
 };
 
-using request = std::variant<run_request, eval_request, serve_request>;
+struct format_request {
+    std::vector<std::string> files; ///< "-": standard input, to standard output
+    bool check = false;             ///< write nothing, name what would change
+    std::size_t width = 100;
+};
+
+enum class dump_kind : std::uint8_t { ast, ir };
+
+struct dump_request {
+    std::string file; ///< "-": standard input
+    dump_kind what = dump_kind::ast;
+    bool json = false;
+};
+
+struct check_request {
+    std::vector<std::string> files;   ///< "-": standard input
+    std::vector<std::string> externs; ///< names that the host will provide
+    bool json = false;
+    bool strict = false; ///< warnings count as errors
+};
+
+struct repl_request {
+    workflow_options options;       ///< the timeout is that of each evaluation
+    std::vector<std::string> files; ///< evaluated before the first line is read
+};
+
+/// Writes the pages of docs/reference/language.
+struct reference_request {
+    std::string directory;
+};
+
+using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
+                             dump_request, check_request, reference_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

@@ -9,6 +9,8 @@ inline constexpr std::string_view program_footer = R"(
 Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle run review.heddle --input root=src --model openai:gpt-4o-mini
+  heddle check review.heddle
+  heddle fmt *.heddle
   heddle model serve --rules rules.json
 
 Environment:
@@ -43,6 +45,54 @@ Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle eval '(dict "a" 1)' --json
   heddle eval - < program.heddle)";
+
+inline constexpr std::string_view fmt_footer = R"(
+Comments, blank lines and the spelling of everything stay; only white space changes, so a program
+means what it meant. A file that cannot be read as a program is left alone, and so is a file that
+is laid out already.
+
+Examples:
+  heddle fmt review.heddle
+  heddle fmt --check examples/*/*.heddle
+  heddle fmt - < review.heddle
+
+Exit codes: 0 done, 1 --check found files that would change, 2 usage or syntax error.)";
+
+inline constexpr std::string_view check_footer = R"(
+Reads and resolves the files, runs nothing and asks no model. All problems are told at once, each
+with its line: syntax, malformed forms, unknown names, wrong numbers of arguments, templates and
+calls of tasks, clauses that are never reached, unused bindings. Names that begin with _ may be
+unused. Files that a program imports are not read: what might come from them is a warning.
+
+Examples:
+  heddle check review.heddle
+  heddle check --extern user:plan --extern search workflow.heddle
+  heddle check --json - < review.heddle
+
+Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage, or a file that cannot be
+read.)";
+
+inline constexpr std::string_view dump_footer = R"(
+Nothing is run. 'ast' shows each node with its place and each name with where it lives; 'ir' shows
+the instructions that the machine runs.
+
+Examples:
+  heddle dump ast review.heddle
+  heddle dump ir review.heddle)";
+
+inline constexpr std::string_view repl_footer = R"(
+On a terminal: line editing, history, names completed with Tab. :help tells of commands, (help 'map)
+of the language. Ctrl-C ends what runs and returns to the prompt, Ctrl-D leaves. Without a terminal
+there is no prompt: each expression is evaluated and its value printed; the exit code is 1 when one
+failed.
+
+Examples:
+  heddle repl
+  heddle repl helpers.heddle --model scripted:rules.json
+  echo '(+ 1 2)' | heddle repl
+
+Environment:
+  XDG_STATE_HOME   holds heddle/history; ~/.local/state without it)";
 
 inline constexpr std::string_view serve_footer = R"(
 The first line on standard output is the base URL (with --print-port -: the port; with --json:

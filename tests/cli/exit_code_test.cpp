@@ -46,6 +46,10 @@ TEST(exit_code, help_and_version_are_0) {
          std::vector<std::vector<std::string>>{{"--help"},
                                                {"run", "--help"},
                                                {"eval", "--help"},
+                                               {"fmt", "--help"},
+                                               {"check", "--help"},
+                                               {"dump", "--help"},
+                                               {"dump", "ast", "--help"},
                                                {"model", "--help"},
                                                {"model", "serve", "--help"}}) {
         const auto ended = run_heddle(command);

@@ -1,4 +1,5 @@
 // conformance_runner FILE.jsonl [--expect-missing AREA-OR-ID,…] [--only TEXT]
+//                    [--each-step | --moved | --cancelled]
 //
 // Runs the cases of a file; the format is described in tests/conformance/README.md.
 #include "notation.hpp"
@@ -38,11 +39,35 @@ namespace json = boost::json;
     return text;
 }
 
+/// How cases are run.
+struct manner {
+    bool each_step = false;                 ///< every call and back-edge ends a slice
+    bool moved = false;                     ///< stacks move at every step
+    std::optional<std::uint64_t> cancel_at; ///< after that many steps
+};
+
+/// Counts steps, and asks for cancellation after some.
+class step_watch final : public host::slice_observer {
+public:
+    explicit step_watch(std::optional<std::uint64_t> cancel_at) : cancel_at_(cancel_at) {
+        if (cancel_at_ == std::uint64_t{0}) cancel.request(cancel_reason::user);
+    }
+    void after_slice(std::uint64_t so_far) noexcept override {
+        steps = so_far;
+        if (cancel_at_ && steps >= *cancel_at_) cancel.request(cancel_reason::user);
+    }
+    coro::cancel_source cancel;
+    std::uint64_t steps = 0;
+
+private:
+    std::optional<std::uint64_t> cancel_at_;
+};
+
 /// One case in a session of its own. `problem` is empty when it holds.
 class case_run {
 public:
-    explicit case_run(const json::object& one)
-        : case_(one), wanted_(one.at("expect").as_object()), memory_(one) {}
+    case_run(const json::object& one, const manner& how)
+        : case_(one), wanted_(one.at("expect").as_object()), memory_(one), how_(how) {}
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
@@ -66,6 +91,7 @@ public:
                                    to_value((*session)->memory(), content));
             }
         }
+        (*session)->world().set_moves_stacks(how_.moved);
         const std::string source = case_.at("source").as_string().c_str();
         const json::value* mode = case_.if_contains("mode");
         result<lang::value> ended = error(errc::internal, "did not end");
@@ -76,11 +102,18 @@ public:
         } else {
             ended = evaluate(**session, source);
         }
-        std::string found = compare_outcome(ended);
+        std::string found = leaves_nothing(**session);
+        if (how_.cancel_at) {
+            if (!found.empty() || (!ended && ended.error().is_cancelled())) return found;
+            return compare_outcome(ended);
+        }
+        if (found.empty()) found = compare_outcome(ended);
         if (found.empty()) found = compare_calls();
         if (found.empty()) found = compare_globals(**session);
         return found;
     }
+
+    [[nodiscard]] std::uint64_t steps() const noexcept { return watch_.steps; }
 
 private:
     static coro::task<void> await(coro::task<result<lang::value>> work, result<lang::value>* into) {
@@ -90,7 +123,11 @@ private:
     [[nodiscard]] result<lang::value> evaluate(host::session& session, const std::string& source) {
         result<lang::value> ended = error(errc::internal, "did not end in time");
         bool done = false;
-        coro::spawn(loop_, await(session.evaluate("case", source), &ended),
+        host::run_options options;
+        if (how_.each_step) options.slice = 1;
+        options.observer = &watch_;
+        options.cancel = &watch_.cancel;
+        coro::spawn(loop_, await(session.evaluate("case", source, options), &ended),
                     [&](std::exception_ptr thrown) {
                         if (thrown) ended = error(errc::internal, "an exception left the run");
                         done = true;
@@ -103,6 +140,14 @@ private:
             std::abort();
         }
         return ended;
+    }
+
+    /// No fiber, no coroutine and no timer is left once the case has ended.
+    [[nodiscard]] std::string leaves_nothing(const host::session& session) {
+        if (session.counters().fibers != 0) return "fibers are left";
+        if (io_.stopped()) io_.restart();
+        io_.run_for(std::chrono::seconds(5));
+        return io_.stopped() ? "" : "something still runs after the end";
     }
 
     [[nodiscard]] std::string compare_outcome(const result<lang::value>& ended) const {
@@ -190,6 +235,8 @@ private:
 
     const json::object& case_;
     const json::object& wanted_;
+    const manner how_;
+    step_watch watch_{how_.cancel_at};
     boost::asio::io_context io_{1};
     coro::event_loop loop_{io_};
     stub_llm llm_;
@@ -204,7 +251,26 @@ struct tally {
     int failed = 0;
 };
 
-int run(const std::string& file, const std::set<std::string>& missing, const std::string& only) {
+/// Runs a case, and where that is asked for again and again, cancelled at steps all over its run.
+std::string problem_of(const json::object& one, const manner& how, bool cancelled) {
+    case_run whole(one, how);
+    std::string problem = whole.problem();
+    if (!cancelled || !problem.empty()) return problem;
+    constexpr std::uint64_t samples = 8;
+    std::uint64_t last = UINT64_MAX;
+    for (std::uint64_t i = 0; i <= samples; ++i) {
+        manner ends = how;
+        ends.cancel_at = whole.steps() * i / samples;
+        if (std::exchange(last, *ends.cancel_at) == *ends.cancel_at) continue;
+        problem = case_run(one, ends).problem();
+        if (!problem.empty())
+            return "cancelled after " + std::to_string(*ends.cancel_at) + " steps: " + problem;
+    }
+    return {};
+}
+
+int run(const std::string& file, const std::set<std::string>& missing, const std::string& only,
+        const manner& how, bool cancelled) {
     std::ifstream in(file);
     if (!in) {
         std::fprintf(stderr, "conformance_runner: cannot read %s\n", file.c_str());
@@ -223,7 +289,7 @@ int run(const std::string& file, const std::set<std::string>& missing, const std
         const std::string id = one.at("id").as_string().c_str();
         const std::string area = one.at("area").as_string().c_str();
         if (id.find(only) == std::string::npos) continue;
-        const std::string problem = case_run(one.as_object()).problem();
+        const std::string problem = problem_of(one.as_object(), how, cancelled);
         const std::string& excuse = missing.contains(id) ? id : area;
         const bool excused = missing.contains(excuse);
         if (excused) ++(problem.empty() ? expected[excuse].passed : expected[excuse].failed);
@@ -253,20 +319,25 @@ int main(int count, char** arguments) {
     std::string file;
     std::string only;
     std::set<std::string> missing;
+    heddle::conformance::manner how;
+    bool cancelled = false;
     for (int i = 1; i < count; ++i) {
         const std::string argument = arguments[i];
         if (argument == "--expect-missing" && i + 1 < count) {
             std::istringstream names(arguments[++i]);
             for (std::string name; std::getline(names, name, ',');) missing.insert(name);
         } else if (argument == "--only" && i + 1 < count) only = arguments[++i];
+        else if (argument == "--each-step") how.each_step = true;
+        else if (argument == "--moved") how.each_step = how.moved = true;
+        else if (argument == "--cancelled") how.each_step = cancelled = true;
         else if (file.empty() && !argument.starts_with("--")) file = argument;
         else file.clear(), i = count;
     }
     if (file.empty()) {
         std::fprintf(stderr,
                      "usage: conformance_runner FILE.jsonl [--expect-missing AREA-OR-ID,…] "
-                     "[--only TEXT]\n");
+                     "[--only TEXT] [--each-step | --moved | --cancelled]\n");
         return 2;
     }
-    return heddle::conformance::run(file, missing, only);
+    return heddle::conformance::run(file, missing, only, how, cancelled);
 }

@@ -18,12 +18,13 @@ constexpr std::uint64_t most_generated_positions = 3ULL * 1024 * 1024 * 1024;
 
 } // namespace
 
-std::uint32_t source_map::add(std::string name, std::string text) {
+std::uint32_t source_map::add(std::string name, std::string text, std::uint32_t first_line) {
     const std::uint64_t begin = next_;
     if (begin + text.size() + 1 > std::numeric_limits<std::uint32_t>::max()) return 0;
     next_ += text.size() + 1; // one past the end is a position too: "expected ) here"
     const auto first = static_cast<std::uint32_t>(begin);
-    entries_.emplace_hint(entries_.end(), first, entry{first, std::move(name), std::move(text)});
+    entries_.emplace_hint(entries_.end(), first,
+                          entry{first, std::move(name), std::move(text), first_line});
     return first;
 }
 
@@ -63,8 +64,9 @@ source_location source_map::locate(source_span span) const {
     std::size_t line_end = text.find('\n', offset);
     if (line_end == std::string_view::npos) line_end = text.size();
     place.file = source->name;
-    place.line = static_cast<std::uint32_t>(
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_begin), '\n'));
+    const auto before = text.begin() + static_cast<std::ptrdiff_t>(line_begin);
+    place.line =
+        source->first_line + static_cast<std::uint32_t>(std::count(text.begin(), before, '\n'));
     place.mark_begin = code_points(text.substr(line_begin, offset - line_begin));
     place.column = place.mark_begin + 1;
     std::string_view line = text.substr(line_begin, line_end - line_begin);

@@ -2,6 +2,8 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace heddle::coro {
@@ -17,9 +19,11 @@ struct event_loop::driver {
     std::uint64_t armed_for = std::numeric_limits<std::uint64_t>::max();
 };
 
-event_loop::event_loop(boost::asio::io_context& context)
-    : context_(context), executor_(context.get_executor()), epoch_(clock::now()),
-      driver_(std::make_shared<driver>(*this)) {}
+event_loop::event_loop(boost::asio::io_context& context, time passes)
+    : context_(context), executor_(context.get_executor()), passes_(passes),
+      // Any fixed time that is not the clock's zero would do.
+      epoch_(passes == time::real ? clock::now() : clock::time_point(std::chrono::hours(1))),
+      virtual_now_(epoch_), driver_(std::make_shared<driver>(*this)) {}
 
 event_loop::~event_loop() {
     driver_->owner = nullptr;
@@ -38,7 +42,39 @@ void event_loop::schedule(timer_node& node, clock::time_point at) {
     if (wheel_.next_tick() < driver_->armed_for) arm();
 }
 
+std::chrono::system_clock::time_point event_loop::time_of_day() const noexcept {
+    if (passes_ == time::real) return std::chrono::system_clock::now();
+    constexpr std::chrono::sys_days start = std::chrono::year(2000) / 1 / 1;
+    return start +
+           std::chrono::duration_cast<std::chrono::system_clock::duration>(virtual_now_ - epoch_);
+}
+
+void event_loop::run() {
+    if (passes_ == time::real) context_.run();
+    else run_virtual();
+}
+
+void event_loop::run_virtual() {
+    for (;;) {
+        if (context_.stopped()) context_.restart(); // it stops by itself when it is out of work
+        const bool worked = context_.poll_one() != 0;
+        if (!worked) {
+            if (wheel_.empty()) return;
+            virtual_now_ =
+                std::max(virtual_now_, epoch_ + std::chrono::milliseconds(wheel_.next_tick()));
+        }
+        const auto elapsed =
+            std::chrono::floor<std::chrono::milliseconds>(virtual_now_ - epoch_).count();
+        wheel_.advance(static_cast<std::uint64_t>(elapsed));
+    }
+}
+
+void event_loop::pass(clock::duration spent) noexcept {
+    if (passes_ == time::virtual_) virtual_now_ += spent;
+}
+
 void event_loop::arm() {
+    if (passes_ == time::virtual_) return; // run() looks at the wheel itself
     const std::uint64_t next = wheel_.next_tick();
     driver_->armed_for = next;
     if (next == std::numeric_limits<std::uint64_t>::max()) return;

@@ -10,7 +10,8 @@ namespace heddle::host {
 
 namespace {
 
-constexpr auto fair_share = std::chrono::milliseconds(2); // language.md 7
+constexpr auto fair_share = std::chrono::milliseconds(2);     // language.md 7
+constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
 constexpr auto cleanup_time =
     std::chrono::seconds(5); // for an effect inside `finally` after a cancellation
 
@@ -18,7 +19,7 @@ constexpr auto cleanup_time =
 
 run_driver::run_driver(session& owner, const run_options& options)
     : owner_(owner), options_(options), loop_(owner.owner().loop()),
-      branches_(coro::call_context{&loop_, nullptr, {}}) {
+      branches_(coro::call_context{&loop_, nullptr, {}}), order_(options.schedule_seed) {
     budget_.steps = options.step_limit;
 }
 
@@ -91,7 +92,10 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) 
             slice_began = loop_.now();
             continue;
         }
+        for (unsigned turns = turns_to_wait(); turns != 0; --turns) co_await coro::yield_now(loop_);
+        const std::uint64_t steps_before = budget_.steps;
         lang::outcome now = lang::machine::run(*strand, budget_, options_.slice);
+        slice_ended(steps_before - budget_.steps);
         switch (now.kind) {
         case lang::outcome_kind::done:
         case lang::outcome_kind::failed:
@@ -108,7 +112,7 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) 
         case lang::outcome_kind::parked: break;
         case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
-            if (loop_.now() - slice_began >= fair_share) {
+            if (order_ != 0 || loop_.now() - slice_began >= fair_share) {
                 // Others get their turn, siblings of a branch that computes included.
                 if (auto split = lang::machine::split_running_branch(*strand))
                     begin_branch(std::move(split));
@@ -118,6 +122,21 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) 
             break;
         }
     }
+}
+
+/// A branch that is ready lets others go first as often as the seed says: every order can come out.
+unsigned run_driver::turns_to_wait() {
+    if (order_ == 0) return 0;
+    // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its driver.
+    std::uint64_t mixed = order_ += 0x9E3779B97F4A7C15ULL;
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
+    return static_cast<unsigned>((mixed ^ (mixed >> 31)) % 8);
+}
+
+void run_driver::slice_ended(std::uint64_t steps) {
+    loop_.pass(steps * time_of_a_step);
+    if (options_.observer) options_.observer->after_slice(options_.step_limit - budget_.steps);
 }
 
 coro::call_context run_driver::context_of(lang::fiber& strand, strand_state& state) {

@@ -37,6 +37,8 @@ private:
     void begin_branch(std::unique_ptr<lang::fiber> strand);
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
+    [[nodiscard]] unsigned turns_to_wait();
+    void slice_ended(std::uint64_t steps);
     [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
 
     void wake(lang::fiber& ready) noexcept override;
@@ -52,6 +54,7 @@ private:
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber
     bool past_deadline_ = false;
+    std::uint64_t order_; ///< state of the random numbers that order branches; 0: none
 };
 
 } // namespace heddle::host

@@ -31,6 +31,10 @@ public:
         if (!owner_.operators_) return std::nullopt;
         return owner_.operators_->describe(callable);
     }
+    std::optional<lang::operator_doc> describe_operator(std::string_view name) const override {
+        if (!owner_.operators_) return std::nullopt;
+        return owner_.operators_->document(name);
+    }
     bool is_reserved_key(std::string_view name) const override {
         return owner_.operators_ && owner_.operators_->is_reserved_key(name);
     }
@@ -70,7 +74,13 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
     const std::uint32_t position = world_->sources().add(std::move(name), text);
     auto forms = lang::read_all(memory(), text, position);
     if (!forms) co_return std::move(forms).error();
-    auto code = lang::compile(*world_, *forms);
+    result<lang::value> ended = co_await evaluate_forms(*std::move(forms), options);
+    co_return ended;
+}
+
+coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum> forms,
+                                                        run_options options) {
+    auto code = lang::compile(*world_, forms);
     if (!code) co_return std::move(code).error();
     forms = std::vector<lang::datum>(); // the code keeps what it needs
     lang::value settings =

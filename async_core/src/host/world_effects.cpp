@@ -262,8 +262,8 @@ public:
                         "Seconds since 1970-01-01 00:00 UTC, as a float.",
                         "",
                         ""}) {}
-    coro::task<result<value>> run(effect_call) override {
-        const auto since = std::chrono::system_clock::now().time_since_epoch();
+    coro::task<result<value>> run(effect_call call) override {
+        const auto since = call.context.loop->time_of_day().time_since_epoch();
         co_return value::real(std::chrono::duration<double>(since).count());
     }
 };

@@ -96,6 +96,18 @@ std::optional<lang::operator_info> session_tasks::describe(
     return described(*task->task());
 }
 
+std::optional<lang::operator_doc> session_tasks::document(std::string_view name) const {
+    const registered_task* found = registry_.find(name);
+    if (!found) return std::nullopt;
+    const task_template& declared = found->task->declared;
+    lang::operator_doc made;
+    made.description = declared.description;
+    for (const task_input& each : declared.inputs)
+        made.inputs.push_back({each.name, each.type, each.description, each.optional});
+    made.place = declared.span;
+    return made;
+}
+
 bool session_tasks::is_reserved_key(std::string_view name) const {
     return is_reserved_call_key(name);
 }

@@ -12,7 +12,13 @@ namespace heddle::cli {
                                  console& output);
 [[nodiscard]] exit_code eval_expression(const eval_request& asked, const environment& variables,
                                         console& output);
+[[nodiscard]] exit_code run_repl(const repl_request& asked, const environment& variables,
+                                 console& output);
+[[nodiscard]] exit_code write_reference(const reference_request& asked, console& output);
 [[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
+[[nodiscard]] exit_code format_files(const format_request& asked, console& output);
+[[nodiscard]] exit_code dump_program(const dump_request& asked, console& output);
+[[nodiscard]] exit_code check_files(const check_request& asked, console& output);
 
 /// Parses the arguments (without the program's name) and runs the command.
 [[nodiscard]] exit_code run_program(std::vector<std::string> arguments,

@@ -87,10 +87,7 @@ result<std::string> text_of(const value& content, const program& source,
 exit_code tell_failure(error failure, exit_code code, workflow_run& run, workshop& tools,
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
-    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-    if (!tools.has_models() && script && script->reason == "configuration_error") {
-        failure = std::move(failure).with_hint(std::string(no_model_hint));
-    }
+    failure = with_model_hint(std::move(failure), tools.has_models());
     if (options.json) {
         output.err(render_error_json(failure, run.world->world().sources(), code, counts));
         return code;
@@ -130,6 +127,12 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
 }
 
 } // namespace
+
+error with_model_hint(error failure, bool has_models) {
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (has_models || !script || script->reason != "configuration_error") return failure;
+    return std::move(failure).with_hint(std::string(no_model_hint));
+}
 
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
     const source_map no_sources;

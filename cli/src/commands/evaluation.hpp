@@ -29,6 +29,9 @@ struct program {
 [[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,
                                          const environment& variables, console& output);
 
+/// The error with a hint that says how to set a model, if none is set and that is what was missing.
+[[nodiscard]] error with_model_hint(error failure, bool has_models);
+
 /// Tells a mistake of the command line or the configuration; gives exit_code::usage.
 [[nodiscard]] exit_code tell_usage_error(const error& failure, bool json, console& output);
 

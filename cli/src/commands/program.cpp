@@ -14,7 +14,16 @@ struct runner {
     exit_code operator()(const eval_request& asked) const {
         return eval_expression(asked, variables, output);
     }
+    exit_code operator()(const repl_request& asked) const {
+        return run_repl(asked, variables, output);
+    }
+    exit_code operator()(const reference_request& asked) const {
+        return write_reference(asked, output);
+    }
     exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
+    exit_code operator()(const format_request& asked) const { return format_files(asked, output); }
+    exit_code operator()(const dump_request& asked) const { return dump_program(asked, output); }
+    exit_code operator()(const check_request& asked) const { return check_files(asked, output); }
 };
 
 } // namespace

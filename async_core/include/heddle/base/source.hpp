@@ -38,7 +38,8 @@ public:
     /// Takes a copy of `text` under the display name `name`; returns the position of its first byte.
     /// Texts are kept as long as the map: errors raised later still show their line.
     /// Returns 0 when the map is full (4 GiB of text): spans into it are then unknown.
-    std::uint32_t add(std::string name, std::string text);
+    /// `first_line`: the number of the text's first line, for a part of a longer text.
+    std::uint32_t add(std::string name, std::string text, std::uint32_t first_line = 1);
 
     /// As add, for code that a running program made (parse, eval): only the last mebibyte of such text
     /// is kept, so that a program may make code for ever. Older spans become unknown.
@@ -58,6 +59,7 @@ private:
         std::uint32_t begin;
         std::string name;
         std::string text;
+        std::uint32_t first_line;
     };
     [[nodiscard]] const entry* find(std::uint32_t position) const;
 

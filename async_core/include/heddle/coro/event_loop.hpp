@@ -5,6 +5,8 @@
 #include <heddle/coro/task.hpp>
 #include <heddle/coro/timer_wheel.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 
 namespace heddle::coro {
@@ -15,14 +17,33 @@ namespace heddle::coro {
 /// Threads: one thread runs the io_context; only executor() may be used from others.
 class event_loop {
 public:
-    explicit event_loop(boost::asio::io_context& context);
+    /// How time passes.
+    enum class time : std::uint8_t {
+        real,
+        virtual_ ///< only by run(): to the next timer when nothing is ready; see determinism.md
+    };
+
+    explicit event_loop(boost::asio::io_context& context, time passes = time::real);
     ~event_loop();
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
 
     [[nodiscard]] executor get_executor() const noexcept { return executor_; }
     [[nodiscard]] boost::asio::io_context& context() const noexcept { return context_; }
-    [[nodiscard]] clock::time_point now() const noexcept { return clock::now(); }
+    [[nodiscard]] clock::time_point now() const noexcept {
+        return passes_ == time::real ? clock::now() : virtual_now_;
+    }
+    /// The time of day. With virtual time it begins at 2000-01-01 00:00 UTC.
+    [[nodiscard]] std::chrono::system_clock::time_point time_of_day() const noexcept;
+    [[nodiscard]] time passes() const noexcept { return passes_; }
+
+    /// Runs everything until nothing is left to do: io_context::run() with real time. With virtual
+    /// time, whenever nothing is ready the clock jumps to the next timer; it ends when there is none,
+    /// also when coroutines are parked for good. What waits for the outside (a socket, a file read on
+    /// another thread) does not hold the clock. Not to be called from inside a handler.
+    void run();
+    /// With virtual time: work of that length was done. Otherwise nothing.
+    void pass(clock::duration spent) noexcept;
 
     /// Calls node.on_timer() on the loop once `at` has come. Replaces an earlier schedule.
     void schedule(timer_node& node, clock::time_point at);
@@ -34,12 +55,15 @@ public:
 
 private:
     void arm();
+    void run_virtual();
     [[nodiscard]] std::uint64_t tick_of(clock::time_point at) const noexcept;
 
     struct driver; // the asio timer and the guard that outlives a pending wait
     boost::asio::io_context& context_;
     executor executor_;
+    time passes_;
     clock::time_point epoch_;
+    clock::time_point virtual_now_;
     timer_wheel wheel_;
     std::shared_ptr<driver> driver_;
 };

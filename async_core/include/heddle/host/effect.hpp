@@ -42,6 +42,10 @@ public:
                                                                   std::string_view name) const = 0;
     [[nodiscard]] virtual std::optional<lang::operator_info> describe(
         const lang::host_object& callable) const = 0;
+    /// Documentation of what find() finds.
+    [[nodiscard]] virtual std::optional<lang::operator_doc> document(std::string_view) const {
+        return std::nullopt;
+    }
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     virtual void collect_names(std::vector<std::string>& names) const = 0;
     /// Calls request.callee. With request.names the arguments are clauses, else positions.

@@ -9,6 +9,14 @@
 
 namespace heddle::host {
 
+/// Hears how far a run has come.
+class slice_observer {
+public:
+    virtual ~slice_observer() = default;
+    /// Between slices, with the steps of the run so far. May ask for cancellation.
+    virtual void after_slice(std::uint64_t steps) noexcept = 0;
+};
+
 struct run_options {
     coro::cancel_source* cancel = nullptr;        ///< outlives the run; null: cannot be cancelled
     coro::deadline until;                         ///< the whole run
@@ -16,6 +24,11 @@ struct run_options {
     std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes beyond what the session already holds
     std::uint64_t step_limit = UINT64_MAX;        ///< calls and back-edges
     std::uint32_t slice = 2000;                   ///< steps between looks at clock and cancellation
+    /// 0: branches that are ready run first come, first served. Else this seed decides their order,
+    /// and where a computing branch makes room for others: the same seed, the same order, as far as
+    /// the outside answers in the same order (docs/reference/determinism.md).
+    std::uint64_t schedule_seed = 0;
+    slice_observer* observer = nullptr; ///< outlives the run; null: nobody looks
 };
 
 } // namespace heddle::host

@@ -4,6 +4,7 @@
 #include <heddle/coro/task.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/host/run_options.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <memory>
@@ -43,6 +44,10 @@ public:
     /// ended, its connections are closed and its finally blocks have run.
     [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text,
                                                            run_options options = {});
+
+    /// As evaluate, for forms that were read (lang::read_all) from a source of this session.
+    [[nodiscard]] coro::task<result<lang::value>> evaluate_forms(std::vector<lang::datum> forms,
+                                                                 run_options options = {});
 
     /// Calls a function, task or primitive with values of this session.
     [[nodiscard]] coro::task<result<lang::value>> call(lang::value callee,

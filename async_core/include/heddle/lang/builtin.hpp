@@ -78,6 +78,9 @@ struct builtin {
 /// apply, eval, parse, error, …: run by the machine.
 [[nodiscard]] std::span<const builtin> control_builtins() noexcept;
 
+/// All of the above, in the order of the reference.
+[[nodiscard]] std::span<const std::span<const builtin>> builtin_families() noexcept;
+
 /// The row of that name over all families, or null.
 [[nodiscard]] const builtin* find_builtin(std::string_view name) noexcept;
 

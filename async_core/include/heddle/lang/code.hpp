@@ -97,6 +97,7 @@ public:
     std::vector<capture> captures;
     std::vector<handler> handlers; ///< inner before outer
     std::vector<std::string> parameter_names;
+    std::string doc; ///< its docstring, "" without one: see help.hpp
 
     function() = default;
     function(const function&) = delete;

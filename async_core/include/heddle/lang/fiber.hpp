@@ -95,7 +95,9 @@ private:
     friend class interpreter;
     friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, value);
 
-    void reserve(std::size_t registers); ///< room for that many values in the stack
+    void reserve(std::size_t registers);  ///< room for that many values in the stack
+    void relocate(std::size_t registers); ///< as reserve, but always in other memory
+    void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
 
     realm* world_;
     value* stack_ = nullptr;

@@ -52,6 +52,17 @@ public:
         to.size_ = to.capacity_ = count;
         size_ = first;
     }
+    /// For tests: the frames in other memory, with no room for another; the old memory spoilt.
+    void move_away() {
+        if (size_ == 0) return;
+        auto* moved = static_cast<frame*>(std::malloc(size_ * sizeof(frame)));
+        if (!moved) throw std::bad_alloc();
+        std::memcpy(moved, frames_, size_ * sizeof(frame));
+        std::memset(static_cast<void*>(frames_), 0xDD, capacity_ * sizeof(frame));
+        std::free(frames_);
+        frames_ = moved;
+        capacity_ = size_;
+    }
 
 private:
     [[gnu::noinline]] void grow() {

@@ -57,6 +57,11 @@ public:
     [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
     /// Frees garbage cycles through cells. Linear in what cells reach.
     void collect_cycles();
+    /// As over_limit(), after garbage cycles were given a chance to go. True also when little of the
+    /// limit was freed: rather that than to collect again at each step.
+    [[nodiscard]] bool limit_used_up();
+    /// As can_allocate(), after garbage cycles were given a chance to go.
+    [[nodiscard]] bool make_room(std::size_t bytes);
 
 private:
     friend void destroy_object(object* target) noexcept;
@@ -90,7 +95,11 @@ private:
     bool draining_ = false;
     bool owned_ = true;
     std::vector<cell_object*> cells_;
-    std::size_t collect_at_ = 10'000;
+    [[nodiscard]] bool may_have_garbage() const noexcept;
+    std::size_t collect_at_ = first_collection; ///< number of cells
+    std::size_t cells_made_ = 0;                ///< since the last collection
+    std::size_t used_after_ = 0;                ///< it
+    static constexpr std::size_t first_collection = 10'000;
     bool collecting_ = false;
     std::unordered_map<std::string_view, object*> symbols_;
     std::uint64_t fresh_ = 0;

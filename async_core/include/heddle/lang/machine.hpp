@@ -17,6 +17,9 @@ namespace heddle::lang {
 struct run_budget {
     std::uint64_t steps = UINT64_MAX;    ///< calls and back-edges left over all fibers of the run
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
+    /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
+    /// so that a cleanup that never ends does not keep a run for ever.
+    std::uint64_t cleanup_steps = 10'000'000;
 };
 
 enum class outcome_kind : std::uint8_t {
@@ -62,6 +65,9 @@ public:
     /// Answers the effect a fiber waits for; run it again afterwards.
     static void resume(fiber& strand, result<value> answer);
 };
+
+/// The map that `catch` binds: kind, reason, message, span, stack, data, result.
+[[nodiscard]] value describe_error(realm& world, const error& failure);
 
 /// The settings of a run: at most that many branches at a time.
 [[nodiscard]] value with_concurrency(realm& world, value settings, std::size_t branches);

@@ -34,7 +34,11 @@ struct symbol_object : object {
 /// that macros and quoted code keep their places.
 struct list_places {
     source_span whole;
+    std::size_t count; ///< of elements
     std::unique_ptr<source_span[]> elements;
+    [[nodiscard]] static std::size_t bytes_for(std::size_t count) noexcept {
+        return sizeof(list_places) + count * sizeof(source_span);
+    }
 };
 
 struct list_object : object {

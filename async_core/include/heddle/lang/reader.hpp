@@ -13,6 +13,7 @@ namespace heddle::lang {
 
 struct read_options {
     std::size_t max_depth = 10'000; ///< deeper nesting is a syntax error
+    std::size_t first_line = 1;     ///< number of the text's first line, for messages
 };
 
 /// A datum with its place. Lists carry the places of their elements in their storage
@@ -21,6 +22,13 @@ struct datum {
     value content;
     source_span span;
 };
+
+/// Why a text could not be read, when it could be the beginning of one that can: it ends inside a list,
+/// a string or a comment, or after a quote. What is wrong for any continuation has no such payload.
+class incomplete_input final : public error_payload {};
+
+/// True for an error of read_all that more text may mend.
+[[nodiscard]] bool needs_more_input(const error& failure) noexcept;
 
 /// Reads all expressions of a text (language.md 1) that was added to a source_map at `position`
 /// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the bytes.

@@ -28,6 +28,20 @@ struct operator_info {
     std::vector<std::string> aliases; ///< further names it can be called by ("type:subtype")
 };
 
+/// What help says about a task or tool.
+struct operator_doc {
+    struct input {
+        std::string name;
+        std::string type; ///< as written; empty when unknown
+        std::string description;
+        bool optional = false;
+    };
+    bool is_tool = false;
+    std::string description;
+    std::vector<input> inputs;
+    source_span place; ///< of its definition
+};
+
 /// The host's side of the language: effects and names that live outside.
 /// Threads: the session's only. Called while compiling and running; must not call back.
 class host_names {
@@ -41,6 +55,10 @@ public:
     /// How a callable host object wants its arguments; nothing when it is not a task or tool.
     [[nodiscard]] virtual std::optional<operator_info> describe_callable(
         const host_object& callable) const = 0;
+    /// Documentation of a registered task or tool.
+    [[nodiscard]] virtual std::optional<operator_doc> describe_operator(std::string_view) const {
+        return std::nullopt;
+    }
     /// True for reserved keys of task calls (files, context, model, …).
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     /// Monotonic time in seconds, for deadlines.
@@ -59,6 +77,7 @@ public:
 
     [[nodiscard]] heap& memory() noexcept { return *memory_; }
     [[nodiscard]] source_map& sources() noexcept { return sources_; }
+    [[nodiscard]] const source_map& sources() const noexcept { return sources_; }
     [[nodiscard]] const host_names& host() const noexcept { return *host_; }
 
     // Two layers of names: what the prelude defines, and what programs define above it. A program
@@ -101,6 +120,15 @@ public:
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
+    /// For tests of the machine: stacks and frames move at each run of the machine and each time they
+    /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
+    [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
+    void set_moves_stacks(bool on) noexcept { moves_stacks_ = on; }
+
+    /// Every name a program can use now: globals, macros, special forms, primitives, and the host's.
+    /// Without order; a name may come twice.
+    void collect_names(std::vector<std::string>& names) const;
+
     /// UnboundSymbolError with names that look alike.
     [[nodiscard]] error unbound_error(std::string_view name) const;
 
@@ -122,6 +150,7 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     bool compiling_library_ = false;
+    bool moves_stacks_ = false;
 };
 
 /// A host that knows nothing, for tests and tools of the language alone.

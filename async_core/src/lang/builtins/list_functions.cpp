@@ -3,6 +3,7 @@
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/arithmetic.hpp"
@@ -33,13 +34,13 @@ using arguments_span = std::span<value>;
     const std::uint64_t count = (high - low - 1) / width + 1;
     if (!reserve_elements(call, count)) return {};
     value list = make_list_with_capacity(call.memory(), count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t item =
-            static_cast<std::uint64_t>(from) + i * static_cast<std::uint64_t>(step);
-        list = list_push_back(call.memory(), std::move(list),
-                              value::integer(static_cast<std::int64_t>(item)));
+    auto* storage = static_cast<list_object*>(list.target());
+    auto item = static_cast<std::uint64_t>(from);
+    for (std::uint64_t i = 0; i < count; ++i, item += static_cast<std::uint64_t>(step)) {
+        new (storage->items() + i) value(value::integer(static_cast<std::int64_t>(item)));
     }
-    return list;
+    storage->end = static_cast<std::uint32_t>(count);
+    return std::move(list).window(0, count);
 }
 
 [[nodiscard]] value real_range(native_call& call, double from, double to, double step) {

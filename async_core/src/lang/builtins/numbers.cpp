@@ -24,6 +24,8 @@ using arguments_span = std::span<value>;
 
 /// From left to right, beginning with `start` when there are fewer than two.
 [[nodiscard]] value fold(native_call& call, char op, std::int64_t start, arguments_span arguments) {
+    // (reduce + 0 xs) and its like.
+    if (arguments.size() == 2) return arithmetic(call, op, arguments[0], arguments[1]);
     if (!all_numbers(call, arguments)) return {};
     if (arguments.empty()) return value::integer(start);
     const bool alone = arguments.size() == 1;

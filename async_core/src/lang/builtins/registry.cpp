@@ -1,6 +1,7 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -11,9 +12,7 @@ namespace {
 /// All rows, ordered by name.
 [[nodiscard]] std::vector<const builtin*> sorted_rows() {
     std::vector<const builtin*> rows;
-    for (const auto family :
-         {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-          data_builtins(), control_builtins()}) {
+    for (const auto family : builtin_families()) {
         for (const builtin& row : family) rows.push_back(&row);
     }
     std::sort(rows.begin(), rows.end(),
@@ -22,6 +21,13 @@ namespace {
 }
 
 } // namespace
+
+std::span<const std::span<const builtin>> builtin_families() noexcept {
+    static const std::array families{number_builtins(), string_builtins(), regex_builtins(),
+                                     list_builtins(),   map_builtins(),    data_builtins(),
+                                     control_builtins()};
+    return families;
+}
 
 const builtin* find_builtin(std::string_view name) noexcept {
     static const std::vector<const builtin*> rows = sorted_rows();

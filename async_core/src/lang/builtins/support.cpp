@@ -51,7 +51,7 @@ value native_call::fail_evaluation(std::string message) {
 }
 
 bool native_call::reserve(std::size_t bytes) {
-    if (memory_.can_allocate(bytes)) return true;
+    if (memory_.make_room(bytes)) return true;
     fail(error(errc::limit, std::string(row_->name) + ": " + std::to_string(bytes) +
                                 " more bytes would pass the memory limit of " +
                                 std::to_string(memory_.limit()))

@@ -19,8 +19,12 @@ namespace {
 constexpr std::size_t most_generated_nodes = 1'000'000; // some 250 MB
 constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
 
-/// A clause as the seeds write it: (name expression).
-bool is_clause(const form& f) { return f.is_list() && f.size() == 2 && f[0].is_symbol(); }
+/// A clause as the seeds write it: (name expression). 'x is none, although it is (quote x).
+bool is_clause(const form& f) {
+    if (!f.is_list() || f.size() != 2 || !f[0].is_symbol()) return false;
+    const std::string_view name = f[0].name();
+    return name != "quote" && name != "quasiquote";
+}
 
 } // namespace
 
@@ -148,9 +152,10 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
 
 // ---------------------------------------------------------------- names
 
-ast::variable* analyzer::declare(std::string_view name, scope& in) {
+ast::variable* analyzer::declare(std::string_view name, scope& in, source_span place) {
     ast::variable& made = arena_.variables.emplace_back();
     made.name = name;
+    made.place = place;
     made.owner = in.owner;
     made.loop_depth = in.loop_depth;
     in.variables.push_back(&made);
@@ -169,12 +174,12 @@ bool analyzer::is_local(std::string_view name) const {
 
 /// The variable that `bind` defines here; null at the top level, and where code given to eval
 /// defines a name that its surroundings do not have.
-ast::variable* analyzer::bind_here(std::string_view name) {
+ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
     if (!scope_) return nullptr;
     for (ast::variable* v : scope_->variables) {
         if (v->name == name) return v;
     }
-    return scope_->sealed ? nullptr : declare(name, *scope_);
+    return scope_->sealed ? nullptr : declare(name, *scope_, place);
 }
 
 /// Defines `name` where there is no variable for it.
@@ -199,11 +204,11 @@ void analyzer::declare_binds(const form& f) {
         if (head == "eval" && !is_local(head)) extras_of(*scope_);
         if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
-                ast::variable* bound = bind_here(f[1].name());
+                ast::variable* bound = bind_here(f[1].name(), f[1].span);
                 if (head == "defatom") bound->is_task = true;
             } else if (head == "define" && f[1].is_list() && f[1].size() != 0 &&
                        f[1][0].is_symbol()) {
-                bind_here(f[1][0].name());
+                bind_here(f[1][0].name(), f[1][0].span);
                 return;
             }
         }
@@ -290,14 +295,14 @@ ast::node* analyzer::reference(const form& f) { return reference_from(f.name(), 
 
 ast::node* analyzer::expression(const form& f, position where) {
     if (failed()) return constant({}, f.span);
-    if (f.is_symbol()) return reference(f);
-    if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
+    if (!f.is_symbol() && (!f.is_list() || f.size() == 0)) return constant(f.content, f.span);
     if (depth_ >= most_depth_) {
         return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels",
                     "", errc::limit);
     }
+    if (collected_) return expression_or_error(f, where);
     ++depth_;
-    node* made = call(f, where);
+    node* made = f.is_symbol() ? reference(f) : call(f, where);
     --depth_;
     return made;
 }
@@ -475,6 +480,10 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                                  std::string name, ast::variable* self) {
     ast::lambda& made = arena_.lambdas.emplace_back();
     made.name = std::move(name);
+    if (whole.size() > body_from + 1 && whole[body_from].content.is(kind::string)) {
+        made.doc = string_bytes(whole[body_from].content);
+        ++body_from;
+    }
     made.span = whole.span;
     made.parent = lambda_;
     made.self = self;
@@ -510,7 +519,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                             [&](const ast::variable* v) { return v->name == parameter; });
             if (taken)
                 fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
-            ast::variable* var = declare(parameter, own);
+            ast::variable* var = declare(parameter, own, p.span);
             var->definite = var->bound_once = true;
             made.parameters.push_back(var);
             if (stage == required) ++made.required;

@@ -31,7 +31,7 @@ struct scope {
     ast::loop_label* label = nullptr; ///< the name of a named loop
     ast::variable* extras = nullptr;  ///< holds what eval bound here beyond the variables
     bool sealed = false;              ///< around code given to eval: no variable can be added
-    bool sandbox = false;             ///< the body of a sandbox
+    ast::variable* sandbox = nullptr; ///< of the body of a sandbox: holds that sandbox
     std::vector<std::pair<std::string, value>> macros;
 };
 
@@ -48,7 +48,8 @@ struct form {
     [[nodiscard]] std::string_view name() const noexcept; ///< of a symbol
 };
 
-/// One pass over a program. Fails with the first error; the ast is then of no use.
+/// One pass over a program. Fails with the first error; the ast is then of no use. Or it collects
+/// errors: then a form that is wrong counts as nil, and the ast holds for the rest.
 /// Special forms live in a table (special_forms.cpp), each a member function here.
 class analyzer {
 public:
@@ -58,6 +59,12 @@ public:
 
     /// The program as the lambda of its top level.
     [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
+    /// Go on after an error and put all of them into `into`, some perhaps twice.
+    void collect_errors(std::vector<error>& into) noexcept { collected_ = &into; }
+    /// Names that the program defines at its top level, or somewhere inside.
+    [[nodiscard]] const std::unordered_set<std::string>& defined() const noexcept {
+        return defined_;
+    }
     /// The form once no macro is at its head.
     [[nodiscard]] result<value> expanded(const datum& form);
 
@@ -94,6 +101,10 @@ private:
     ast::lambda* thunk_of(const form& f);
     node* initial_value(const form& f, ast::variable* var);
     void note_bound(ast::variable& var);
+
+    // going on after an error (error_recovery.cpp)
+    node* expression_or_error(const form& f, position where);
+    void look_for_more(const form& f);
 
     // special forms
     node* form_quote(const form& f, position where);
@@ -157,10 +168,10 @@ private:
     ast::variable* extras_of(scope& in);
 
     // names
-    ast::variable* declare(std::string_view name, scope& in);
+    ast::variable* declare(std::string_view name, scope& in, source_span place = {});
     node* define_here(std::string_view name, source_span span, node* init);
     node* assign_from(std::string_view name, source_span span, scope* start, node* init);
-    ast::variable* bind_here(std::string_view name);
+    ast::variable* bind_here(std::string_view name, source_span place = {});
     void declare_binds(const form& f);
     void collect_toplevel(const form& f);
     [[nodiscard]] bool imports(const form& f) const;
@@ -218,6 +229,7 @@ private:
     std::unordered_set<std::string> defined_; ///< top-level names of this program
     std::unordered_map<std::string, std::vector<std::string>> defined_tasks_;
     std::optional<error> failure_;
+    std::vector<error>* collected_ = nullptr;
 };
 
 /// Runs the analysis and generates the code. Not deeper than the analyzer's most_depth.

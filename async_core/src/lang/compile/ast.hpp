@@ -19,6 +19,7 @@ struct lambda;
 /// is captured and changes after the capture could have been made.
 struct variable {
     std::string name;
+    source_span place; ///< of the name where it is bound; unknown for names that no source has
     lambda* owner = nullptr;
     bool captured = false;
     bool reassigned = false;     ///< set!, bound twice, or bound in a loop of its scope
@@ -48,6 +49,7 @@ struct loop_label {
 
 struct lambda {
     std::string name;
+    std::string doc; ///< the string that its body begins with
     source_span span;
     lambda* parent = nullptr;
     std::vector<variable*> parameters; ///< required, optional, rest

@@ -1,3 +1,4 @@
+#include "listing.hpp"
 #include "operands.hpp"
 
 #include <heddle/lang/compile.hpp>
@@ -16,7 +17,8 @@ void pad(std::string& line, std::size_t to) { line.resize(std::max(line.size() +
 
 class listing {
 public:
-    listing(const function& code, realm& world) : code_(code), world_(world) {}
+    listing(const function& code, realm& world, const line_index* lines)
+        : code_(code), world_(world), lines_(lines) {}
 
     std::string text() {
         std::string out = "function " +
@@ -67,12 +69,18 @@ private:
             if (second[0] == 'J') out += now.x != 0 ? " if so" : " if not";
             operand(out, second[0], code_.code[i + 1].d, i + 1);
         }
-        if (const source_location place = world_.sources().locate(code_.places[i]);
-            place.line != 0) {
+        if (const std::string place = place_of(code_.places[i]); !place.empty()) {
             pad(out, note_column);
-            out += "; " + std::to_string(place.line) + ":" + std::to_string(place.column);
+            out += "; " + place;
         }
         return out + "\n";
+    }
+
+    [[nodiscard]] std::string place_of(source_span span) const {
+        if (lines_) return lines_->text_of(span.begin);
+        const source_location place = world_.sources().locate(span);
+        if (place.line == 0) return {};
+        return std::to_string(place.line) + ":" + std::to_string(place.column);
     }
 
     void operand(std::string& out, char letter, std::int64_t content, std::size_t from) {
@@ -103,21 +111,30 @@ private:
 
     const function& code_;
     realm& world_;
+    const line_index* lines_;
 };
 
-} // namespace
-
-std::string disassemble(const function& code, realm& world) {
+std::string listing_of_all(const function& code, realm& world, const line_index* lines) {
     std::string out;
     std::vector<const function*> work{&code};
     while (!work.empty()) {
         const function* next = work.back();
         work.pop_back();
         if (!out.empty()) out += "\n";
-        out += listing(*next, world).text();
+        out += listing(*next, world, lines).text();
         work.insert(work.end(), next->functions.rbegin(), next->functions.rend());
     }
     return out;
+}
+
+} // namespace
+
+std::string disassemble(const function& code, realm& world) {
+    return listing_of_all(code, world, nullptr);
+}
+
+std::string disassemble_with(const function& code, realm& world, const line_index& lines) {
+    return listing_of_all(code, world, &lines);
 }
 
 } // namespace heddle::lang

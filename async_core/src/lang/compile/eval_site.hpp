@@ -27,16 +27,19 @@ public:
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "eval-site"; }
     [[nodiscard]] std::size_t cells() const noexcept {
-        std::size_t count = 0;
+        std::size_t count = in_sandbox ? 1 : 0;
         for (const level& each : levels) count += each.names.size() + (each.has_extras ? 1 : 0);
         return count;
     }
 
     std::vector<level> levels; ///< outermost first
-    unsigned sandboxes = 0;    ///< around the eval, in the text
+    /// The text around it is the body of a sandbox. Then the first cell holds that sandbox, and the
+    /// outermost level is its body: what is around it is not seen.
+    bool in_sandbox = false;
 };
 
-/// A hidden variable: no symbol that can be read has this name.
+// Hidden variables: no symbol that can be read has these names.
 inline constexpr std::string_view extras_name = "eval scope";
+inline constexpr std::string_view sandbox_name = "the sandbox";
 
 } // namespace heddle::lang

@@ -34,7 +34,7 @@ ast::node* analyzer::form_let(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
-        ast::variable* var = declare(bindings[i][0].name(), own);
+        ast::variable* var = declare(bindings[i][0].name(), own, bindings[i][0].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
     }
@@ -71,7 +71,7 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
         own.loop_depth = loop_depth_;
         own.conditional = conditional_;
         scope_ = &own;
-        ast::variable* var = declare(one[0].name(), own);
+        ast::variable* var = declare(one[0].name(), own, one[0].span);
         var->definite = var->bound_once = true;
         level->variables.push_back(var);
         if (last) last->children.push_back(level);
@@ -108,7 +108,7 @@ ast::node* analyzer::form_letrec(const form& f, position where) {
                         "letrec: a binding must be (name value), not " + shown(one.content));
         }
         if (!check_name(one[0], "letrec", "the name of a binding")) break;
-        declare(one[0].name(), own);
+        declare(one[0].name(), own, one[0].span);
     }
     node* made = make(node_kind::scope, f.span);
     node* all = make(node_kind::sequence, f.span);
@@ -164,7 +164,7 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        ast::variable* var = declare(bindings[i][0].name(), own);
+        ast::variable* var = declare(bindings[i][0].name(), own, bindings[i][0].span);
         var->definite = var->bound_once = true;
         label.variables.push_back(var);
     }
@@ -185,7 +185,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
         values.push_back(expression(bindings[i][1], inner()));
     scope own;
     scope_guard guard(*this, own);
-    ast::variable* self = declare(f[1].name(), own);
+    ast::variable* self = declare(f[1].name(), own, f[1].span);
     value parameters = value::empty_list();
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         parameters = list_push_back(world_.memory(), std::move(parameters), bindings[i][0].content);
@@ -235,14 +235,14 @@ ast::node* analyzer::form_bind(const form& f, position where) {
         made->children.push_back(expression(f[2], inner()));
         scope own;
         scope_guard guard(*this, own);
-        ast::variable* var = declare(f[1].name(), own);
+        ast::variable* var = declare(f[1].name(), own, f[1].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
         for (std::size_t i = 3; i < f.size(); ++i) declare_binds(f[i]);
         made->children.push_back(body(f, 3, where));
         return with_scope(own, made, 1);
     }
-    ast::variable* var = bind_here(f[1].name());
+    ast::variable* var = bind_here(f[1].name(), f[1].span);
     if (!var) {
         const std::string name(f[1].name());
         defined_.insert(name);
@@ -278,7 +278,7 @@ ast::node* analyzer::form_define(const form& f, position where) {
     }
     const std::string name(signature[0].name());
     const form parameters{list_slice(signature.content, 1, signature.size()), signature.span};
-    ast::variable* var = bind_here(name);
+    ast::variable* var = bind_here(name, signature[0].span);
     if (!var) {
         defined_.insert(name);
         define_early(f);
@@ -332,7 +332,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
                               assign_from(name, span, s->outer, init)};
             return made;
         }
-        left_sandbox = left_sandbox || s->sandbox;
+        left_sandbox = left_sandbox || s->sandbox != nullptr;
     }
     node* target = reference_from(name, span, start);
     if (failed()) return target;

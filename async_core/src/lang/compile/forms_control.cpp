@@ -239,7 +239,7 @@ ast::node* analyzer::form_try(const form& f, position) {
         if (part[1].size() == 2) clause.wanted_kind = expression(part[1][1], inner());
         scope own;
         scope_guard guard(*this, own);
-        clause.name = declare(part[1][0].name(), own);
+        clause.name = declare(part[1][0].name(), own, part[1][0].span);
         clause.name->definite = clause.name->bound_once = true;
         for (std::size_t k = 2; k < part.size(); ++k) declare_binds(part[k]);
         node* inside = make(node_kind::scope, part.span);

@@ -35,7 +35,6 @@ ast::node* analyzer::form_eval(const form& f, position) {
     made->children.push_back(expression(f[1], inner()));
     extras_of(*scope_);
     auto site = std::make_unique<eval_site>();
-    site->sandboxes = sandboxes_;
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
     for (scope* s = scope_; s; s = s->outer) {
         if (s->label) s->label->escaped = true; // the code may call it as a function
@@ -56,7 +55,12 @@ ast::node* analyzer::form_eval(const form& f, position) {
         }
         site->levels.push_back(std::move(level));
         levels.push_back(std::move(variables));
-        if (s->sandbox) break; // what is outside of a sandbox cannot be seen by code made inside
+        if (!s->sandbox) continue;
+        // What is outside of a sandbox cannot be seen by code made inside.
+        site->in_sandbox = true;
+        s->sandbox->captured = s->sandbox->reassigned = true;
+        made->variables.push_back(s->sandbox);
+        break;
     }
     std::reverse(site->levels.begin(), site->levels.end());
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)
@@ -68,6 +72,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
 /// The names around code given to eval, as scopes whose variables are the captured cells.
 void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     int cell = 0;
+    ast::variable* sandbox = nullptr;
     const auto variable = [&](const std::string& name, scope& in) {
         ast::variable* made = declare(name, in);
         made->captured = made->reassigned = true;
@@ -77,6 +82,11 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     };
     for (const eval_site::level& level : site.levels) {
         scope& opened = scopes.emplace_back();
+        if (site.in_sandbox && !sandbox) {
+            sandbox = variable(std::string(sandbox_name), opened);
+            sandbox->definite = true;
+            opened.sandbox = sandbox;
+        }
         opened.outer = scope_;
         opened.owner = around_;
         opened.sealed = true;
@@ -247,14 +257,19 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
     node* made = make(node_kind::with_settings, f.span);
     made->children.push_back(builtin_node("dict", f[1].span, std::move(settings)));
     node* inside = make(node_kind::scope, f.span);
+    node* policy = make(node_kind::dynamic, f.span);
+    policy->constant = world_.memory().symbol("sandbox");
+    inside->children.push_back(policy);
     scope own;
-    own.sandbox = true;
     scope_guard guard(*this, own);
+    own.sandbox = declare(sandbox_name, own);
+    own.sandbox->definite = own.sandbox->bound_once = true;
+    inside->variables.push_back(own.sandbox);
     ++sandboxes_;
     for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
     inside->children.push_back(body(f, 2, inner()));
     --sandboxes_;
-    made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 0)}));
+    made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 1)}));
     return made;
 }
 

@@ -97,6 +97,7 @@ result<function_ref> generator::run() {
     function_ref owner(new function);
     out_ = const_cast<function*>(owner.get());
     out_->name = source_.name;
+    out_->doc = source_.doc;
     out_->span = source_.span;
     out_->library = world_.compiling_library();
     out_->required = source_.required;

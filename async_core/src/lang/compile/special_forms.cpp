@@ -1,5 +1,6 @@
 // The table of special forms, and quotation.
 #include "analyzer.hpp"
+#include "form_docs.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
@@ -52,7 +53,15 @@ struct special_form_table {
         {"while", &analyzer::form_while},
         {"with", &analyzer::form_with},
     }};
+
+    static std::vector<std::string_view> names() {
+        std::vector<std::string_view> found;
+        for (const analyzer::special_form& row : rows) found.push_back(row.name);
+        return found;
+    }
 };
+
+std::vector<std::string_view> special_form_names() { return special_form_table::names(); }
 
 analyzer::handler analyzer::find_special(std::string_view name) noexcept {
     const auto& rows = special_form_table::rows;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace heddle::lang {
@@ -23,6 +24,7 @@ void fiber::reserve(std::size_t registers) {
     // Exact for the first use (most fibers stay small), then by half.
     const std::size_t wanted =
         capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
+    if (world_->moves_stacks()) return relocate(wanted);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
     auto* grown =
         static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
@@ -31,6 +33,29 @@ void fiber::reserve(std::size_t registers) {
     for (std::size_t i = capacity_; i < wanted; ++i) new (stack_ + i) value();
     world_->memory().charge((wanted - capacity_) * sizeof(value));
     capacity_ = wanted;
+}
+
+void fiber::relocate(std::size_t registers) {
+    auto* moved = static_cast<value*>(std::malloc(registers * sizeof(value)));
+    if (!moved) throw std::bad_alloc();
+    const std::size_t kept = std::min(registers, capacity_);
+    for (std::size_t i = kept; i < capacity_; ++i) stack_[i].~value();
+    if (kept != 0) std::memcpy(static_cast<void*>(moved), stack_, kept * sizeof(value));
+    for (std::size_t i = kept; i < registers; ++i) new (moved + i) value();
+    if (stack_) std::memset(static_cast<void*>(stack_), 0xDD, capacity_ * sizeof(value));
+    std::free(stack_);
+    stack_ = moved;
+    world_->memory().charge(registers * sizeof(value));
+    world_->memory().discharge(std::exchange(capacity_, registers) * sizeof(value));
+}
+
+void fiber::move_away() {
+    std::size_t reached = frames_.empty() ? capacity_ : 1;
+    for (std::size_t k = 0; k < frames_.size(); ++k)
+        reached = std::max<std::size_t>(reached,
+                                        frames_[k].base + std::size_t{frames_[k].code->registers});
+    if (reached != 0) relocate(reached);
+    frames_.move_away();
 }
 
 void fiber::request_cancel(cancel_reason reason) noexcept {

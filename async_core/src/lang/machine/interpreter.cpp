@@ -17,6 +17,8 @@ namespace heddle::lang {
 
 outcome interpreter::run() {
     out_ = {};
+    if (f_.world_->moves_stacks()) [[unlikely]]
+        f_.move_away();
     return dispatch();
 }
 
@@ -374,9 +376,17 @@ op_call : {
         const function* code = closure_of(callee)->code;
         if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
             const std::size_t base = BASE() + i.a + 1U;
-            if (base + code->registers > f_.capacity_) [[unlikely]]
-                f_.reserve(base + code->registers);
             SAVE();
+            if (base + code->registers > f_.capacity_) [[unlikely]] {
+                f_.reserve(base + code->registers);
+                pc = code->code.data();
+                f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
+                // Frames of many registers could pass the limit by far within one slice.
+                if (memory_.over_limit()) goto limit_passed;
+                R = f_.stack_ + base;
+                FUEL();
+                NEXT();
+            }
             pc = code->code.data();
             f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
             R = f_.stack_ + base;
@@ -534,6 +544,9 @@ op_join_abort:
 
 unbound_name:
     SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
+
+limit_passed:
+    SLOW(check_slice());
 
 slice_end:
     SAVE();

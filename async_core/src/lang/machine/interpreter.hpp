@@ -39,6 +39,7 @@ private:
     next call_control(const builtin& row, std::size_t at, std::size_t count, bool tail);
     struct control_row;
     next control_apply(std::size_t at, std::size_t count, bool tail);
+    next control_help(std::size_t at, std::size_t count, bool tail);
     next control_eval(std::size_t at, std::size_t count, bool tail);
     next control_parse(std::size_t at, std::size_t count, bool tail);
     next control_read_all(std::size_t at, std::size_t count, bool tail);
@@ -88,6 +89,7 @@ private:
     [[nodiscard]] permit& strand_permit() noexcept;
     [[nodiscard]] bool some_branch_is_stopping() const noexcept;
     next check_slice();
+    next check_cleanup(std::uint64_t spent);
 
     // settings
     bool push_settings(std::size_t base, instruction i);

@@ -46,8 +46,10 @@ interpreter::next interpreter::check_slice() {
     slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
+        const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
+        const std::uint64_t left = borrowed ? budget_.cleanup_steps : budget_.steps;
         given_ = fuel_ = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, budget_.steps)));
+            std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
     };
     refill();
     if (f_.incoming_) {
@@ -79,10 +81,10 @@ interpreter::next interpreter::check_slice() {
         memory_.charge(bytes);
         memory_.discharge(std::exchange(f_.charged_frames_, bytes));
     }
-    if (f_.cancellation_masked()) return next::go_on;
+    if (f_.cancellation_masked()) return check_cleanup(spent);
     if (budget_.steps == 0)
         return raise(error(errc::limit, "the step limit of this run is used up"));
-    if (memory_.over_limit()) {
+    if (memory_.over_limit() && memory_.limit_used_up()) {
         return raise(
             error(errc::limit, "the memory limit of this run (" +
                                    std::to_string(memory_.limit() / (1024 * 1024)) +
@@ -93,6 +95,23 @@ interpreter::next interpreter::check_slice() {
     if (f_.frames_.size() > budget_.max_frames) {
         return raise(
             error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
+    }
+    return next::go_on;
+}
+
+/// Cleanups may go on when a run is over, and a little beyond its memory limit, but not for ever.
+interpreter::next interpreter::check_cleanup(std::uint64_t spent) {
+    if (f_.cancel_requested() || budget_.steps == 0) {
+        budget_.cleanup_steps -= std::min(budget_.cleanup_steps, std::max<std::uint64_t>(1, spent));
+        if (budget_.cleanup_steps == 0 && f_.cancel_requested())
+            return unwind(error::cancelled(f_.cancelled_because()).with_span(here()));
+        if (budget_.cleanup_steps == 0)
+            return raise(error(errc::limit, "the step limit of this run is used up, and so is what "
+                                            "'finally' may use after it"));
+    }
+    if (const std::size_t limit = memory_.limit();
+        limit != SIZE_MAX && memory_.used() > limit + limit / 4 && memory_.limit_used_up()) {
+        return raise(error(errc::limit, "the memory limit of this run is used up inside 'finally'"));
     }
     return next::go_on;
 }
@@ -119,7 +138,9 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
     const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
     std::size_t to = from + 1;
-    if (framed) to = parent.frames_.back().base + parent.frames_.back().code->registers;
+    // The innermost frame need not be the one that reaches furthest: a caller may have many registers.
+    for (std::size_t k = first; k < parent.frames_.size(); ++k)
+        to = std::max<std::size_t>(to, parent.frames_[k].base + parent.frames_[k].code->registers);
     child->reserve(to - from);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
@@ -205,17 +226,33 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     f_.branches_.push_back({f_.frames_.size(), R[operands.b],
                             static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
                             f_.settings_});
+    const value& callee = R[i.a];
+    if (callee.is(kind::closure)) {
+        const function* code = closure_of(callee)->code;
+        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+            const std::size_t first = base + i.a + 1U;
+            f_.reserve(first + code->registers);
+            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(first));
+            if (fuel_ > 1) {
+                --fuel_;
+                return next::go_on;
+            }
+            fuel_ = 0;
+            return check_slice();
+        }
+    }
     return call_value(base + i.a, i.b, false);
 }
 
 void interpreter::branch_done(std::size_t base, instruction i) {
-    inline_branch ended = std::move(f_.branches_.back());
-    f_.branches_.pop_back();
+    const inline_branch& ended = f_.branches_.back();
+    const permit right = ended.right;
     static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(f_.stack_[base + i.a]));
-    if (!ended.right.held) return;
+    f_.branches_.pop_back();
+    if (!right.held) return;
     permit& own = strand_permit();
-    if (own.scope == ended.right.scope && !own.held) own.held = true; // given back
-    else ended.right.scope->release();
+    if (own.scope == right.scope && !own.held) own.held = true; // given back
+    else right.scope->release();                                // its join stands in a register
 }
 
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {

@@ -6,6 +6,7 @@
 #include "lang/stdlib/stdlib_sources.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/help.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -51,8 +52,9 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 10> rows{{
+    static constexpr std::array<control_row, 11> rows{{
         {"apply", &interpreter::control_apply},
+        {"help", &interpreter::control_help},
         {"eval", &interpreter::control_eval},
         {"parse", &interpreter::control_parse},
         {"read-all", &interpreter::control_read_all},
@@ -135,7 +137,7 @@ compile_request interpreter::request_for_code() const {
     if (const sandbox_policy* policy = sandbox()) {
         request.limits.closed = true;
         request.limits.world = false;
-        request.limits.sandboxes = policy->depth();
+        request.limits.sandboxes = 1;
         request.limits.allowed = &policy->allowed();
     }
     return request;
@@ -170,10 +172,13 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     if (count == 1 && !request.limits.closed) return run_code({&code, 1}, request, at, count, tail);
     // A scope of its own: the names of the map, and a place for what the code defines.
     eval_site site;
-    site.sandboxes = request.limits.sandboxes;
+    std::vector<value> cells;
+    if (const value* policy = map_find(f_.settings_, "sandbox")) {
+        site.in_sandbox = true;
+        cells.push_back(make_cell(memory_, *policy));
+    }
     eval_site::level& level = site.levels.emplace_back();
     level.has_extras = true;
-    std::vector<value> cells;
     if (count == 2) {
         const value& names = f_.stack_[at + 2];
         if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
@@ -201,11 +206,13 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     compile_request request = request_for_code();
     eval_site hidden;
     std::vector<value> cells(R + i.a + 1, R + i.a + 1 + i.b);
-    if (site->sandboxes < request.limits.sandboxes) {
+    if (const value* policy = map_find(f_.settings_, "sandbox");
+        policy && !(site->in_sandbox && cell_of(cells[0])->content.identical(*policy))) {
         // The eval stands outside of the sandbox that it runs in: nothing around it may be seen.
+        hidden.in_sandbox = true;
         hidden.levels.emplace_back().has_extras = true;
         site = &hidden;
-        cells.assign(1, make_cell(memory_, value::unbound()));
+        cells = {make_cell(memory_, *policy), make_cell(memory_, value::unbound())};
     }
     request.site = site;
     auto made = code_closure({&code, 1}, request, cells);
@@ -270,6 +277,25 @@ interpreter::next interpreter::control_macroexpand(std::size_t at, std::size_t c
     auto made = expand_macros(*f_.world_, form_of(f_.stack_[at + 1]), request);
     if (!made) return raise_where_it_is(std::move(made).error());
     return control_value(at, count, *std::move(made));
+}
+
+/// (help), (help 'name), (help "name"), (help function)
+interpreter::next interpreter::control_help(std::size_t at, std::size_t count, bool) {
+    realm& world = *f_.world_;
+    const help_reach reach = sandbox() ? help_reach::language : help_reach::everything;
+    if (count == 0)
+        return control_value(at, count, make_string(memory_, help_overview(world, reach)));
+    const value& what = f_.stack_[at + 1];
+    const bool named = what.is(kind::symbol) || what.is(kind::string);
+    if (named) {
+        auto found =
+            describe(world, what.is(kind::symbol) ? symbol_name(what) : string_bytes(what), reach);
+        if (!found) return raise(std::move(found).error());
+        return control_value(at, count, make_string(memory_, help_text(world, *found)));
+    }
+    const auto found = describe_callable(world, what);
+    if (!found) return raise_type("help", 1, "a name or a function", what);
+    return control_value(at, count, make_string(memory_, help_text(world, *found)));
 }
 
 /// (%out-of-reach name forbidden): a name that closed code may not use, or that nobody knows.

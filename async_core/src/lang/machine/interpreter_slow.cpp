@@ -396,9 +396,11 @@ void interpreter::leave_frame() {
     callee->set_nil();
 }
 
-/// Looks for a handler from the innermost frame outwards. Cancellation stops at cleanups only.
+/// Looks for a handler from the innermost frame outwards. Cancellation stops at cleanups only, and so
+/// does an error of a run whose steps are used up: a program that catches it would never end.
 interpreter::next interpreter::unwind(error failure) {
     const bool cancellation = failure.is_cancelled();
+    const bool last_words = cancellation || budget_.steps == 0;
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {
@@ -406,7 +408,7 @@ interpreter::next interpreter::unwind(error failure) {
             const std::uint32_t depth = static_cast<std::uint32_t>(f_.frames_.size());
             const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
             for (const handler& h : at.code->handlers) {
-                if (position < h.begin || position >= h.end || (cancellation && !h.cleanup))
+                if (position < h.begin || position >= h.end || (last_words && !h.cleanup))
                     continue;
                 // Cleanups that this jump leaves are over.
                 while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||

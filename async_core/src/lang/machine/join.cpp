@@ -3,23 +3,14 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/machine.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
 
 namespace heddle::lang {
 
-bool concurrency_scope::try_acquire() noexcept {
-    if (running_ >= limit_) return false;
-    ++running_;
-    return true;
-}
-
-void concurrency_scope::release() noexcept {
-    if (queue_.empty()) {
-        --running_;
-        return;
-    }
+void concurrency_scope::hand_over() noexcept {
     fiber* next = queue_.front();
     queue_.pop_front();
     next->granted_ = this; // the permit changes hands; running_ stays

@@ -20,14 +20,23 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override {
         return "concurrency-scope";
     }
-    [[nodiscard]] bool try_acquire() noexcept;
-    void release() noexcept;
+    [[nodiscard]] bool try_acquire() noexcept {
+        if (running_ >= limit_) return false;
+        ++running_;
+        return true;
+    }
+    void release() noexcept {
+        if (queue_.empty()) --running_;
+        else hand_over();
+    }
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
     void wait(fiber& strand);
     void forget(fiber& strand) noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return running_; }
 
 private:
+    void hand_over() noexcept; ///< a released permit, to the first in the queue
+
     std::size_t limit_;
     std::size_t running_ = 0;
     std::deque<fiber*> queue_;
@@ -94,8 +103,5 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "error"; }
     error failure;
 };
-
-/// The map that `catch` binds (language.md 6).
-[[nodiscard]] value describe_error(realm& world, const error& failure);
 
 } // namespace heddle::lang

@@ -1,5 +1,7 @@
 #include <heddle/lang/realm.hpp>
 
+#include "lang/compile/form_docs.hpp"
+
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
@@ -117,19 +119,24 @@ void realm::note_library(std::string name, value content) {
     libraries_.insert_or_assign(std::move(name), std::move(content));
 }
 
-error realm::unbound_error(std::string_view name) const {
-    std::vector<std::string> names;
+void realm::collect_names(std::vector<std::string>& names) const {
+    const auto add = [&](std::string_view name) {
+        if (!name.empty() && name.front() != '%') names.emplace_back(name);
+    };
     for (const global_slot& each : globals_) {
-        if (!each.content.is_unbound() && each.name.front() != '%') names.push_back(each.name);
+        if (!each.content.is_unbound()) add(each.name);
     }
-    for (const auto family :
-         {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-          data_builtins(), control_builtins()}) {
-        for (const builtin& row : family) {
-            if (row.name.front() != '%') names.emplace_back(row.name);
-        }
+    for (const auto& [name, expander] : macros_) add(name);
+    for (const std::string_view name : special_form_names()) add(name);
+    for (const auto family : builtin_families()) {
+        for (const builtin& row : family) add(row.name);
     }
     host_->collect_names(names);
+}
+
+error realm::unbound_error(std::string_view name) const {
+    std::vector<std::string> names;
+    collect_names(names);
     error made(errc::unbound, "unbound symbol '" + std::string(name) + "'");
     std::string hint = suggest_names(name, names);
     if (!hint.empty()) made = std::move(made).with_hint(std::move(hint));

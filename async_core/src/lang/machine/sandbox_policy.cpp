@@ -15,10 +15,7 @@ namespace heddle::lang {
 
 result<value> sandbox_policy::create(heap& memory, const value& clauses, const value* outer) {
     auto made = std::make_unique<sandbox_policy>();
-    if (outer) {
-        made->outer_ = *outer;
-        made->depth_ = made->outer()->depth_ + 1;
-    }
+    if (outer) made->outer_ = *outer;
     for (const map_entry& clause : map_entries(clauses)) {
         const std::string_view name = string_bytes(clause.key);
         if (name == "allow") {

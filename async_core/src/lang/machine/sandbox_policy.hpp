@@ -36,7 +36,6 @@ public:
     /// The sandbox (this one or one around it) whose limit is reached, or null; `what` says which.
     [[nodiscard]] const sandbox_policy* exhausted(std::size_t used, std::string& what) const;
 
-    [[nodiscard]] unsigned depth() const noexcept { return depth_; }
     [[nodiscard]] const std::set<std::string, std::less<>>& allowed() const noexcept {
         return allowed_;
     }
@@ -53,7 +52,6 @@ private:
     std::uint64_t calls_given_ = UINT64_MAX;
     std::size_t memory_ = SIZE_MAX;
     std::size_t memory_end_ = SIZE_MAX;
-    unsigned depth_ = 1;
     value outer_;
 };
 

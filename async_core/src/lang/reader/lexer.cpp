@@ -1,6 +1,7 @@
 #include "lang/reader/lexer.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/text/number_text.hpp"
@@ -46,7 +47,7 @@ constexpr std::array<char_class, 256> classes = make_classes();
 
 std::string lexer::where(std::size_t offset) const {
     const text_place place = place_of(text_, offset);
-    return "line " + std::to_string(place.line) + ", column " + std::to_string(place.column);
+    return "line " + std::to_string(first_line_ - 1 + place.line) + ", column " + std::to_string(place.column);
 }
 
 error lexer::syntax_error(std::size_t begin, std::size_t end, std::string message,
@@ -55,6 +56,12 @@ error lexer::syntax_error(std::size_t begin, std::size_t end, std::string messag
         .with_hint(std::move(hint))
         .with_span(span(begin, end))
         .with_origin(error_origin::script);
+}
+
+error lexer::incomplete(std::size_t begin, std::size_t end, std::string message,
+                        std::string hint) const {
+    return syntax_error(begin, end, std::move(message), std::move(hint))
+        .with_payload(std::make_shared<incomplete_input>());
 }
 
 std::optional<error> lexer::check_text() const {
@@ -108,9 +115,9 @@ bool lexer::skip_block_comment() {
             ++at_;
         }
     }
-    failure_ = syntax_error(begin, begin + 2,
-                            "unterminated comment: the #| at " + where(begin) + " is never closed",
-                            "add |#");
+    failure_ = incomplete(begin, begin + 2,
+                          "unterminated comment: the #| at " + where(begin) + " is never closed",
+                          "add |#");
     return false;
 }
 
@@ -184,9 +191,9 @@ token lexer::read_string() {
         if (at_ + 1 == text_.size()) break;
         if (!read_escape()) return {token_kind::failure, begin, at_};
     }
-    return fail(syntax_error(begin, begin + 1,
-                             "unterminated string: the \" at " + where(begin) + " is never closed",
-                             "add \" where it ends"));
+    return fail(incomplete(begin, begin + 1,
+                           "unterminated string: the \" at " + where(begin) + " is never closed",
+                           "add \" where it ends"));
 }
 
 bool lexer::read_escape() {

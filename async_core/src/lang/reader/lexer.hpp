@@ -34,7 +34,8 @@ struct token {
 /// counted. The text must outlive it.
 class lexer {
 public:
-    lexer(std::string_view text, std::uint32_t position) : text_(text), position_(position) {}
+    lexer(std::string_view text, std::uint32_t position, std::size_t first_line = 1)
+        : text_(text), position_(position), first_line_(first_line) {}
 
     /// Refuses what no source may hold anywhere: invalid UTF-8 and control characters.
     [[nodiscard]] std::optional<error> check_text() const;
@@ -58,6 +59,9 @@ public:
     [[nodiscard]] std::string where(std::size_t offset) const;
     [[nodiscard]] error syntax_error(std::size_t begin, std::size_t end, std::string message,
                                      std::string hint = {}) const;
+    /// A syntax error that further text may mend.
+    [[nodiscard]] error incomplete(std::size_t begin, std::size_t end, std::string message,
+                                   std::string hint = {}) const;
 
 private:
     [[nodiscard]] bool skip_blanks();
@@ -71,6 +75,7 @@ private:
 
     std::string_view text_;
     std::uint32_t position_;
+    std::size_t first_line_;
     std::size_t at_ = 0;
     std::string content_;
     std::optional<error> failure_;

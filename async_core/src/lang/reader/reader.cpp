@@ -44,7 +44,7 @@ class reading {
 public:
     reading(heap& memory, std::string_view text, std::uint32_t position,
             const read_options& options, amount wanted)
-        : memory_(memory), text_(text), lexer_(text, position), options_(options), wanted_(wanted),
+        : memory_(memory), text_(text), lexer_(text, position, options.first_line), options_(options), wanted_(wanted),
           keep_places_(position != 0) {}
 
     [[nodiscard]] result<std::vector<datum>> run();
@@ -181,7 +181,8 @@ value reading::make_list_of_items(std::size_t first, source_span whole) {
         new (storage->items() + storage->end++) value(std::move(items_[i]));
     }
     if (keep_places_) {
-        storage->places = new list_places{whole, std::make_unique<source_span[]>(count)};
+        storage->places = new list_places{whole, count, std::make_unique<source_span[]>(count)};
+        memory_.charge(list_places::bytes_for(count));
         for (std::size_t i = 0; i < count; ++i) storage->places->elements[i] = spans_[first + i];
     }
     items_.resize(first);
@@ -263,8 +264,8 @@ error reading::end_inside_frame() const {
     const open_frame& top = frames_.back();
     const std::string mark(text_.substr(top.begin, top.end - top.begin));
     if (top.kind != open_frame::what::list) {
-        return lexer_.syntax_error(top.begin, top.end,
-                                   "expected an expression after " + mark + " but the input ends");
+        return lexer_.incomplete(top.begin, top.end,
+                                 "expected an expression after " + mark + " but the input ends");
     }
     // The brackets to add, innermost first.
     std::string missing;
@@ -277,10 +278,14 @@ error reading::end_inside_frame() const {
                           " is never closed";
     if (lists > 1) message += " (" + std::to_string(lists) + " lists are open)";
     std::string hint = lists > 20 ? "look for a bracket that is missing" : "add " + missing;
-    return lexer_.syntax_error(top.begin, top.end, std::move(message), std::move(hint));
+    return lexer_.incomplete(top.begin, top.end, std::move(message), std::move(hint));
 }
 
 } // namespace
+
+bool needs_more_input(const error& failure) noexcept {
+    return dynamic_cast<const incomplete_input*>(failure.info().payload.get()) != nullptr;
+}
 
 result<std::vector<datum>> read_all(heap& memory, std::string_view text, std::uint32_t position,
                                     const read_options& options) {

@@ -3,6 +3,7 @@
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/objects.hpp>
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -61,7 +62,13 @@ void heap::collect_cycles() {
         if (auto [at, fresh] = inner.try_emplace(next, 0); fresh) work.push_back(next);
     };
     for (cell_object* cell : cells_) reach(cell);
-    for (std::size_t i = 0; i < work.size(); ++i) for_each_reference(work[i], reach);
+    std::size_t visited = work.size();
+    for (std::size_t i = 0; i < work.size(); ++i) {
+        for_each_reference(work[i], [&](object* next) {
+            ++visited;
+            reach(next);
+        });
+    }
     for (object* from : work) {
         for_each_reference(from, [&](object* to) {
             if (auto at = inner.find(to); at != inner.end()) ++at->second;
@@ -86,6 +93,30 @@ void heap::collect_cycles() {
     }
     contents.clear();
     collecting_ = false;
+    // The next time when cells have doubled, and when as many were made as this time had to look at:
+    // the work is paid for by the cells whatever they reach.
+    collect_at_ = cells_.size() + std::max({first_collection, cells_.size(), visited / 4});
+    cells_made_ = 0;
+    used_after_ = used_;
+}
+
+/// A program at its limit asks often: what it has allocated since must pay for looking again.
+bool heap::may_have_garbage() const noexcept {
+    return cells_made_ != 0 && used_ >= used_after_ && used_ - used_after_ >= limit_ / 16;
+}
+
+bool heap::limit_used_up() {
+    if (!over_limit()) return false;
+    if (!may_have_garbage()) return true;
+    collect_cycles();
+    return used_ > limit_ - limit_ / 16;
+}
+
+bool heap::make_room(std::size_t bytes) {
+    if (can_allocate(bytes)) return true;
+    if (bytes > limit_ || !may_have_garbage()) return false;
+    collect_cycles();
+    return can_allocate(bytes);
 }
 
 } // namespace heddle::lang

@@ -114,7 +114,10 @@ void heap::finalize(object* target) noexcept {
     case kind::list: {
         auto* list = static_cast<list_object*>(target);
         for (std::uint32_t i = list->begin; i < list->end; ++i) list->items()[i].~value();
-        delete list->places;
+        if (list->places) {
+            discharge(list_places::bytes_for(list->places->count));
+            delete list->places;
+        }
         break;
     }
     case kind::map: {
@@ -177,6 +180,7 @@ value heap::fresh_symbol(std::string_view prefix) {
 void heap::register_cell(cell_object* cell) {
     cell->position = static_cast<std::uint32_t>(cells_.size());
     cells_.push_back(cell);
+    ++cells_made_;
 }
 
 void heap::unregister_cell(cell_object* cell) noexcept {
@@ -189,10 +193,7 @@ void heap::unregister_cell(cell_object* cell) noexcept {
 struct cell_access {
     static void add(heap& memory, cell_object* cell) {
         memory.register_cell(cell);
-        if (memory.cells_.size() >= memory.collect_at_) {
-            memory.collect_cycles();
-            memory.collect_at_ = std::max<std::size_t>(10'000, memory.cells_.size() * 2);
-        }
+        if (memory.cells_.size() >= memory.collect_at_) memory.collect_cycles();
     }
 };
 

@@ -1,41 +1,64 @@
-// The example of every primitive is run: the left side must equal the right side.
+// The example of every primitive, form and library function is run: the left side must equal the
+// right side.
 #include "lang_world.hpp"
 
+#include "lang/compile/form_docs.hpp"
+
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/help.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 namespace heddle::lang::testing {
 namespace {
 
-void run_examples(std::span<const builtin> family, std::size_t& count) {
-    for (const builtin& row : family) {
-        std::istringstream lines{std::string(row.example)};
-        for (std::string line; std::getline(lines, line);) {
-            const std::size_t arrow = line.find(" => ");
-            if (line.empty()) continue;
-            ASSERT_NE(arrow, std::string::npos) << row.name << ": " << line;
-            lang_world world;
-            const std::string left = line.substr(0, arrow);
-            const std::string right = line.substr(arrow + 4);
-            EXPECT_EQ(world.shown("(eq? " + left + " " + right + ")"), "true")
-                << row.name << ": " << left << " gives " << world.shown(left);
-            ++count;
+/// Gives how many there were.
+std::size_t run_examples(std::string_view name, const std::vector<std::string>& examples) {
+    for (const std::string& example : examples) {
+        const std::size_t arrow = example.rfind(" => ");
+        if (arrow == std::string::npos) {
+            ADD_FAILURE() << name << ": " << example;
+            continue;
         }
+        lang_world world;
+        const std::string left = example.substr(0, arrow);
+        const std::string right = example.substr(arrow + 4);
+        EXPECT_EQ(world.shown("(eq? " + left + " " + right + ")"), "true")
+            << name << ": " << left << " gives " << world.shown(left);
     }
+    return examples.size();
 }
 
 TEST(builtin_examples, all_hold) {
     std::size_t count = 0;
-    for (const auto family :
-         {number_builtins(), string_builtins(), regex_builtins(), list_builtins(), map_builtins(),
-          data_builtins(), control_builtins()}) {
-        run_examples(family, count);
+    for (const auto family : builtin_families()) {
+        for (const builtin& row : family)
+            count += run_examples(row.name, split_examples(row.example));
     }
     EXPECT_GT(count, 80U);
+}
+
+TEST(form_examples, all_hold) {
+    std::size_t count = 0;
+    for (const form_doc& row : form_docs())
+        count += run_examples(row.name, split_examples(row.example));
+    EXPECT_GT(count, 30U);
+}
+
+TEST(library_examples, all_hold_and_every_function_has_one) {
+    lang_world world;
+    std::size_t count = 0;
+    for (std::uint32_t i = 0; i < world.world.global_count(); ++i) {
+        const std::string name(world.world.global_name(i));
+        if (!world.world.is_library_global(i) || name.front() == '%') continue;
+        const auto entry = describe(world.world, name, help_reach::language);
+        ASSERT_TRUE(entry) << name;
+        EXPECT_FALSE(entry->summary.empty()) << name;
+        EXPECT_FALSE(entry->examples.empty()) << name;
+        count += run_examples(name, entry->examples);
+    }
+    EXPECT_GE(count, 11U);
 }
 
 } // namespace

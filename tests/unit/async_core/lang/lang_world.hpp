@@ -17,9 +17,11 @@ namespace heddle::lang::testing {
 struct schedule {
     std::uint32_t slice = 2000;  ///< 1: every call and back-edge ends a slice
     bool split = false;          ///< inline branches become fibers at the end of each slice
+    bool moved = false;          ///< stacks and frames move at each run() and each time they grow
     std::int64_t cancel_at = -1; ///< ask for cancellation before that run() of the machine
     std::size_t concurrency = 64;
     std::uint64_t steps = UINT64_MAX;
+    std::uint64_t cleanup_steps = 10'000'000;
     std::size_t memory = std::size_t{256} * 1024 * 1024;
 };
 

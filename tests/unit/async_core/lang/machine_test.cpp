@@ -291,6 +291,22 @@ TEST(machine, a_computing_branch_does_not_keep_its_siblings_from_starting) {
         "(slow quick)");
 }
 
+TEST(machine, a_branch_that_moves_takes_the_registers_of_all_its_frames) {
+    std::string wide = "(list";
+    for (int k = 0; k < 2000; ++k) wide += " (+ x " + std::to_string(k) + ")";
+    lang_world world;
+    EXPECT_EQ(world.shown("(define (small x) (pause x) x) (map (lambda (x) (small x) (length " +
+                          wide + "))) '(1 2 3))"),
+              "(2000 2000 2000)");
+    for (std::int64_t k = 0; k < 12; ++k) {
+        schedule how;
+        how.cancel_at = k;
+        EXPECT_FALSE(
+            world.shown("(map (lambda (x) (small x) (length " + wide + "))) '(1 2 3))", how)
+                .empty());
+    }
+}
+
 TEST(machine, closure_cycles_are_freed) {
     lang_world world;
     world.run(
@@ -405,6 +421,22 @@ TEST(machine, unknown_names_get_suggestions) {
     const outcome ended = world.run("(define (summarise x) x) (sumarise 1)");
     ASSERT_TRUE(ended.failure);
     EXPECT_EQ(ended.failure->info().hint, "did you mean 'summarise'?");
+}
+
+TEST(machine_branches, caller_with_more_registers_than_its_callee_moves_whole) {
+    lang_world session;
+    const std::string program =
+        "(define (narrow) (pause 1))"
+        "(define (wide x) (list (narrow) (list x x x x x x x x x x x x x x x (+ x (narrow)))))"
+        "(length (map wide (range 200)))";
+    EXPECT_EQ(session.shown(program), "200");
+    schedule how;
+    how.slice = 1;
+    how.split = true;
+    EXPECT_EQ(session.shown(program, how), "200");
+    EXPECT_EQ(session.shown("(parallel ((lambda () (nowhere 0) (list 1 2 3 4 5 6 7))) 0)", how)
+                  .substr(0, 18),
+              "UnboundSymbolError");
 }
 
 } // namespace

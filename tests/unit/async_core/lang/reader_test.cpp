@@ -249,5 +249,20 @@ TEST_F(reader, survives_any_bytes) {
     }
 }
 
+TEST_F(reader, tells_incomplete_input_from_wrong_input) {
+    for (const char* begun : {"(", "(+ 1", "[a (b)", "\"text", "\"text\\", "#| a", "#| #| |#", "'",
+                              "`", ",@", "#;", "(a '", "(f \"x) ", "1 2 (", "(a ; b)"}) {
+        const auto read = read_all(memory(), begun);
+        ASSERT_FALSE(read) << begun;
+        EXPECT_TRUE(needs_more_input(read.error())) << begun;
+    }
+    for (const char* wrong : {")", "(a]", "(a ')", "12ab", "(12ab", "\"\\q\"", "(\"\\q", "\x01"}) {
+        const auto read = read_all(memory(), wrong);
+        ASSERT_FALSE(read) << wrong;
+        EXPECT_FALSE(needs_more_input(read.error())) << wrong;
+    }
+    EXPECT_FALSE(needs_more_input(read_one(memory(), "").error()));
+}
+
 } // namespace
 } // namespace heddle::lang

@@ -1,0 +1,58 @@
+// What is wrong with a program, found without running it.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/source.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::lang {
+
+enum class severity : std::uint8_t { error, warning };
+
+struct problem {
+    severity level = severity::error;
+    std::string_view code; ///< a fixed word for tools: "unknown-name"; docs/reference/checks.md
+    std::string message;
+    std::string hint; ///< how to mend it; may be empty
+    source_span span;
+};
+
+/// The inputs of a task, as its definition declares them.
+struct task_signature {
+    std::vector<std::string> inputs;   ///< in order
+    std::vector<std::string> required; ///< those that each call must give
+};
+
+/// The host's knowledge of task definitions. The language knows only their names and parameters.
+class task_definitions {
+public:
+    virtual ~task_definitions() = default;
+    /// Checks `(defatom …)` and adds what is wrong; nothing is registered. The signature, unless
+    /// the parameters cannot be read.
+    [[nodiscard]] virtual std::optional<task_signature> check(
+        realm& world, const value& definition, source_span span,
+        std::vector<problem>& problems) const = 0;
+};
+
+struct check_options {
+    std::vector<std::string> externs; ///< names that are defined elsewhere
+    const task_definitions* tasks = nullptr;
+};
+
+/// All problems of a program, in the order of their places. `text` was added to the sources of
+/// `world` at `position`, and the world serves for this one program: its macros are expanded in it.
+/// Nothing else runs, and imports are not followed: where a name may come from one, it is a warning.
+/// After a syntax error only syntax and special forms are checked, since names may be missing.
+/// Bounds: a thousand problems; the reader's limits.
+[[nodiscard]] std::vector<problem> check_program(realm& world, std::string_view text,
+                                                 std::uint32_t position,
+                                                 const check_options& options = {});
+
+} // namespace heddle::lang

@@ -1,0 +1,83 @@
+// The documentation of the language and of a program, from one source: the tables of forms and
+// primitives, docstrings, and what the host says of its tasks.
+//
+// A docstring is the string that the body of a function or macro begins with. Its first sentence is
+// the summary; its last lines, from one that begins with a bracket or a quote, are examples
+// "(f 1) => 2".
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/source.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::lang {
+
+enum class help_kind : std::uint8_t {
+    special_form,
+    primitive,
+    library_function, ///< of the prelude
+    function,         ///< of the program
+    macro,
+    task,
+    tool,
+    value
+};
+
+/// "special form", "primitive", …
+[[nodiscard]] std::string_view to_string(help_kind kind) noexcept;
+
+struct help_entry {
+    help_kind kind = help_kind::value;
+    std::string name;
+    std::string usage;                 ///< a line for each way to write it
+    std::string summary;               ///< one sentence; empty when nobody wrote any
+    std::string details;               ///< the rest, in paragraphs; may be empty
+    std::vector<std::string> examples; ///< "(f 1) => 2", each a line or more
+    std::string family;                ///< "lists", "binding", "world"; empty for a program's own
+    source_span place;                 ///< of the definition, when there is one
+};
+
+/// What may be told about: everything, or (for code in a sandbox) only what belongs to the language.
+enum class help_reach : std::uint8_t { everything, language };
+
+/// What a name means at the top level now: a program's own meaning wins over the language's.
+/// Errors: UnboundSymbolError with names that look alike.
+[[nodiscard]] result<help_entry> describe(realm& world, std::string_view name,
+                                          help_reach reach = help_reach::everything);
+
+/// A function, primitive, task or tool as a value. Nothing for other values.
+[[nodiscard]] std::optional<help_entry> describe_callable(realm& world, const value& callable);
+
+/// Usage, summary, details, examples, and for what a program defined the place. Ends in a line end.
+[[nodiscard]] std::string help_text(const realm& world, const help_entry& entry);
+
+/// All names by kind and family, in lines of at most 80 characters.
+[[nodiscard]] std::string help_overview(realm& world, help_reach reach = help_reach::everything);
+
+/// A page of the reference, as Markdown. `file` is a path below the folder of the reference.
+struct reference_page {
+    std::string file;
+    std::string text;
+};
+/// The reference of the language: forms, primitives (the host's too), functions, and a page for each
+/// module of the standard library. Nothing of a program. Errors: a module that does not load.
+[[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& world);
+
+/// A docstring taken apart.
+struct docstring {
+    std::string summary;
+    std::string details;
+    std::vector<std::string> examples;
+};
+[[nodiscard]] docstring parse_docstring(std::string_view text);
+
+/// Lines "(form) => value" one by one; lines without an arrow belong to the example that follows.
+[[nodiscard]] std::vector<std::string> split_examples(std::string_view lines);
+
+} // namespace heddle::lang

@@ -1,0 +1,17 @@
+// Task definitions checked as text: what `heddle check` asks the task system.
+#pragma once
+
+#include <heddle/lang/check.hpp>
+
+namespace heddle::tasks {
+
+/// Reads `(defatom …)` as a run would, but tells every wrong clause and every placeholder that is no
+/// input, and registers nothing. Immutable; threads: any.
+class definition_check final : public lang::task_definitions {
+public:
+    [[nodiscard]] std::optional<lang::task_signature> check(
+        lang::realm& world, const lang::value& definition, source_span span,
+        std::vector<lang::problem>& problems) const override;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,101 @@
+#include "lang/check/rules.hpp"
+
+#include <heddle/lang/builtin.hpp>
+
+#include <set>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+class binding_rule {
+public:
+    explicit binding_rule(const rule_context& context) : context_(context) {}
+
+    void run() {
+        for (const ast::node* n : context_.facts.nodes()) {
+            if (n->kind == node_kind::call && n->children[0]->kind == node_kind::local) {
+                called_.insert(n->children[0]->var);
+            }
+        }
+        for (const ast::node* n : context_.facts.nodes()) {
+            for (const ast::variable* each : n->variables) check_local(*each, n->kind);
+            for (const ast::variable* each : n->cleared) check_local(*each, n->kind);
+            for (const ast::catch_clause& clause : n->catches) check_shadowing(*clause.name);
+            if (n->kind == node_kind::named_loop) {
+                for (const ast::variable* each : n->label->variables) check_local(*each, n->kind);
+            }
+            if (n->kind == node_kind::make_lambda) {
+                for (const ast::variable* each : n->code->parameters) check_parameter(*each);
+            }
+            if (n->kind == node_kind::define_global) check_global(*n);
+        }
+    }
+
+private:
+    /// Written in the source under that name: what a macro made is nobody's to mend here.
+    [[nodiscard]] bool is_written(const ast::variable& var) const {
+        return var.place.known() && context_.world.sources().text(var.place) == var.name;
+    }
+
+    void check_local(const ast::variable& var, node_kind where) {
+        if (where == node_kind::eval_code || !is_written(var)) return;
+        if (!seen_.insert(&var).second) return;
+        // A form that was dropped because it is wrong may have been the one that reads it.
+        const bool exempt = var.name.starts_with('_') || context_.lost_names;
+        if (!exempt && !context_.facts.is_read(var)) {
+            context_.add(severity::warning, "unused-binding", var.place,
+                         "'" + var.name + "' is never used",
+                         "remove it, or call it _" + var.name + " when that is meant");
+        }
+        check_shadowing(var);
+    }
+
+    /// A parameter that is called `list` harms nobody until (list …) is meant to be the primitive.
+    void check_parameter(const ast::variable& var) {
+        if (called_.contains(&var)) check_shadowing(var);
+    }
+
+    void check_shadowing(const ast::variable& var) {
+        if (is_written(var) && is_primitive(var.name)) tell_shadowing(var.name, var.place);
+    }
+
+    void check_global(const ast::node& n) {
+        const std::string name(context_.world.global_name(n.index));
+        if (!is_primitive(name)) return;
+        // The name within the definition.
+        const std::string_view text = context_.world.sources().text(n.span);
+        const std::size_t blank = text.find_first_of(" \t\n");
+        const std::size_t at = blank == text.npos ? text.npos : text.find(name, blank);
+        source_span place = n.span;
+        if (at != text.npos) {
+            place.begin += static_cast<std::uint32_t>(at);
+            place.end = place.begin + static_cast<std::uint32_t>(name.size());
+        }
+        tell_shadowing(name, place);
+    }
+
+    [[nodiscard]] bool is_primitive(const std::string& name) const {
+        const realm& world = context_.world;
+        return find_builtin(name) || world.host().find_effect(name) ||
+               world.find_library_global(name).has_value();
+    }
+
+    void tell_shadowing(const std::string& name, source_span place) {
+        context_.add(severity::warning, "shadowed-primitive", place,
+                     "'" + name + "' hides the primitive of that name",
+                     "take another name unless that is meant");
+    }
+
+    const rule_context& context_;
+    std::set<const ast::variable*> seen_;
+    std::set<const ast::variable*> called_;
+};
+
+} // namespace
+
+void check_bindings(const rule_context& context) { binding_rule(context).run(); }
+
+} // namespace heddle::lang

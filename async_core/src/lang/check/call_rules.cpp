@@ -1,0 +1,159 @@
+#include "lang/check/rules.hpp"
+
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+struct accepted_count {
+    std::string name;
+    std::size_t least = 0;
+    std::size_t most = 0;
+    std::string parameters; ///< as written; may be empty
+};
+constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+    return text;
+}
+
+class call_rule {
+public:
+    explicit call_rule(const rule_context& context) : context_(context) {}
+
+    void run() {
+        for (const ast::node* n : context_.facts.nodes()) {
+            if (n->kind == node_kind::call) check_call(*n);
+            if (n->kind == node_kind::clause_call) check_clauses(*n);
+        }
+    }
+
+private:
+    [[nodiscard]] std::optional<accepted_count> count_of(const ast::node& called) const {
+        if (called.kind == node_kind::constant && called.constant.is(kind::builtin)) {
+            const builtin& row = called.constant.as_builtin();
+            const bool open = row.max_arguments == builtin::any_number;
+            return accepted_count{std::string(row.name), row.min_arguments,
+                                  open ? any_number : row.max_arguments,
+                                  std::string(row.parameters)};
+        }
+        if (const known_callee* known = context_.facts.callee_of(called); known && known->code) {
+            const ast::lambda& code = *known->code;
+            return accepted_count{known->name,
+                                  code.required,
+                                  code.has_rest ? any_number : code.required + code.optional,
+                                  {}};
+        }
+        if (called.kind != node_kind::global || context_.facts.changes_global(called.index)) {
+            return std::nullopt;
+        }
+        const value& bound = context_.world.global(called.index);
+        if (!context_.world.is_library_global(called.index) || !bound.is(kind::closure)) {
+            return std::nullopt;
+        }
+        const function& code = *closure_of(bound)->code;
+        return accepted_count{std::string(context_.world.global_name(called.index)),
+                              code.required,
+                              code.has_rest ? any_number : code.required + code.optional,
+                              {}};
+    }
+
+    void check_call(const ast::node& n) const {
+        const ast::node& called = *n.children[0];
+        const std::size_t given = n.children.size() - 1;
+        if (const known_callee* known = context_.facts.callee_of(called); known && known->task) {
+            return check_positions(n, *known, given);
+        }
+        const auto accepted = count_of(called);
+        if (!accepted || accepted->name.starts_with('%')) return;
+        if (given >= accepted->least && given <= accepted->most) return;
+        std::string expected = std::to_string(accepted->least);
+        if (accepted->most == any_number) expected = "at least " + expected;
+        else if (accepted->most != accepted->least)
+            expected += " to " + std::to_string(accepted->most);
+        const std::string who =
+            accepted->name.empty() ? "this function" : "'" + accepted->name + "'";
+        const bool one = accepted->least == 1 && accepted->most != 0 &&
+                         (accepted->most == 1 || accepted->most == any_number);
+        std::string hint;
+        if (!accepted->parameters.empty())
+            hint = "write (" + accepted->name + " " + accepted->parameters + ")";
+        context_.add(severity::error, "arity", n.span,
+                     who + " takes " + expected + (one ? " argument" : " arguments") + ", not " +
+                         std::to_string(given),
+                     std::move(hint));
+    }
+
+    void check_positions(const ast::node& n, const known_callee& callee, std::size_t given) const {
+        const task_signature& task = *callee.task;
+        if (given > task.inputs.size()) {
+            context_.add(severity::error, "task-inputs", n.span,
+                         "the task '" + callee.name + "' has " +
+                             std::to_string(task.inputs.size()) + " inputs, not " +
+                             std::to_string(given),
+                         task.inputs.empty() ? "" : "its inputs are " + joined(task.inputs));
+            return;
+        }
+        const std::vector<std::string> named(
+            task.inputs.begin(), task.inputs.begin() + static_cast<std::ptrdiff_t>(given));
+        check_missing(n, callee, named);
+    }
+
+    void check_clauses(const ast::node& n) const {
+        const known_callee* callee = context_.facts.callee_of(*n.children[0]);
+        if (!callee || !callee->task) return;
+        const task_signature& task = *callee->task;
+        std::vector<std::string> named;
+        const auto names = list_items(n.constant);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::string name(symbol_name(names[i]));
+            const bool declared =
+                std::find(task.inputs.begin(), task.inputs.end(), name) != task.inputs.end();
+            if (!declared && !context_.world.host().is_reserved_key(name)) {
+                std::string hint = suggest_names(name, task.inputs);
+                if (hint.empty() && !task.inputs.empty())
+                    hint = "its inputs are " + joined(task.inputs);
+                context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
+                             "the task '" + callee->name + "' has no input '" + name + "'",
+                             std::move(hint));
+            } else if (std::find(named.begin(), named.end(), name) != named.end()) {
+                context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
+                             "'" + name + "' is given twice to the task '" + callee->name + "'");
+            }
+            named.push_back(name);
+        }
+        check_missing(n, *callee, named);
+    }
+
+    void check_missing(const ast::node& n, const known_callee& callee,
+                       const std::vector<std::string>& named) const {
+        std::vector<std::string> missing;
+        for (const std::string& input : callee.task->required) {
+            if (std::find(named.begin(), named.end(), input) == named.end())
+                missing.push_back(input);
+        }
+        if (missing.empty()) return;
+        context_.add(severity::error, "task-inputs", n.span,
+                     "the task '" + callee.name + "' needs " + joined(missing));
+    }
+
+    const rule_context& context_;
+};
+
+} // namespace
+
+void check_calls(const rule_context& context) { call_rule(context).run(); }
+
+} // namespace heddle::lang

@@ -1,0 +1,107 @@
+#include <heddle/lang/check.hpp>
+
+#include "lang/check/program_facts.hpp"
+#include "lang/check/recovering_reader.hpp"
+#include "lang/check/rules.hpp"
+#include "lang/compile/analyzer.hpp"
+#include "lang/compile/deep_stack.hpp"
+#include "lang/compile/generator.hpp"
+
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t most_problems = 1000;
+
+std::string_view code_of(const error& failure) noexcept {
+    if (failure.code() == errc::syntax) return "syntax";
+    if (failure.code() == errc::limit) return "limit";
+    if (failure.code() == errc::permission) return "permission";
+    return "malformed-form";
+}
+
+problem problem_of(const error& failure) {
+    const error_info& info = failure.info();
+    return {severity::error, code_of(failure), info.message, info.hint, info.span};
+}
+
+class program_check {
+public:
+    program_check(realm& world, const check_options& options) : world_(world), options_(options) {}
+
+    std::vector<problem> run(std::string_view text, std::uint32_t position) {
+        const recovered_text read = read_recovering(world_.memory(), text, position);
+        for (const error& each : read.errors) problems_.push_back(problem_of(each));
+        const auto done = on_deep_stack(world_, read.forms, [&](std::size_t most_depth) {
+            check_forms(read.forms, most_depth, read.errors.empty());
+        });
+        if (!done) problems_.push_back(problem_of(done.error()));
+        put_in_order();
+        return std::move(problems_);
+    }
+
+private:
+    void check_forms(std::span<const datum> forms, std::size_t most_depth, bool complete) {
+        compile_request request;
+        request.in_one = true;
+        ast::arena arena;
+        analyzer analysis(world_, arena, request, most_depth);
+        std::vector<error> malformed;
+        analysis.collect_errors(malformed);
+        const auto program = analysis.program(forms);
+        for (const error& each : malformed) problems_.push_back(problem_of(each));
+        if (!program) {
+            problems_.push_back(problem_of(program.error()));
+            return;
+        }
+        if (!complete) return; // every name may be one that could not be read
+        const program_facts facts(world_, *(*program)->body, options_, problems_);
+        const rule_context context{world_, facts, options_,
+                                   malformed.empty() ? nullptr : &analysis.defined(), problems_};
+        check_names(context);
+        check_calls(context);
+        check_reach(context);
+        check_bindings(context);
+        if (!malformed.empty()) return;
+        // What only shows when code is made: a function with too many variables, for example.
+        auto code = generator(world_, **program, nullptr).run();
+        if (!code) problems_.push_back(problem_of(code.error()));
+    }
+
+    /// By place; what was found twice once.
+    void put_in_order() {
+        const auto key = [](const problem& each) {
+            return std::tie(each.span.begin, each.span.end, each.level, each.message);
+        };
+        std::stable_sort(problems_.begin(), problems_.end(),
+                         [&](const problem& a, const problem& b) { return key(a) < key(b); });
+        const auto same = [&](const problem& a, const problem& b) { return key(a) == key(b); };
+        problems_.erase(std::unique(problems_.begin(), problems_.end(), same), problems_.end());
+        if (problems_.size() <= most_problems) return;
+        const std::size_t more = problems_.size() - most_problems;
+        problems_.resize(most_problems);
+        problems_.push_back({severity::error,
+                             "too-many",
+                             std::to_string(more) + " more problems are not shown",
+                             {},
+                             {}});
+    }
+
+    realm& world_;
+    const check_options& options_;
+    std::vector<problem> problems_;
+};
+
+} // namespace
+
+std::vector<problem> check_program(realm& world, std::string_view text, std::uint32_t position,
+                                   const check_options& options) {
+    return program_check(world, options).run(text, position);
+}
+
+} // namespace heddle::lang

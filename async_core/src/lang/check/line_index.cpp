@@ -1,0 +1,31 @@
+#include "lang/check/line_index.hpp"
+
+#include "lang/text/utf8.hpp"
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+line_index::line_index(std::string_view text, std::uint32_t position)
+    : text_(text), position_(position), lines_{0} {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\n') lines_.push_back(static_cast<std::uint32_t>(i + 1));
+    }
+}
+
+line_index::place line_index::at(std::uint32_t position) const {
+    if (position_ == 0 || position < position_ || position - position_ > text_.size()) return {};
+    const std::uint32_t offset = position - position_;
+    const auto after = std::upper_bound(lines_.begin(), lines_.end(), offset);
+    const std::uint32_t line = *(after - 1);
+    return {static_cast<std::uint32_t>(after - lines_.begin()),
+            static_cast<std::uint32_t>(count_code_points(text_.substr(line, offset - line)) + 1)};
+}
+
+std::string line_index::text_of(std::uint32_t position) const {
+    const place found = at(position);
+    if (found.line == 0) return {};
+    return std::to_string(found.line) + ":" + std::to_string(found.column);
+}
+
+} // namespace heddle::lang

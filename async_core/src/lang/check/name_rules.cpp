@@ -1,0 +1,88 @@
+#include "lang/check/rules.hpp"
+
+#include <heddle/lang/builtin.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace heddle::lang {
+
+namespace {
+
+class name_rule {
+public:
+    explicit name_rule(const rule_context& context) : context_(context) {}
+
+    void run() {
+        for (const ast::node* n : context_.facts.nodes()) {
+            const bool reads = n->kind == ast::node_kind::global;
+            if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index)) {
+                tell(*n);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] bool is_known(std::uint32_t index) const {
+        realm& world = context_.world;
+        if (context_.facts.defines_global(index)) return true;
+        if (!world.global(index).is_unbound()) return true;
+        const std::string name(world.global_name(index));
+        if (name.front() == '%' || context_.facts.is_imported(name)) return true;
+        if (context_.lost_names && context_.lost_names->contains(name)) return true;
+        const auto& externs = context_.options.externs;
+        if (std::find(externs.begin(), externs.end(), name) != externs.end()) return true;
+        return world.host().find_operator(world.memory(), name).has_value();
+    }
+
+    void tell(const ast::node& n) {
+        const std::string name(context_.world.global_name(n.index));
+        const bool open = context_.facts.has_open_names();
+        // Suggestions cost a look at every name.
+        std::string hint;
+        if (suggestions_ < most_suggestions) hint = suggest_names(name, candidates());
+        ++suggestions_;
+        if (hint.empty()) {
+            hint = "define it, or if it comes from elsewhere say so with --extern " + name;
+        }
+        context_.add(open ? severity::warning : severity::error, "unknown-name", n.span,
+                     "unknown name '" + name + "'" +
+                         (open ? " (it may come from an import or from eval)" : ""),
+                     std::move(hint));
+    }
+
+    const std::vector<std::string>& candidates() {
+        if (!names_.empty()) return names_;
+        realm& world = context_.world;
+        std::set<std::string> all(context_.facts.local_names());
+        all.insert(context_.facts.imported().begin(), context_.facts.imported().end());
+        for (std::uint32_t i = 0; i < world.global_count(); ++i) {
+            if (is_known(i)) all.emplace(world.global_name(i));
+        }
+        for (const auto family :
+             {number_builtins(), string_builtins(), regex_builtins(), list_builtins(),
+              map_builtins(), data_builtins(), control_builtins()}) {
+            for (const builtin& row : family) all.emplace(row.name);
+        }
+        std::vector<std::string> of_host;
+        world.host().collect_names(of_host);
+        all.insert(of_host.begin(), of_host.end());
+        for (const std::string& name : all) {
+            const bool hidden = name.front() == '%' || name.find(' ') != std::string::npos;
+            if (!hidden) names_.push_back(name);
+        }
+        return names_;
+    }
+
+    static constexpr std::size_t most_suggestions = 100;
+
+    const rule_context& context_;
+    std::size_t suggestions_ = 0;
+    std::vector<std::string> names_;
+};
+
+} // namespace
+
+void check_names(const rule_context& context) { name_rule(context).run(); }
+
+} // namespace heddle::lang

@@ -1,0 +1,164 @@
+#include "lang/check/program_facts.hpp"
+
+#include "lang/stdlib/stdlib_sources.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+program_facts::program_facts(realm& world, const ast::node& program, const check_options& options,
+                             std::vector<problem>& problems)
+    : world_(world), options_(options), problems_(problems) {
+    collect(program);
+    for (const ast::node* n : nodes_) note(*n);
+    finish();
+}
+
+void program_facts::collect(const ast::node& program) {
+    std::vector<const ast::node*> work{&program};
+    while (!work.empty()) {
+        const ast::node* n = work.back();
+        work.pop_back();
+        nodes_.push_back(n);
+        if (n->cleanup) work.push_back(n->cleanup);
+        for (const ast::catch_clause& clause : n->catches) {
+            if (clause.wanted_kind) work.push_back(clause.wanted_kind);
+            work.push_back(clause.body);
+        }
+        if (n->kind == node_kind::make_lambda && n->code->body) work.push_back(n->code->body);
+        // Read by clauses it calls nobody but a task; that is what an unknown name is taken for.
+        const std::size_t count = n->kind == node_kind::either_call ? 1 : n->children.size();
+        for (std::size_t i = count; i-- > 0;) {
+            const ast::node* part = n->children[i];
+            // What a local falls back to before it is bound is no use of a global.
+            const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
+            if (!fallback) work.push_back(part);
+        }
+    }
+}
+
+void program_facts::note(const ast::node& n) {
+    switch (n.kind) {
+    case node_kind::local: read_.insert(n.var); break;
+    case node_kind::eval_code:
+        read_.insert(n.variables.begin(), n.variables.end());
+        open_names_ = true;
+        break;
+    case node_kind::scope:
+        for (std::size_t i = 0; i < n.variables.size() && i < n.children.size(); ++i) {
+            note_definition(variables_[n.variables[i]], *n.children[i], n.variables[i]->name);
+        }
+        break;
+    case node_kind::bind_local:
+        note_definition(variables_[n.var], *n.children[0], n.var->name);
+        break;
+    case node_kind::define_global:
+        note_definition(globals_[n.index], *n.children[0], world_.global_name(n.index));
+        break;
+    case node_kind::update_global: ++globals_[n.index].count; break;
+    case node_kind::make_lambda:
+        for (const ast::variable* each : n.code->parameters) locals_.insert(each->name);
+        lambdas_[n.code].code = n.code;
+        lambdas_[n.code].name = n.code->name;
+        break;
+    case node_kind::call: note_import(n); break;
+    default: break;
+    }
+    for (const ast::variable* each : n.variables) locals_.insert(each->name);
+    for (const ast::variable* each : n.cleared) locals_.insert(each->name);
+    for (const ast::catch_clause& clause : n.catches) locals_.insert(clause.name->name);
+}
+
+void program_facts::note_definition(definition& into, const ast::node& init,
+                                    std::string_view name) {
+    ++into.count;
+    into.defined = true;
+    into.what = {};
+    into.what.name = name;
+    if (init.kind == node_kind::make_lambda) into.what.code = init.code;
+    const bool task =
+        init.kind == node_kind::effect_call && init.row->name == "%defatom" && options_.tasks;
+    if (!task) return;
+    auto made = options_.tasks->check(world_, init.children[0]->constant, init.span, problems_);
+    if (!made) return;
+    signatures_.push_back(std::make_unique<task_signature>(*std::move(made)));
+    into.what.task = signatures_.back().get();
+}
+
+/// Calls that imports and eval have become.
+void program_facts::note_import(const ast::node& call) {
+    const ast::node& callee = *call.children[0];
+    if (callee.kind == node_kind::constant && callee.constant.is(kind::builtin)) {
+        const std::string_view name = callee.constant.as_builtin().name;
+        open_names_ = open_names_ || name == "eval";
+        return;
+    }
+    if (callee.kind != node_kind::global || !world_.is_library_global(callee.index)) return;
+    const std::string_view name = world_.global_name(callee.index);
+    if (name == "%import-file") open_names_ = true;
+    if (name != "%import-library" || call.children.size() < 2) return;
+    const value& what = call.children[1]->constant;
+    std::string_view library = what.is(kind::symbol) ? symbol_name(what) : string_bytes(what);
+    if (library.starts_with("std/")) library.remove_prefix(4);
+    std::vector<std::string> known;
+    for (const library_source& source : stdlib_sources()) {
+        known.emplace_back(source.name);
+        if (source.name != library) continue;
+        const auto forms = read_all(world_.memory(), source.text);
+        if (!forms) return;
+        for (const datum& each : *forms) {
+            if (!each.content.is(kind::list) || each.content.length() < 2) continue;
+            const auto parts = list_items(each.content);
+            if (!parts[0].is(kind::symbol)) continue;
+            // What a macro of a library makes of its parts is not known here.
+            if (symbol_name(parts[0]) == "defmacro") open_names_ = true;
+            if (symbol_name(parts[0]) != "define") continue;
+            const value& target = parts[1].is(kind::list) && parts[1].length() != 0
+                                      ? list_items(parts[1])[0]
+                                      : parts[1];
+            if (target.is(kind::symbol)) imported_.emplace(symbol_name(target));
+        }
+        return;
+    }
+    problems_.push_back({severity::error, "unknown-library",
+                         "there is no library std/" + std::string(library),
+                         suggest_names(library, known), call.span});
+    open_names_ = true;
+}
+
+void program_facts::finish() {
+    for (auto& [index, each] : globals_) {
+        if (each.count == 1 && each.what.task) tasks_by_name_[each.what.name] = index;
+    }
+}
+
+const known_callee* program_facts::callee_of(const ast::node& called) const {
+    const auto certain = [](const definition& found) {
+        const bool known = found.what.code || found.what.task;
+        return found.count == 1 && known ? &found.what : nullptr;
+    };
+    switch (called.kind) {
+    case node_kind::make_lambda: return &lambdas_.at(called.code);
+    case node_kind::local: {
+        const auto found = variables_.find(called.var);
+        const bool fixed = called.children.empty() && !called.var->reassigned;
+        return found != variables_.end() && fixed ? certain(found->second) : nullptr;
+    }
+    case node_kind::global: {
+        const auto found = globals_.find(called.index);
+        return found != globals_.end() ? certain(found->second) : nullptr;
+    }
+    case node_kind::constant: {
+        if (!called.constant.is(kind::symbol)) return nullptr;
+        const auto found = tasks_by_name_.find(std::string(symbol_name(called.constant)));
+        return found != tasks_by_name_.end() ? certain(globals_.at(found->second)) : nullptr;
+    }
+    default: return nullptr;
+    }
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,101 @@
+#include "lang/check/rules.hpp"
+
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/printer.hpp>
+
+#include <set>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+/// What a conditional was before it became a branch, told from where its parts stand.
+enum class origin : std::uint8_t { form, clause, last_clause };
+
+origin origin_of(const ast::node& branch) {
+    const source_span otherwise = branch.children[2]->span;
+    if (otherwise.begin >= branch.span.end) return origin::clause;
+    const bool around = otherwise.begin < branch.span.begin && otherwise.end >= branch.span.end;
+    return around ? origin::last_clause : origin::form;
+}
+
+void check_condition(const rule_context& context, const ast::node& n) {
+    const ast::node& test = *n.children[0];
+    if (test.kind != node_kind::constant || !test.span.known() || !n.span.known()) return;
+    const bool holds = test.constant.truthy();
+    switch (origin_of(n)) {
+    case origin::form:
+        context.add(severity::warning, "constant-condition", test.span,
+                    std::string("this condition is always ") + (holds ? "true" : "false"),
+                    "take the branch that is meant");
+        break;
+    case origin::clause:
+        if (holds) {
+            context.add(severity::warning, "unreachable", n.children[2]->span,
+                        "this clause is never reached: the one before it always holds");
+            break;
+        }
+        [[fallthrough]];
+    case origin::last_clause:
+        if (holds) break; // another way to write else
+        context.add(severity::warning, "unreachable", n.span,
+                    "this clause is never taken: its condition is always false");
+        break;
+    }
+}
+
+/// (case v …) is a scope with a variable that no source can name.
+void check_case(const rule_context& context, const ast::node& n) {
+    if (n.variables.size() != 1 || n.variables[0]->name != "case value") return;
+    std::set<std::string> seen;
+    const ast::node* clause = n.children.back();
+    while (clause->kind == node_kind::branch_if && clause->children.size() == 3) {
+        for (const ast::node* key : clause->children[0]->children) {
+            if (key->kind != node_kind::builtin_call || key->children.size() != 2) continue;
+            const ast::node& constant = *key->children[1];
+            if (seen.insert(print_value(constant.constant)).second) continue;
+            context.add(severity::warning, "unreachable", constant.span,
+                        "the key " + shown(constant.constant) +
+                            " appears twice: the first clause takes it");
+        }
+        clause = clause->children[2];
+    }
+}
+
+bool always_raises(const ast::node& n) {
+    const bool primitive = n.kind == node_kind::builtin_call || n.kind == node_kind::effect_call;
+    if (primitive) return n.row->name == "error";
+    if (n.kind != node_kind::call) return false;
+    const ast::node& callee = *n.children[0];
+    return callee.kind == node_kind::constant && callee.constant.is(kind::builtin) &&
+           callee.constant.as_builtin().name == "error";
+}
+
+void check_sequence(const rule_context& context, const ast::node& n) {
+    for (std::size_t i = 0; i + 1 < n.children.size(); ++i) {
+        if (!always_raises(*n.children[i])) continue;
+        context.add(severity::warning, "unreachable", n.children[i + 1]->span,
+                    "this is never reached: the expression before it raises an error");
+        return;
+    }
+}
+
+} // namespace
+
+void check_reach(const rule_context& context) {
+    for (const ast::node* n : context.facts.nodes()) {
+        switch (n->kind) {
+        case node_kind::branch_if:
+            if (n->children.size() == 3) check_condition(context, *n);
+            break;
+        case node_kind::scope: check_case(context, *n); break;
+        case node_kind::sequence: check_sequence(context, *n); break;
+        default: break;
+        }
+    }
+}
+
+} // namespace heddle::lang

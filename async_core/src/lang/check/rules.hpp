@@ -1,0 +1,36 @@
+// What a check looks for. Each rule goes through the nodes and adds its problems.
+#pragma once
+
+#include "lang/check/program_facts.hpp"
+
+#include <heddle/lang/check.hpp>
+
+#include <unordered_set>
+#include <vector>
+
+namespace heddle::lang {
+
+struct rule_context {
+    realm& world;
+    const program_facts& facts;
+    const check_options& options;
+    /// Names that forms define which are wrong themselves; empty when all forms are right.
+    const std::unordered_set<std::string>* lost_names;
+    std::vector<problem>& problems;
+
+    void add(severity level, std::string_view code, source_span span, std::string message,
+             std::string hint = {}) const {
+        problems.push_back({level, code, std::move(message), std::move(hint), span});
+    }
+};
+
+/// Names that nothing defines.
+void check_names(const rule_context& context);
+/// Numbers of arguments; inputs of tasks.
+void check_calls(const rule_context& context);
+/// Clauses and branches that are never reached, keys that appear twice.
+void check_reach(const rule_context& context);
+/// Bindings that nothing reads, and such that hide a primitive.
+void check_bindings(const rule_context& context);
+
+} // namespace heddle::lang

@@ -1,0 +1,23 @@
+// Room for passes that recurse over the nesting of code.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+namespace heddle::lang {
+
+constexpr std::size_t comfortable_depth = 150; ///< of nested code: fits in any thread's stack
+
+/// Calls `work` with how deep code may nest while it works on `forms`: what they do, and room for
+/// what macros make of them. Rare, deep code gets a stack of its own size, in a thread for which
+/// this one waits, so nothing is touched from two threads at once. `work` does not throw.
+/// Errors: errc::limit, and `work` was not called.
+[[nodiscard]] result<void> on_deep_stack(realm& world, std::span<const datum> forms,
+                                         const std::function<void(std::size_t)>& work);
+
+} // namespace heddle::lang

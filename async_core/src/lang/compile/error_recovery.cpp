@@ -1,0 +1,59 @@
+// Going on after an error, so that a check can tell all of them.
+#include "analyzer.hpp"
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t most_errors = 200;
+
+} // namespace
+
+/// As expression; an error is noted and the form counts as nil.
+ast::node* analyzer::expression_or_error(const form& f, position where) {
+    // What a form that gives up half way may leave behind.
+    scope* const scope = scope_;
+    ast::lambda* const lambda = lambda_;
+    const std::size_t depth = depth_;
+    const std::size_t expansions = expansions_;
+    const std::size_t loops = loops_.size();
+    const unsigned sandboxes = sandboxes_;
+    const std::uint32_t counts[] = {loop_depth_, conditional_, tentative_loops_, either_depth_};
+    const std::size_t errors = collected_->size();
+
+    ++depth_;
+    node* made = f.is_symbol() ? reference(f) : call(f, where);
+    --depth_;
+    if (!failed() || collected_->size() >= most_errors) return made;
+
+    collected_->push_back(*std::move(failure_));
+    failure_.reset();
+    scope_ = scope;
+    lambda_ = lambda;
+    depth_ = depth;
+    expansions_ = expansions;
+    loops_.resize(loops);
+    sandboxes_ = sandboxes;
+    loop_depth_ = counts[0];
+    conditional_ = counts[1];
+    tentative_loops_ = counts[2];
+    either_depth_ = counts[3];
+    // When errors inside were noted already, its parts have been analysed.
+    if (collected_->size() == errors + 1 && f.is_list()) look_for_more(f);
+    return constant({}, f.span);
+}
+
+/// Analyses the special forms inside a form that is wrong itself: of its other parts nobody knows
+/// whether they are expressions.
+void analyzer::look_for_more(const form& f) {
+    for (std::size_t i = 0; i < f.size() && !failed(); ++i) {
+        const form part = f[i];
+        if (!part.is_list() || part.size() == 0) continue;
+        const std::string_view head = part[0].is_symbol() ? part[0].name() : std::string_view{};
+        if (head == "quote" || head == "quasiquote") continue;
+        if (!head.empty() && find_special(head) && !is_local(head)) (void)expression(part, inner());
+        else look_for_more(part);
+    }
+}
+
+} // namespace heddle::lang

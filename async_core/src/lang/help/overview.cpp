@@ -1,0 +1,115 @@
+// (help): every name, by kind and family.
+#include <heddle/lang/help.hpp>
+
+#include "lang/compile/form_docs.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t width = 80;
+
+/// Sections in the order of their first name; in each the families in theirs.
+class listing {
+public:
+    void add(const std::string& section, const std::string& family, std::string name) {
+        section_of(section).family_of(family).names.push_back(std::move(name));
+    }
+    [[nodiscard]] std::string text() const {
+        std::string made;
+        for (const section& each : sections_) {
+            made += each.title + "\n";
+            for (const family& one : each.families) write(made, one);
+        }
+        return made;
+    }
+
+private:
+    struct family {
+        std::string title;
+        std::vector<std::string> names;
+    };
+    struct section {
+        std::string title;
+        std::vector<family> families;
+        family& family_of(const std::string& wanted) {
+            for (family& each : families) {
+                if (each.title == wanted) return each;
+            }
+            return families.emplace_back(family{wanted, {}});
+        }
+    };
+    section& section_of(const std::string& wanted) {
+        for (section& each : sections_) {
+            if (each.title == wanted) return each;
+        }
+        return sections_.emplace_back(section{wanted, {}});
+    }
+    static void write(std::string& text, const family& one) {
+        std::string line = one.title.empty() ? " " : "  " + one.title + ":";
+        for (const std::string& name : one.names) {
+            if (count_code_points(line) + 1 + count_code_points(name) > width) {
+                text += line + "\n";
+                line = "   ";
+            }
+            line += " " + name;
+        }
+        text += line + "\n";
+    }
+
+    std::vector<section> sections_;
+};
+
+void add_own(realm& world, listing& names) {
+    std::vector<std::string> all;
+    world.collect_names(all);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    for (const std::string& name : all) {
+        const auto entry = describe(world, name);
+        if (!entry) continue;
+        switch (entry->kind) {
+        case help_kind::function:
+        case help_kind::macro:
+        case help_kind::value: names.add("Of this program", "", name); break;
+        case help_kind::task:
+        case help_kind::tool: names.add("Tasks and tools", "", name); break;
+        default: break;
+        }
+    }
+}
+
+} // namespace
+
+std::string help_overview(realm& world, help_reach reach) {
+    listing names;
+    for (const form_doc& row : form_docs())
+        names.add("Special forms", std::string(row.family), std::string(row.name));
+    for (const auto rows : builtin_families()) {
+        for (const builtin& row : rows) {
+            if (row.name.front() == '%' || find_form_doc(row.name)) continue;
+            names.add("Primitives", std::string(row.family), std::string(row.name));
+        }
+    }
+    std::vector<std::string> of_host;
+    world.host().collect_names(of_host);
+    std::sort(of_host.begin(), of_host.end());
+    for (const std::string& name : of_host) {
+        const builtin* row = world.host().find_effect(name);
+        if (row && name.front() != '%') names.add("Primitives", std::string(row->family), name);
+    }
+    for (std::uint32_t i = 0; i < world.global_count(); ++i) {
+        const std::string_view name = world.global_name(i);
+        if (world.is_library_global(i) && name.front() != '%' && !world.global(i).is_unbound())
+            names.add("Functions of the library", "", std::string(name));
+    }
+    if (reach == help_reach::everything) add_own(world, names);
+    return names.text() + "(help 'name) tells more about one of them.\n";
+}
+
+} // namespace heddle::lang

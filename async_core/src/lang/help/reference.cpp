@@ -1,0 +1,225 @@
+// The pages of docs/reference/language, made from the same tables as (help …).
+#include <heddle/lang/help.hpp>
+
+#include "lang/compile/form_docs.hpp"
+#include "lang/stdlib/stdlib_sources.hpp"
+#include "lang/text/utf8.hpp"
+
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/compile.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/prelude.hpp>
+#include <heddle/lang/reader.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t width = 100;
+constexpr std::string_view made_by =
+    "<!-- Made by `heddle reference DIR` from the tables of the language; a test compares. -->\n\n";
+
+struct chapter {
+    std::string title;
+    std::vector<help_entry> entries;
+};
+
+std::string wrapped(std::string_view text) {
+    std::string made;
+    std::size_t column = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        const std::string_view word = text.substr(0, end);
+        const std::size_t length = count_code_points(word);
+        if (column != 0 && column + 1 + length > width) {
+            made += '\n';
+            column = 0;
+        } else if (column != 0) {
+            made += ' ';
+            ++column;
+        }
+        made += word;
+        column += length;
+        if (end == text.size()) break;
+        if (text[end] == '\n') {
+            made += '\n';
+            column = 0;
+        }
+        text.remove_prefix(end + 1);
+    }
+    return made;
+}
+
+void write(std::string& page, const help_entry& entry) {
+    page += "### `" + entry.name + "`\n\n```scheme\n" + entry.usage + "\n```\n\n";
+    page += wrapped(entry.summary + (entry.details.empty() ? "" : " " + entry.details)) + "\n\n";
+    if (entry.examples.empty()) return;
+    page += "```scheme\n";
+    for (const std::string& example : entry.examples) page += example + "\n";
+    page += "```\n\n";
+}
+
+std::string page_of(std::string_view title, std::string_view introduction,
+                    const std::vector<chapter>& chapters) {
+    std::string page =
+        std::string(made_by) + "# " + std::string(title) + "\n\n" + wrapped(introduction) + "\n\n";
+    for (const chapter& each : chapters) {
+        if (!each.title.empty()) page += "## " + each.title + "\n\n";
+        for (const help_entry& entry : each.entries) write(page, entry);
+    }
+    page.pop_back(); // one line end is enough
+    return page;
+}
+
+std::string capitalised(std::string_view family) {
+    std::string made(family);
+    if (!made.empty() && made[0] >= 'a' && made[0] <= 'z')
+        made[0] = static_cast<char>(made[0] - 32);
+    return made;
+}
+
+void add(std::vector<chapter>& chapters, help_entry entry) {
+    const std::string title = capitalised(entry.family);
+    const auto at = std::find_if(chapters.begin(), chapters.end(),
+                                 [&](const chapter& each) { return each.title == title; });
+    chapter& into = at == chapters.end() ? chapters.emplace_back(chapter{title, {}}) : *at;
+    into.entries.push_back(std::move(entry));
+}
+
+void add_named(realm& world, std::vector<chapter>& chapters, std::string_view name) {
+    if (auto entry = describe(world, name, help_reach::language)) add(chapters, *std::move(entry));
+}
+
+std::vector<chapter> forms(realm& world) {
+    std::vector<chapter> made;
+    for (const form_doc& row : form_docs()) add_named(world, made, row.name);
+    return made;
+}
+
+std::vector<chapter> primitives(realm& world) {
+    std::vector<chapter> made;
+    for (const auto rows : builtin_families()) {
+        for (const builtin& row : rows) {
+            if (row.name.front() != '%' && !find_form_doc(row.name))
+                add_named(world, made, row.name);
+        }
+    }
+    std::vector<std::string> of_host;
+    world.host().collect_names(of_host);
+    for (const std::string& name : of_host) {
+        if (world.host().find_effect(name)) add_named(world, made, name);
+    }
+    return made;
+}
+
+std::vector<chapter> functions(realm& world) {
+    std::vector<chapter> made(1);
+    for (std::uint32_t i = 0; i < world.global_count(); ++i) {
+        const std::string name(world.global_name(i));
+        if (!world.is_library_global(i) || name.front() == '%') continue;
+        if (auto entry = describe(world, name, help_reach::language))
+            made[0].entries.push_back(*std::move(entry));
+    }
+    return made;
+}
+
+/// Runs a program that needs nothing from the world.
+result<void> run_apart(realm& world, const std::string& program) {
+    HEDDLE_TRY(const auto forms, read_all(world.memory(), program));
+    HEDDLE_TRY(const auto code, compile(world, forms));
+    const auto strand = start_fiber(world, code);
+    run_budget budget;
+    outcome ended = machine::run(*strand, budget, UINT32_MAX);
+    if (ended.kind == outcome_kind::done) return {};
+    if (ended.failure) return *std::move(ended.failure);
+    return error(heddle::errc::internal, "a module waits for the world: " + program);
+}
+
+/// The functions that one module defines, in its order.
+result<std::vector<chapter>> module_functions(realm& world, std::string_view module) {
+    realm own(world.host());
+    HEDDLE_CHECK(load_prelude(own));
+    const std::string full = "std/" + std::string(module);
+    HEDDLE_CHECK(run_apart(own, "(import " + full + ")"));
+    std::vector<chapter> made(1);
+    for (std::uint32_t i = 0; i < own.global_count(); ++i) {
+        const std::string name(own.global_name(i));
+        if (own.is_library_global(i) || name.front() == '%') continue;
+        auto entry = describe(own, name);
+        if (entry && own.sources().locate(entry->place).file == full)
+            made[0].entries.push_back(*std::move(entry));
+    }
+    std::sort(
+        made[0].entries.begin(), made[0].entries.end(),
+        [](const help_entry& a, const help_entry& b) { return a.place.begin < b.place.begin; });
+    return made;
+}
+
+/// What the comment at the head of a module says: "std/text: what it is for." and paragraphs.
+std::string head_comment(std::string_view text) {
+    std::string made;
+    while (text.starts_with(";")) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(1, end - 1);
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        if (line.empty()) made += "\n\n";
+        else if (!made.empty() && made.back() != '\n') made += ' ';
+        made += line;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    const std::size_t colon = made.find(": ");
+    if (made.starts_with("std/") && colon != std::string::npos) made.erase(0, colon + 2);
+    return capitalised(made);
+}
+
+void add_to_index(std::string& index, const std::string& link, const std::string& title,
+                  const std::vector<chapter>& chapters) {
+    index += "## [" + title + "](" + link + ")\n\n";
+    for (const chapter& each : chapters) {
+        std::string line = each.title.empty() ? "" : each.title + ":";
+        for (const help_entry& entry : each.entries)
+            line += (line.empty() ? "`" : " `") + entry.name + "`";
+        index += (each.title.empty() ? "" : "- ") + line + "\n";
+    }
+    index += "\n";
+}
+
+} // namespace
+
+result<std::vector<reference_page>> reference_pages(realm& world) {
+    std::vector<reference_page> pages;
+    std::string index = std::string(made_by) + "# The language\n\n" +
+                        wrapped(
+                            "Every form, primitive and function, as `(help 'name)` tells of them "
+                            "too. The examples run as tests.") +
+                        "\n\n";
+    const auto page = [&](std::string file, const std::string& title, std::string_view introduction,
+                          const std::vector<chapter>& chapters) {
+        add_to_index(index, file, title, chapters);
+        pages.push_back({std::move(file), page_of(title, introduction, chapters)});
+    };
+    page("forms.md", "Special forms",
+         "Forms decide themselves which of their parts are evaluated, and when.", forms(world));
+    page("primitives.md", "Primitives",
+         "Functions that are built in. `x…` stands for any number of arguments, `[x]` for one that "
+         "may be left out.",
+         primitives(world));
+    page("functions.md", "Functions of the library",
+         "Always there, and written in the language itself: what takes functions, and so may wait.",
+         functions(world));
+    for (const library_source& module : stdlib_sources()) {
+        const std::string full = "std/" + std::string(module.name);
+        HEDDLE_TRY(const auto chapters, module_functions(world, module.name));
+        page("std/" + std::string(module.name) + ".md", full,
+             "`(import " + full + ")` " + head_comment(module.text), chapters);
+    }
+    index.pop_back();
+    pages.push_back({"README.md", std::move(index)});
+    return pages;
+}
+
+} // namespace heddle::lang

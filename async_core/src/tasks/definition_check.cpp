@@ -1,0 +1,175 @@
+#include <heddle/tasks/definition_check.hpp>
+
+#include "source_form.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/tasks/compiled_task.hpp>
+#include <heddle/tasks/prompt_template.hpp>
+#include <heddle/tasks/task_template.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::problem;
+using lang::severity;
+
+constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs another reading
+
+class definition_reading {
+public:
+    definition_reading(lang::realm& world, const lang::value& definition, source_span span,
+                       std::vector<problem>& problems)
+        : world_(world), whole_{definition, span}, problems_(problems) {}
+
+    std::optional<lang::task_signature> run() {
+        auto made = read_clauses();
+        if (!made) return std::nullopt;
+        lang::task_signature signature;
+        for (const task_input& input : made->inputs) {
+            signature.inputs.push_back(input.name);
+            if (!input.optional) signature.required.push_back(input.name);
+        }
+        bool good = check_template(made->instructions, made->instructions_span, signature.inputs);
+        good = check_template(made->system, made->system_span, signature.inputs) && good;
+        if (good) {
+            if (readable_) tell_unused(signature.inputs);
+            if (auto ready = compile_task(*made); !ready) tell("bad-template", ready.error());
+        }
+        return signature;
+    }
+
+private:
+    void tell(std::string_view code, const error& failure) {
+        const error_info& info = failure.info();
+        problems_.push_back({severity::error, code, info.message, info.hint,
+                             info.span.known() ? info.span : whole_.span});
+    }
+
+    /// The template without the clauses that cannot be read. Each of them is told; what is missing
+    /// then is not.
+    std::optional<task_template> read_clauses() {
+        std::vector<lang::value> parts;
+        std::vector<source_span> places;
+        for (std::size_t i = 0; i < whole_.size(); ++i) {
+            parts.push_back(whole_[i].content);
+            places.push_back(whole_[i].span);
+        }
+        const std::size_t all = parts.size();
+        for (;;) {
+            auto made = parse_defatom(list_of(parts, places), whole_.span);
+            if (made) return *std::move(made);
+            const source_span where = made.error().info().span;
+            const std::size_t wrong = clause_at(places, where);
+            if (wrong == places.size()) {
+                // A clause that was taken out may be the one that is missed.
+                if (parts.size() == all) tell("bad-task", made.error());
+                return std::nullopt;
+            }
+            tell("bad-task", made.error());
+            if (all - parts.size() >= most_wrong_clauses) return std::nullopt;
+            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
+            places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
+        }
+    }
+
+    [[nodiscard]] lang::value list_of(const std::vector<lang::value>& parts,
+                                      const std::vector<source_span>& places) const {
+        lang::heap& memory = world_.memory();
+        lang::value made = lang::make_list(memory, parts);
+        auto* storage = static_cast<lang::list_object*>(made.target());
+        const std::size_t room = storage->capacity;
+        storage->places =
+            new lang::list_places{whole_.span, room, std::make_unique<source_span[]>(room)};
+        memory.charge(lang::list_places::bytes_for(room));
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            storage->places->elements[made.offset() + i] = places[i];
+        }
+        return made;
+    }
+
+    /// The clause that an error stands in; the number of parts when it stands in none. `defatom` and
+    /// the name are no clauses.
+    static std::size_t clause_at(const std::vector<source_span>& places, source_span where) {
+        for (std::size_t i = 2; i < places.size() && where.known(); ++i) {
+            if (where.begin >= places[i].begin && where.end <= places[i].end) return i;
+        }
+        return places.size();
+    }
+
+    bool check_template(const std::string& text, source_span place,
+                        const std::vector<std::string>& inputs) {
+        const auto made = prompt_template::compile(text, nullptr);
+        if (!made) { // compile_task says what is wrong
+            readable_ = false;
+            return true;
+        }
+        bool good = true;
+        for (const std::string& name : made->names()) {
+            used_.push_back(name);
+            if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
+            good = false;
+            std::string hint = lang::suggest_names(name, inputs);
+            if (hint.empty())
+                hint = "add it to (params …), or write \\\\{{ for the braces themselves";
+            problems_.push_back(
+                {severity::error, "unknown-placeholder",
+                 "{{" + name + "}} is no parameter of the task '" + task_name() + "'",
+                 std::move(hint), place_of(name, place)});
+        }
+        return good;
+    }
+
+    [[nodiscard]] std::string task_name() const {
+        return whole_.size() > 1 ? std::string(whole_[1].text()) : std::string();
+    }
+
+    /// Where a string of the source holds {{name; else the string.
+    [[nodiscard]] source_span place_of(std::string_view name, source_span place) const {
+        const std::string_view text = world_.sources().text(place);
+        for (std::size_t at = text.find("{{"); at != std::string_view::npos;
+             at = text.find("{{", at + 2)) {
+            if (at != 0 && text[at - 1] == '\\') continue;
+            const std::size_t begin = text.find_first_not_of(" \t\n", at + 2);
+            if (begin == std::string_view::npos) break;
+            const std::string_view rest = text.substr(begin);
+            if (!rest.starts_with(name)) continue;
+            const char after = rest.size() > name.size() ? rest[name.size()] : '}';
+            if (std::string_view("} \t\n.[").find(after) == std::string_view::npos) continue;
+            const auto offset = static_cast<std::uint32_t>(at);
+            const std::size_t end = std::min(text.find("}}", begin), text.size() - 2) + 2;
+            return {place.begin + offset, place.begin + static_cast<std::uint32_t>(end)};
+        }
+        return place.known() ? place : whole_.span;
+    }
+
+    void tell_unused(const std::vector<std::string>& inputs) {
+        for (const std::string& name : inputs) {
+            const bool used = std::find(used_.begin(), used_.end(), name) != used_.end();
+            if (used || name.starts_with('_')) continue;
+            problems_.push_back({severity::warning, "unused-parameter",
+                                 "the parameter '" + name + "' of the task '" + task_name() +
+                                     "' is in none of its texts",
+                                 "write {{" + name + "}} where it belongs", whole_[1].span});
+        }
+    }
+
+    lang::realm& world_;
+    source_form whole_;
+    std::vector<problem>& problems_;
+    std::vector<std::string> used_; ///< names in the texts
+    bool readable_ = true;          ///< the texts are
+};
+
+} // namespace
+
+std::optional<lang::task_signature> definition_check::check(
+    lang::realm& world, const lang::value& definition, source_span span,
+    std::vector<lang::problem>& problems) const {
+    return definition_reading(world, definition, span, problems).run();
+}
+
+} // namespace heddle::tasks

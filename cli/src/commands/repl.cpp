@@ -1,0 +1,66 @@
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "repl/completion.hpp"
+#include "repl/history_file.hpp"
+#include "repl/repl_session.hpp"
+
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace {
+
+std::unique_ptr<line_reader> make_reader(host::session& world, history_file& history,
+                                         signal_pipe& signals, console& output, bool interactive) {
+    if (interactive) {
+        editor_parts parts;
+        parts.signals = &signals;
+        parts.output = &output;
+        parts.complete = [&world](std::string_view before) {
+            return complete_word(world.world(), repl_session::command_names(), before);
+        };
+        parts.history = history.load();
+        parts.on_line = [&history](std::string_view line) { history.add(line); };
+        if (auto editor = make_terminal_editor(std::move(parts))) return editor;
+    }
+    return make_plain_reader(signals, output, interactive);
+}
+
+} // namespace
+
+exit_code run_repl(const repl_request& asked, const environment& variables, console& output) {
+    if (asked.options.json) {
+        return tell_usage_error(error(errc::invalid_argument, "repl has no --json")
+                                    .with_hint("heddle eval - --json reads standard input too"),
+                                false, output);
+    }
+    raise_open_file_limit();
+    auto tools = workshop::create("<repl>", asked.options, variables, output);
+    if (!tools) return tell_usage_error(tools.error(), false, output);
+    auto world = (*tools)->engine().new_session();
+    if (!world) return tell_usage_error(world.error(), false, output);
+
+    const bool interactive = ::isatty(STDIN_FILENO) == 1 && output.traits().out_is_terminal;
+    signal_pipe signals;
+    evaluator runs(**tools, **world, asked.options, output, signals);
+    repl_session session(repl_session::parts{.tools = tools->get(),
+                                             .world = world->get(),
+                                             .runs = &runs,
+                                             .output = &output,
+                                             .interactive = interactive});
+    history_file history(history_path(variables));
+
+    bool loaded = true;
+    for (const std::string& file : asked.files) loaded = loaded && session.load(file);
+    exit_code code = exit_code::failed;
+    if (loaded || interactive) {
+        if (interactive && asked.options.verbosity >= 0)
+            output.out("heddle " HEDDLE_VERSION "; :help tells what there is, Ctrl-D leaves\n");
+        const auto lines = make_reader(**world, history, signals, output, interactive);
+        code = session.run(*lines);
+    }
+    runs.close();
+    return code;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,19 @@
+// What Tab offers.
+#pragma once
+
+#include "repl/line_reader.hpp"
+
+#include <heddle/lang/realm.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// Names that begin with the word before the cursor: forms, primitives, globals, tasks; `commands`
+/// where the line begins with a colon. Nothing inside of a string.
+[[nodiscard]] completion complete_word(const lang::realm& world,
+                                       std::span<const std::string_view> commands,
+                                       std::string_view before_cursor);
+
+} // namespace heddle::cli

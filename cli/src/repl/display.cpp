@@ -1,0 +1,73 @@
+#include "repl/display.hpp"
+
+#include <heddle/lang/printer.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view green = "\x1b[32m";
+constexpr std::string_view cyan = "\x1b[36m";
+constexpr std::string_view magenta = "\x1b[35m";
+constexpr std::string_view dim = "\x1b[2m";
+constexpr std::string_view off = "\x1b[0m";
+
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+    for (++at; at < text.size(); ++at) {
+        if (text[at] == '\\') ++at;
+        else if (text[at] == '"') return at + 1;
+    }
+    return text.size();
+}
+
+bool is_number(std::string_view word) {
+    const std::size_t sign = word.starts_with("-") || word.starts_with("+") ? 1 : 0;
+    return word.size() > sign && word[sign] >= '0' && word[sign] <= '9';
+}
+
+std::string_view colour_of_word(std::string_view word) {
+    if (is_number(word)) return cyan;
+    if (word == "true" || word == "false" || word == "nil") return magenta;
+    return {};
+}
+
+} // namespace
+
+std::string coloured(std::string_view text) {
+    std::string made;
+    const auto put = [&](std::string_view piece, std::string_view colour) {
+        if (colour.empty()) made += piece;
+        else made.append(colour).append(piece).append(off);
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at + 1;
+        std::string_view colour;
+        if (text[at] == '"') {
+            end = end_of_string(text, at);
+            colour = green;
+        } else if (text.substr(at, 2) == "#<") {
+            end = std::min(text.find('>', at), text.size() - 1) + 1;
+            colour = dim;
+        } else if (text.find_first_of("() \"", at) != at) {
+            end = std::min(text.find_first_of("() \"", at), text.size());
+            colour = colour_of_word(text.substr(at, end - at));
+        }
+        put(text.substr(at, end - at), colour);
+        at = end;
+    }
+    return made;
+}
+
+shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour) {
+    lang::print_options options;
+    options.max_bytes = max_bytes;
+    shown_value made;
+    made.text = lang::print_value(content, options);
+    made.was_cut = made.text.size() >= max_bytes && made.text.ends_with("…");
+    if (colour) made.text = coloured(made.text);
+    return made;
+}
+
+} // namespace heddle::cli

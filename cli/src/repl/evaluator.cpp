@@ -1,0 +1,95 @@
+#include "repl/evaluator.hpp"
+
+#include "progress.hpp"
+
+#include <heddle/coro/spawn.hpp>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+
+namespace heddle::cli {
+
+/// Looks at the signals while the loop runs.
+class evaluator::watch {
+public:
+    explicit watch(evaluator& owner)
+        : owner_(owner), pipe_(owner.tools_.loop().context(), ::dup(owner.signals_.descriptor())),
+          alive_(std::make_shared<bool>(true)) {
+        wait();
+    }
+    ~watch() {
+        *alive_ = false;
+        owner_.signals_.end_at_once(false);
+    }
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+
+private:
+    void wait() {
+        pipe_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this, alive = alive_](boost::system::error_code ec) {
+                             if (ec || !*alive) return; // the loop may run once more after us
+                             look();
+                             wait();
+                         });
+    }
+    void look() {
+        for (int signal = owner_.signals_.take(); signal != 0; signal = owner_.signals_.take()) {
+            if (signal == SIGWINCH || !owner_.cancel_) continue;
+            if (signal == SIGTERM) owner_.terminated_ = true;
+            owner_.signals_.end_at_once(true);
+            owner_.cancel_->request(cancel_reason::user);
+        }
+    }
+
+    evaluator& owner_;
+    boost::asio::posix::stream_descriptor pipe_;
+    std::shared_ptr<bool> alive_;
+};
+
+coro::task<void> evaluator::evaluate(std::vector<lang::datum> forms, host::run_options options) {
+    result<lang::value> ended = co_await world_.evaluate_forms(std::move(forms), options);
+    ended_ = std::move(ended);
+}
+
+void evaluator::run_loop(coro::task<void> work) {
+    coro::event_loop& loop = tools_.loop();
+    loop.context().restart();
+    std::exception_ptr broken;
+    std::optional<progress> status;
+    if (options_.verbosity >= 0) status.emplace(loop, output_, tools_.counts());
+    {
+        watch signals(*this);
+        coro::spawn(loop, std::move(work), [&](std::exception_ptr thrown) {
+            broken = thrown;
+            status.reset();
+            loop.context().stop();
+        });
+        loop.context().run();
+    }
+    if (broken) std::rethrow_exception(broken);
+}
+
+result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
+    // While the prompt stood nobody looked at the connections: those that servers closed go now.
+    tools_.loop().context().restart();
+    tools_.loop().context().poll();
+
+    coro::cancel_source cancel;
+    host::run_options bounds;
+    bounds.cancel = &cancel;
+    bounds.concurrency = options_.concurrency;
+    if (options_.timeout) bounds.until = coro::deadline(tools_.loop().now() + *options_.timeout);
+    cancel_ = &cancel;
+    ended_.reset();
+    run_loop(evaluate(std::move(forms), bounds));
+    cancel_ = nullptr;
+    return *std::move(ended_);
+}
+
+void evaluator::close() { run_loop(tools_.close()); }
+
+} // namespace heddle::cli

@@ -1,0 +1,47 @@
+// Runs what a session is told, one piece after another.
+#pragma once
+
+#include "options.hpp"
+#include "repl/signal_pipe.hpp"
+#include "wiring.hpp"
+
+#include <heddle/host/session.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Ctrl-C cancels what runs; the session goes on with everything that was defined. A second one while
+/// that ends leaves the program. What it is given outlives it.
+class evaluator {
+public:
+    evaluator(workshop& tools, host::session& world, const workflow_options& options,
+              console& output, signal_pipe& signals)
+        : tools_(tools), world_(world), options_(options), output_(output), signals_(signals) {}
+
+    /// Runs the loop until the forms have a value or an error.
+    [[nodiscard]] result<lang::value> run(std::vector<lang::datum> forms);
+    /// Closes all connections. To be called last.
+    void close();
+
+    /// SIGTERM came while something ran.
+    [[nodiscard]] bool terminated() const noexcept { return terminated_; }
+
+private:
+    class watch;
+    [[nodiscard]] coro::task<void> evaluate(std::vector<lang::datum> forms,
+                                            host::run_options options);
+    void run_loop(coro::task<void> work);
+
+    workshop& tools_;
+    host::session& world_;
+    const workflow_options& options_;
+    console& output_;
+    signal_pipe& signals_;
+    coro::cancel_source* cancel_ = nullptr; ///< of what runs
+    std::optional<result<lang::value>> ended_;
+    bool terminated_ = false;
+};
+
+} // namespace heddle::cli

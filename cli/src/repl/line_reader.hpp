@@ -1,0 +1,57 @@
+// Where the lines of a session come from.
+#pragma once
+
+#include "console.hpp"
+#include "repl/signal_pipe.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+struct line_read {
+    enum class outcome : std::uint8_t {
+        line,
+        interrupted, ///< Ctrl-C: what was typed so far is dropped
+        end,         ///< of the input
+        terminated   ///< SIGTERM
+    };
+    outcome how = outcome::end;
+    std::string text; ///< without its end
+};
+
+class line_reader {
+public:
+    virtual ~line_reader() = default;
+    /// The next line; `continues`: of an expression that is not complete yet.
+    [[nodiscard]] virtual line_read next(bool continues) = 0;
+};
+
+/// What Tab may put in place of the word before the cursor.
+struct completion {
+    std::size_t word_bytes = 0; ///< of the text before the cursor
+    std::vector<std::string> candidates;
+};
+using completer = std::function<completion(std::string_view before_cursor)>;
+
+/// Reads standard input as it is; prompts if `prompts`. What it is given outlives it.
+[[nodiscard]] std::unique_ptr<line_reader> make_plain_reader(signal_pipe& signals, console& output,
+                                                             bool prompts);
+
+struct editor_parts {
+    signal_pipe* signals = nullptr;
+    console* output = nullptr;
+    completer complete;
+    std::vector<std::string> history;              ///< oldest first
+    std::function<void(std::string_view)> on_line; ///< each line that was entered
+};
+
+/// Reads from the terminal with editing, history and completion. Null when it was built without
+/// libedit or the terminal cannot do it. What it is given outlives it.
+[[nodiscard]] std::unique_ptr<line_reader> make_terminal_editor(editor_parts parts);
+
+} // namespace heddle::cli

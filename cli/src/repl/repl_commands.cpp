@@ -1,0 +1,116 @@
+// The commands of a session, which begin with a colon.
+#include "repl/repl_session.hpp"
+
+#include <heddle/lang/help.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+namespace heddle::cli {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::string in_milliseconds(std::chrono::steady_clock::duration took) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.2f ms",
+                  std::chrono::duration<double, std::milli>(took).count());
+    return text.data();
+}
+
+} // namespace
+
+struct repl_session::command {
+    std::string_view name;
+    std::string_view argument;
+    std::string_view summary;
+    void (repl_session::*run)(std::string_view rest);
+};
+
+std::span<const repl_session::command> repl_session::commands() noexcept {
+    static constexpr std::array<command, 6> rows{{
+        {":help", "", "this list", &repl_session::help},
+        {":doc", "NAME", "what (help 'NAME) says", &repl_session::doc},
+        {":load", "FILE", "evaluate a file and show its last value", &repl_session::load_file},
+        {":time", "EXPR", "evaluate, and say how long it took", &repl_session::time},
+        {":last", "", "the last value, all of it", &repl_session::last},
+        {":quit", "", "leave; Ctrl-D does the same", &repl_session::quit},
+    }};
+    return rows;
+}
+
+std::span<const std::string_view> repl_session::command_names() noexcept {
+    static const std::vector<std::string_view> names = [] {
+        std::vector<std::string_view> made;
+        for (const command& each : commands()) made.push_back(each.name);
+        return made;
+    }();
+    return names;
+}
+
+void repl_session::run_command(std::string_view line) {
+    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
+    const std::string_view name = line.substr(0, end);
+    const std::string_view rest = trimmed(line.substr(end));
+    for (const command& each : commands()) {
+        if (each.name != name) continue;
+        if (each.argument.empty() != rest.empty()) {
+            return tell_mistake(std::string(name) + (rest.empty() ? " needs " : " takes no ") +
+                                (rest.empty() ? std::string(each.argument) : "argument"));
+        }
+        return (this->*each.run)(rest);
+    }
+    std::vector<std::string> known(command_names().begin(), command_names().end());
+    std::string hint = lang::suggest_names(name, known);
+    tell_mistake("there is no command " + std::string(name),
+                 hint.empty() ? ":help lists the commands" : hint);
+}
+
+void repl_session::help(std::string_view) {
+    std::string text;
+    for (const command& each : commands()) {
+        std::string line = "  " + std::string(each.name) + " " + std::string(each.argument);
+        line.resize(std::max<std::size_t>(line.size(), 14), ' ');
+        text += line + "  " + std::string(each.summary) + "\n";
+    }
+    text +=
+        "(help) lists the names of the language, (help 'map) tells about one. *1 *2 *3 are the\n"
+        "last values, *e the last error.\n";
+    parts_.output->out(text);
+}
+
+void repl_session::doc(std::string_view name) {
+    if (name.starts_with("'")) name.remove_prefix(1);
+    lang::realm& world = parts_.world->world();
+    auto found = lang::describe(world, name);
+    if (!found) return tell(std::move(found).error());
+    parts_.output->out(lang::help_text(world, *found));
+}
+
+void repl_session::load_file(std::string_view path) { (void)load(std::string(path)); }
+
+void repl_session::time(std::string_view expression) {
+    const auto began = std::chrono::steady_clock::now();
+    const std::uint64_t before = parts_.tools->counts().requests;
+    (void)evaluate_text(":time", std::string(expression), 1, showing::last);
+    const std::uint64_t requests = parts_.tools->counts().requests - before;
+    std::string text = in_milliseconds(std::chrono::steady_clock::now() - began);
+    if (requests != 0) text += ", " + std::to_string(requests) + " requests";
+    parts_.output->out(text + "\n");
+}
+
+void repl_session::last(std::string_view) {
+    const auto content = parts_.world->global("*1");
+    parts_.output->out(lang::print_value(content.value_or(lang::value())) + "\n");
+}
+
+void repl_session::quit(std::string_view) { leaving_ = true; }
+
+} // namespace heddle::cli

@@ -1,0 +1,179 @@
+#include "repl/repl_session.hpp"
+
+#include "commands/evaluation.hpp"
+#include "input_files.hpp"
+#include "repl/display.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t most_shown_bytes = 4000;
+constexpr std::size_t most_pending_bytes = std::size_t{64} << 20;
+constexpr std::size_t small_input = 64 << 10;
+
+/// (help …) gives text for people.
+bool asks_for_help(const lang::value& form) {
+    if (!form.is(lang::kind::list) || form.length() == 0) return false;
+    const lang::value& head = lang::list_items(form)[0];
+    return head.is(lang::kind::symbol) && lang::symbol_name(head) == "help";
+}
+
+} // namespace
+
+repl_session::repl_session(parts given) : parts_(given) {
+    for (const char* name : {"*1", "*2", "*3", "*e"}) parts_.world->define(name, {});
+}
+
+// ---------------------------------------------------------------- reading
+
+exit_code repl_session::run(line_reader& lines) {
+    bool terminated = false;
+    while (!leaving_) {
+        const line_read next = lines.next(!pending_.empty());
+        terminated = next.how == line_read::outcome::terminated;
+        if (terminated) break;
+        if (next.how == line_read::outcome::interrupted) {
+            pending_.clear();
+        } else if (next.how == line_read::outcome::end) {
+            at_end();
+            break;
+        } else {
+            take_line(next.text);
+            terminated = parts_.runs->terminated();
+            if (terminated) break;
+        }
+    }
+    if (terminated) return exit_code::interrupted;
+    return failed_ && !parts_.interactive ? exit_code::failed : exit_code::done;
+}
+
+void repl_session::take_line(const std::string& line) {
+    const std::size_t number = next_line_++;
+    const bool colon = line.starts_with(':');
+    // A long expression is not read again from its beginning for every line that comes.
+    const auto wait_for_more = [&] {
+        return !parts_.interactive && pending_.size() > small_input &&
+               pending_.size() < looked_at_ + looked_at_ / 8;
+    };
+    if (colon && !pending_.empty() && wait_for_more()) (void)evaluate_pending();
+    if (colon && pending_.empty()) return run_command(line);
+    if (pending_.empty()) {
+        first_line_ = number;
+        looked_at_ = 0;
+    }
+    pending_ += line + "\n";
+    if (wait_for_more()) return;
+    if (!evaluate_pending() && pending_.size() > most_pending_bytes) {
+        pending_.clear();
+        tell_mistake("an expression of more than 64 MB was dropped");
+    }
+}
+
+/// False when the text so far is only the beginning of something.
+bool repl_session::evaluate_pending() {
+    looked_at_ = pending_.size();
+    const auto look = lang::read_all(parts_.world->memory(), pending_);
+    if (!look && lang::needs_more_input(look.error())) return false;
+    const std::string text = std::exchange(pending_, {});
+    (void)evaluate_text(parts_.interactive ? "<repl>" : "<stdin>", text, first_line_, showing::all);
+    return true;
+}
+
+/// What is still open when the input ends is an error.
+void repl_session::at_end() {
+    if (pending_.empty()) return;
+    const std::string text = std::exchange(pending_, {});
+    if (parts_.interactive) return;
+    (void)evaluate_text("<stdin>", text, first_line_, showing::all);
+}
+
+// ---------------------------------------------------------------- evaluating
+
+bool repl_session::load(const std::string& path) {
+    const auto text = read_input_file(path);
+    if (!text) {
+        tell(text.error());
+        return false;
+    }
+    return evaluate_text(path, *text, 1, showing::last);
+}
+
+bool repl_session::evaluate_text(const std::string& name, const std::string& text,
+                                 std::size_t first_line, showing what) {
+    host::session& world = *parts_.world;
+    const std::uint32_t position =
+        world.world().sources().add(name, text, static_cast<std::uint32_t>(first_line));
+    lang::read_options options;
+    options.first_line = first_line;
+    auto forms = lang::read_all(world.memory(), text, position, options);
+    if (!forms) {
+        tell(std::move(forms).error());
+        return false;
+    }
+    bool good = true;
+    for (std::size_t i = 0; i < forms->size(); ++i) {
+        const bool as_text = asks_for_help((*forms)[i].content);
+        auto ended = parts_.runs->run({(*forms)[i]});
+        if (!ended) {
+            good = false;
+            tell(std::move(ended).error());
+            // A script goes on, as if each expression had come by itself; people look first.
+            if (parts_.interactive || what == showing::last) break;
+        } else {
+            keep(*ended);
+            if (what == showing::all || i + 1 == forms->size()) show(*ended, as_text);
+        }
+        if (parts_.runs->terminated()) break;
+    }
+    return good;
+}
+
+/// The last values, newest first.
+void repl_session::keep(const lang::value& content) {
+    host::session& world = *parts_.world;
+    world.define("*3", world.global("*2").value_or(lang::value()));
+    world.define("*2", world.global("*1").value_or(lang::value()));
+    world.define("*1", content);
+}
+
+// ---------------------------------------------------------------- showing
+
+void repl_session::show(const lang::value& content, bool as_text) {
+    if (as_text && content.is(lang::kind::string)) {
+        parts_.output->out(lang::string_bytes(content));
+        return;
+    }
+    const console_traits& traits = parts_.output->traits();
+    const std::size_t most = parts_.interactive ? most_shown_bytes : SIZE_MAX;
+    const shown_value made = show_value(content, most, traits.out_is_terminal && traits.colour);
+    parts_.output->out(made.text + "\n");
+    if (made.was_cut) parts_.output->out("cut: :last shows all of it\n");
+}
+
+void repl_session::tell(error failure) {
+    failed_ = true;
+    failure = with_model_hint(std::move(failure), parts_.tools->has_models());
+    host::session& world = *parts_.world;
+    world.define("*e", lang::describe_error(world.world(), failure));
+    if (failure.cancelled_because() == cancel_reason::user) {
+        const call_counts& counts = parts_.tools->counts();
+        parts_.output->err("interrupted" + (counts.any() ? ": " + counts.summary() : "") + "\n");
+        return;
+    }
+    parts_.output->err(world.render(failure, parts_.output->err_in_colour()));
+}
+
+void repl_session::tell_mistake(const std::string& message, const std::string& hint) {
+    failed_ = true;
+    error failure(errc::invalid_argument, message);
+    if (!hint.empty()) failure = std::move(failure).with_hint(hint);
+    (void)tell_usage_error(failure, false, *parts_.output);
+}
+
+} // namespace heddle::cli

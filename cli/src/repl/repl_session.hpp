@@ -1,0 +1,75 @@
+// A session at a prompt: lines in, values out.
+#pragma once
+
+#include "console.hpp"
+#include "exit_code.hpp"
+#include "options.hpp"
+#include "repl/evaluator.hpp"
+#include "repl/line_reader.hpp"
+#include "wiring.hpp"
+
+#include <heddle/host/session.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// Collects lines to expressions, evaluates them and shows their values; knows the commands that
+/// begin with a colon. `*1`, `*2`, `*3` are the last values and `*e` the last error, as catch binds it.
+/// What it is given outlives it.
+class repl_session {
+public:
+    struct parts {
+        workshop* tools = nullptr;
+        host::session* world = nullptr;
+        evaluator* runs = nullptr;
+        console* output = nullptr;
+        bool interactive = false;
+    };
+    explicit repl_session(parts given);
+
+    /// Evaluates a file; its last value is shown. False when it failed.
+    bool load(const std::string& path);
+    /// Reads until the end of the input, :quit or SIGTERM.
+    [[nodiscard]] exit_code run(line_reader& lines);
+
+    /// With their colons, for completion.
+    [[nodiscard]] static std::span<const std::string_view> command_names() noexcept;
+
+private:
+    struct command;
+    [[nodiscard]] static std::span<const command> commands() noexcept;
+
+    void take_line(const std::string& line);
+    bool evaluate_pending();
+    void at_end();
+    void run_command(std::string_view line);
+    void help(std::string_view rest);
+    void doc(std::string_view rest);
+    void load_file(std::string_view rest);
+    void time(std::string_view rest);
+    void last(std::string_view rest);
+    void quit(std::string_view rest);
+
+    enum class showing { all, last };
+    /// False when an expression failed.
+    bool evaluate_text(const std::string& name, const std::string& text, std::size_t first_line,
+                       showing what);
+    void show(const lang::value& content, bool as_text);
+    void keep(const lang::value& content);
+    void tell(error failure);
+    void tell_mistake(const std::string& message, const std::string& hint = {});
+
+    parts parts_;
+    std::string pending_;        ///< lines of an expression that is not complete
+    std::size_t first_line_ = 1; ///< of `pending_` in the input
+    std::size_t next_line_ = 1;
+    std::size_t looked_at_ = 0; ///< bytes of `pending_` when it was read last
+    bool leaving_ = false;
+    bool failed_ = false;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,78 @@
+#include "repl/signal_pipe.hpp"
+
+#include "exit_code.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+
+namespace heddle::cli {
+
+namespace {
+
+// What a signal handler can reach is static.
+std::atomic<int> pipe_to_write{-1};
+std::atomic<bool> ends_at_once{false};
+
+extern "C" void note_signal(int signal) {
+    if (ends_at_once && signal != SIGWINCH) ::_exit(static_cast<int>(exit_code::interrupted));
+    const int errno_before = errno;
+    const auto byte = static_cast<unsigned char>(signal);
+    // When the pipe is full there are signals enough in it.
+    (void)!::write(pipe_to_write, &byte, 1);
+    errno = errno_before;
+}
+
+} // namespace
+
+signal_pipe::signal_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error("pipe");
+    read_ = ends[0];
+    write_ = ends[1];
+    pipe_to_write = write_;
+    struct sigaction action {};
+    action.sa_handler = note_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGINT, SIGTERM, SIGWINCH}) {
+        ::sigaction(signal, &action, &before_[signal]);
+    }
+}
+
+signal_pipe::~signal_pipe() {
+    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
+    ends_at_once = false;
+    pipe_to_write = -1;
+    ::close(read_);
+    ::close(write_);
+}
+
+int signal_pipe::take() noexcept {
+    unsigned char byte = 0;
+    return ::read(read_, &byte, 1) == 1 ? byte : 0;
+}
+
+void signal_pipe::end_at_once(bool on) noexcept { ends_at_once = on; }
+
+signal_pipe::woken_by signal_pipe::wait(int input) {
+    for (;;) {
+        std::array<pollfd, 2> watched{pollfd{read_, POLLIN, 0}, pollfd{input, POLLIN, 0}};
+        if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+            return woken_by::input;
+        switch (take()) {
+        case SIGINT: return woken_by::interrupt;
+        case SIGTERM: return woken_by::leave;
+        case SIGWINCH: return woken_by::resize;
+        default: break;
+        }
+        if (watched[1].revents != 0) return woken_by::input;
+    }
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,32 @@
+// The language with all its names and nothing behind them, for commands that run nothing.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/host/session.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <memory>
+
+namespace heddle::cli {
+
+/// A session that is never run: no models, no files, no network.
+class still_world {
+public:
+    /// Errors: none expected.
+    [[nodiscard]] static result<std::unique_ptr<still_world>> create();
+
+    [[nodiscard]] lang::realm& realm() noexcept { return session_->world(); }
+
+private:
+    still_world() : loop_(context_) {}
+
+    boost::asio::io_context context_{1};
+    coro::event_loop loop_;
+    std::unique_ptr<host::engine> engine_;
+    std::unique_ptr<host::session> session_;
+};
+
+} // namespace heddle::cli

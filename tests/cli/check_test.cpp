@@ -1,0 +1,168 @@
+// `heddle check` and `heddle dump`: reports, JSON, exit codes.
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
+
+#include <filesystem>
+#include <sstream>
+
+namespace heddle::cli_test {
+namespace {
+
+namespace json = boost::json;
+
+class check : public testing::Test {
+protected:
+    static child_options with_input(std::string text) {
+        child_options options;
+        options.input = std::move(text);
+        return options;
+    }
+    scratch_directory scratch;
+};
+using dump = check;
+
+TEST_F(check, says_nothing_about_a_good_file) {
+    const auto ended = run_heddle({"check", scratch.file("a.heddle", "(define (main) 1)")});
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(ended.out + ended.err, "");
+    EXPECT_EQ(run_heddle({"check", scratch.file("empty", "")}).code, 0);
+}
+
+TEST_F(check, shows_each_problem_with_its_line_and_a_count) {
+    const auto file = scratch.file("a.heddle", "(define (f x)\n  (+ x y))\n(f)\n");
+    const auto ended = run_heddle({"check", file});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.err, "");
+    EXPECT_EQ(ended.out,
+              "error: unknown name 'y'\n"
+              "   --> " +
+                  file +
+                  ":2:8\n"
+                  " 2 |   (+ x y))\n"
+                  "   |        ^\n"
+                  "hint: define it, or if it comes from elsewhere say so with "
+                  "--extern y\n"
+                  "error: 'f' takes 1 argument, not 0\n"
+                  "   --> " +
+                  file +
+                  ":3:1\n"
+                  " 3 | (f)\n"
+                  "   | ^^^\n"
+                  "2 errors, 0 warnings\n");
+}
+
+TEST_F(check, writes_an_object_a_line_for_editors) {
+    const auto ended =
+        run_heddle({"check", "--json", "-"}, with_input("(let ((a 1))\n  (totl a))\n(if 1)"));
+    EXPECT_EQ(ended.code, 1);
+    std::istringstream lines(ended.out);
+    std::vector<json::object> found;
+    for (std::string line; std::getline(lines, line);)
+        found.push_back(json::parse(line).as_object());
+    ASSERT_EQ(found.size(), 2U) << ended.out;
+    EXPECT_EQ(found[0].at("file"), "<stdin>");
+    EXPECT_EQ(found[0].at("line"), 2);
+    EXPECT_EQ(found[0].at("column"), 4);
+    EXPECT_EQ(found[0].at("end").at("line"), 2);
+    EXPECT_EQ(found[0].at("end").at("column"), 8);
+    EXPECT_EQ(found[0].at("severity"), "error");
+    EXPECT_EQ(found[0].at("code"), "unknown-name");
+    EXPECT_EQ(found[0].at("message"), "unknown name 'totl'");
+    EXPECT_TRUE(found[0].contains("hint"));
+    EXPECT_EQ(found[1].at("code"), "malformed-form");
+}
+
+TEST_F(check, warnings_alone_are_0_unless_strict) {
+    const auto file = scratch.file("a.heddle", "(let ((a 1)) 2)");
+    const auto ended = run_heddle({"check", file});
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_NE(ended.out.find("warning: 'a' is never used"), std::string::npos) << ended.out;
+    EXPECT_EQ(run_heddle({"check", "--strict", file}).code, 1);
+}
+
+TEST_F(check, externs_are_known) {
+    const auto file = scratch.file("a.heddle", "(user:plan (goal 1)) (search \"x\")");
+    EXPECT_EQ(run_heddle({"check", file}).code, 1);
+    EXPECT_EQ(run_heddle({"check", "--extern", "user:plan", "--extern", "search", file}).code, 0);
+}
+
+TEST_F(check, checks_tasks_and_their_calls) {
+    const auto ended = run_heddle({"check", "--json", "-"},
+                                  with_input("(defatom plan (params goal style)\n"
+                                             "  (instructions \"{{goal}} {{stile}} {{style}}\")\n"
+                                             "  (temprature 1)\n"
+                                             "  (model 3))\n"
+                                             "(plan (goal 1))\n"
+                                             "(plan 1 2 3)\n"
+                                             "(call-atomic-task 'plan (gaol 1) (goal 1))\n"));
+    EXPECT_EQ(ended.code, 1);
+    for (const char* expected :
+         {"{{stile}} is no parameter of the task 'plan'", "did you mean 'style'?",
+          "there is no clause 'temprature'", "model must be a string, not 3",
+          "the task 'plan' needs 'style'", "the task 'plan' has 2 inputs, not 3",
+          "the task 'plan' has no input 'gaol'"}) {
+        EXPECT_NE(ended.out.find(expected), std::string::npos) << expected << "\n" << ended.out;
+    }
+}
+
+TEST_F(check, the_examples_are_clean) {
+    const std::filesystem::path root = HEDDLE_SOURCE_DIR;
+    std::vector<std::string> command{"check", "--strict"};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples")) {
+        if (entry.path().extension() == ".heddle") command.push_back(entry.path().string());
+    }
+    ASSERT_GE(command.size(), 6U);
+    const auto ended = run_heddle(command);
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+}
+
+TEST_F(check, never_runs_anything) {
+    const auto ended = run_heddle({"check", "-"}, with_input("(print \"ran\") (while true 1)"));
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(ended.out.find("ran"), std::string::npos);
+}
+
+TEST_F(check, tells_files_that_cannot_be_read_and_goes_on) {
+    const auto bad = scratch.file("bad.heddle", "(if)");
+    const auto ended = run_heddle({"check", scratch.path(), "/no/such/file", bad});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_NE(ended.err.find("is a directory"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.out.find("if: expects 3 parts"), std::string::npos) << ended.out;
+    const std::string binary(
+        "\x7f"
+        "ELF\x00\x01\xff",
+        7);
+    const auto of_binary = run_heddle({"check", scratch.file("a.out", binary)});
+    EXPECT_EQ(of_binary.code, 1);
+    EXPECT_NE(of_binary.out.find("U+007F"), std::string::npos) << of_binary.out;
+    EXPECT_EQ(run_heddle({"check"}).code, 2);
+}
+
+TEST_F(dump, shows_tree_listing_and_json) {
+    const auto file = scratch.file("a.heddle", "(define (f x) (+ x 1))\n(f 2)\n");
+    const auto tree = run_heddle({"dump", "ast", file});
+    EXPECT_EQ(tree.code, 0) << tree.err;
+    EXPECT_NE(tree.out.find("local x in register  ; 1:18-1:19"), std::string::npos) << tree.out;
+    const auto listing = run_heddle({"dump", "ir", file});
+    EXPECT_EQ(listing.code, 0) << listing.err;
+    EXPECT_NE(listing.out.find("function f, 1 required"), std::string::npos) << listing.out;
+    const auto object = run_heddle({"dump", "ast", "--json", "-"}, with_input("(f 1)"));
+    EXPECT_EQ(json::parse(object.out).at("kind"), "sequence");
+}
+
+TEST_F(dump, runs_nothing_and_tells_mistakes) {
+    EXPECT_EQ(run_heddle({"dump", "ir", "-"}, with_input("(print \"ran\")")).out.find("ran\n"),
+              std::string::npos);
+    const auto wrong = run_heddle({"dump", "ast", "-"}, with_input("(if 1)"));
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_NE(wrong.err.find("if: expects 3 parts"), std::string::npos) << wrong.err;
+    EXPECT_EQ(run_heddle({"dump", "ast", scratch.path()}).code, 2);
+    EXPECT_EQ(run_heddle({"dump", "words", "-"}).code, 2);
+    EXPECT_EQ(run_heddle({"dump"}).code, 2);
+}
+
+} // namespace
+} // namespace heddle::cli_test

@@ -1,0 +1,13 @@
+// Programs through reader, compiler, verifier and machine, under several schedules.
+#include "program_check.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static heddle::fuzzing::program_check check;
+    const std::string problem = check.run({data, size});
+    if (problem.empty()) return 0;
+    std::fputs(problem.c_str(), stderr);
+    std::abort();
+}

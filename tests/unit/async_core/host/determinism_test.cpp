@@ -1,0 +1,215 @@
+// Virtual time, and schedules that a seed decides.
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <set>
+
+namespace heddle::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A session of its own on a loop whose time is virtual.
+class quick_world {
+public:
+    quick_world() {
+        engine_parts parts;
+        parts.print = [this](std::string_view text) { printed += text; };
+        parts.random_seed = 7;
+        engine_ = std::make_unique<engine>(loop, std::move(parts));
+        session_ = *engine_->new_session();
+    }
+
+    /// The written value, or "Kind: message".
+    std::string run(const std::string& text, run_options options = {}) {
+        std::optional<result<lang::value>> ended;
+        coro::spawn(loop, evaluate(session_.get(), text, options, &ended),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+        loop.run();
+        if (!ended) return "not ended";
+        if (*ended) return lang::print_value(**ended);
+        return std::string(lang::error_kind_name(ended->error())) + ": " + ended->error().message();
+    }
+
+    boost::asio::io_context context{1};
+    coro::event_loop loop{context, coro::event_loop::time::virtual_};
+    std::string printed;
+
+private:
+    static coro::task<void> evaluate(session* on, std::string text, run_options options,
+                                     std::optional<result<lang::value>>* out) {
+        result<lang::value> ended = co_await on->evaluate("test", std::move(text), options);
+        out->emplace(std::move(ended));
+    }
+    std::unique_ptr<engine> engine_;
+    std::unique_ptr<session> session_;
+};
+
+TEST(virtual_time, passes_only_while_nothing_is_ready) {
+    quick_world world;
+    const auto began = std::chrono::steady_clock::now();
+    const auto virtual_began = world.loop.now();
+    EXPECT_EQ(world.run("(map (lambda (i) (sleep (* i 100)) i) (range 11))"),
+              "(0 1 2 3 4 5 6 7 8 9 10)");
+    const auto passed = world.loop.now() - virtual_began;
+    EXPECT_GE(passed, 1000s);
+    EXPECT_LT(passed, 1001s);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 30s); // of real time: hardly any
+}
+
+TEST(virtual_time, now_follows_it_and_begins_at_the_same_date) {
+    quick_world world;
+    EXPECT_EQ(
+        world.run("(let ((began (now))) (sleep 1000)"
+                  " (let ((passed (- (now) began))) (and (>= passed 1000) (< passed 1001))))"),
+        "true");
+    quick_world other;
+    EXPECT_EQ(other.run("(floor (now))"), "946684800");
+}
+
+TEST(virtual_time, timers_fire_in_their_order) {
+    quick_world world;
+    EXPECT_EQ(world.run("(progn (parallel (progn (sleep 30) (print 3)) (progn (sleep 10) (print 1))"
+                        "                 (progn (sleep 20) (print 2))) nil)"),
+              "nil");
+    EXPECT_EQ(world.printed, "1\n2\n3\n");
+}
+
+TEST(virtual_time, deadline_reaches_a_computation_that_never_waits) {
+    quick_world world;
+    run_options options;
+    options.until = coro::deadline(world.loop.now() + 50ms);
+    EXPECT_EQ(world.run("(while true nil)", options).substr(0, 12), "TimeoutError");
+    EXPECT_EQ(world.run("(try (with ((timeout 0.05)) (while true nil)) (catch (e) (get e 'kind)))"),
+              "\"TimeoutError\"");
+}
+
+TEST(virtual_time, deadline_of_a_run_that_sleeps) {
+    quick_world world;
+    run_options options;
+    options.until = coro::deadline(world.loop.now() + 10s);
+    EXPECT_EQ(world.run("(sleep 1000)", options).substr(0, 12), "TimeoutError");
+    EXPECT_LT(world.loop.now().time_since_epoch(), 1h + 11s);
+}
+
+TEST(virtual_time, run_ends_when_a_coroutine_is_parked_for_good) {
+    boost::asio::io_context context{1};
+    coro::event_loop loop(context, coro::event_loop::time::virtual_);
+    coro::wait_point never;
+    bool ended = false;
+    struct parked {
+        static coro::task<void> wait(coro::wait_point* point, coro::event_loop* on, bool* out) {
+            const coro::wake woken = co_await point->wait(coro::call_context{on, nullptr, {}});
+            *out = woken == coro::wake::notified;
+        }
+    };
+    coro::spawn(loop, parked::wait(&never, &loop, &ended), [](std::exception_ptr) {});
+    loop.run();
+    EXPECT_FALSE(ended);
+    never.notify();
+    loop.run();
+    EXPECT_TRUE(ended);
+}
+
+// ---------------------------------------------------------------- schedules
+
+constexpr const char* order_of_printing =
+    "(progn (map (lambda (i) (sleep 1) (print i)) (range 6)) nil)";
+
+std::string printed_with(std::uint64_t seed) {
+    quick_world world;
+    run_options options;
+    options.schedule_seed = seed;
+    EXPECT_EQ(world.run(order_of_printing, options), "nil");
+    return world.printed;
+}
+
+TEST(schedule_seed, zero_is_first_come_first_served) {
+    EXPECT_EQ(printed_with(0), "0\n1\n2\n3\n4\n5\n");
+}
+
+TEST(schedule_seed, same_seed_gives_the_same_order_and_others_other_orders) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        const std::string printed = printed_with(seed);
+        ASSERT_EQ(printed_with(seed), printed) << "seed " << seed;
+        orders.insert(printed);
+    }
+    EXPECT_GE(orders.size(), 20U);
+}
+
+struct invariant {
+    const char* what;
+    const char* program;
+    const char* value;
+};
+
+/// What must hold whatever the order of events.
+constexpr invariant invariants[] = {
+    {"map keeps the order of its input",
+     "(map (lambda (i) (sleep (/ (modulo (* i 7) 5) 100)) (* i i)) (range 12))",
+     "(0 1 4 9 16 25 36 49 64 81 100 121)"},
+    {"no branch is lost, none runs twice",
+     "(let ((count 0) (seen (dict)))"
+     " (for-each (lambda (i) (sleep 0) (set! count (+ count 1))"
+     "             (set! seen (put seen (number->string i) true))) (range 20))"
+     " (list count (length (keys seen))))",
+     "(20 20)"},
+    {"the bound on branches holds, and is reached",
+     "(let ((running 0) (most 0))"
+     " (with ((concurrency 3))"
+     "   (map (lambda (i) (set! running (+ running 1)) (set! most (max most running))"
+     "          (sleep 0.01) (set! running (- running 1))) (range 15)))"
+     " (list running most))",
+     "(0 3)"},
+    {"nested maps share the bound and end",
+     "(with ((concurrency 2))"
+     "  (map (lambda (i) (reduce + 0 (map (lambda (j) (sleep 0.01) (* i j)) (range 4)))) (range "
+     "4)))",
+     "(0 6 12 18)"},
+    {"finally runs once for each branch, also when siblings are cancelled",
+     "(let ((begun 0) (ended 0))"
+     " (try (map (lambda (i) (set! begun (+ begun 1))"
+     "             (try (progn (sleep 0.01) (when (= i 5) (error \"five\")) (sleep 10))"
+     "               (finally (sleep 0.01) (set! ended (+ ended 1))))) (range 9))"
+     "   (catch (e) nil))"
+     " (= begun ended))",
+     "true"},
+    {"the first error is raised and named",
+     "(try (parallel (progn (sleep 0.02) (error \"late\")) (progn (sleep 0.01) (error \"early\")))"
+     "  (catch (e) (get e 'message)))",
+     "\"early\""},
+    {"failures are data in map-settled",
+     "(map (lambda (r) (get r 'ok))"
+     "  (map-settled (lambda (i) (sleep 0) (if (= (modulo i 3) 0) (error \"no\") i)) (range 6)))",
+     "(false true true false true true)"},
+    {"a branch keeps the order of its own steps",
+     "(map (lambda (i) (let ((steps '()))"
+     "       (sleep 0) (set! steps (append steps '(a))) (sleep 0) (set! steps (append steps '(b)))"
+     "       (parallel (progn (sleep 0) 1) 2) (append steps '(c)))) (range 3))",
+     "((a b c) (a b c) (a b c))"},
+};
+
+TEST(schedule_seed, invariants_hold_over_200_seeds) {
+    for (const invariant& each : invariants) {
+        for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+            quick_world world;
+            run_options options;
+            options.schedule_seed = seed;
+            options.slice = seed % 2 == 0 ? 3 : 2000; // also cut computations short
+            ASSERT_EQ(world.run(each.program, options), each.value)
+                << each.what << ", seed " << seed;
+        }
+    }
+}
+
+} // namespace
+} // namespace heddle::host

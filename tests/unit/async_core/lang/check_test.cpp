@@ -1,0 +1,210 @@
+#include <heddle/lang/check.hpp>
+
+#include <heddle/lang/prelude.hpp>
+
+#include "layout_sources.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace heddle::lang {
+namespace {
+
+/// The problems of a program as lines "code line:column message".
+class check : public ::testing::Test {
+protected:
+    [[nodiscard]] std::vector<std::string> problems(const std::string& text,
+                                                    const check_options& options = {}) {
+        realm world;
+        EXPECT_TRUE(load_prelude(world));
+        const std::uint32_t position = world.sources().add("p", text);
+        std::vector<std::string> lines;
+        hints.clear();
+        for (const problem& each : check_program(world, text, position, options)) {
+            const source_location place = world.sources().locate(each.span);
+            lines.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
+                            std::to_string(place.column) + " " + each.message);
+            hints.push_back(each.hint);
+            is_error.push_back(each.level == severity::error);
+        }
+        return lines;
+    }
+    using lines = std::vector<std::string>;
+    std::vector<std::string> hints;
+    std::vector<bool> is_error;
+};
+
+TEST_F(check, finds_nothing_in_good_programs) {
+    for (const char* good :
+         {"", "; nothing", "(define (f x) (if x (f (- x 1)) 0)) (f 3)",
+          "(map (lambda (x) (* x x)) '(1 2))", "(define (a) (b)) (define (b) (a))",
+          "(let next ((i 0)) (if (< i 3) (next (+ i 1)) i))",
+          "(cond ((f) 1) (true 2)) (define (f) 1)", "(let ((_unused 1)) 2)",
+          "(try (error \"x\") (catch (e) 1))", "(case 1 (1 2) (else 3))",
+          "(defmacro m (x) `(let ((tmp ,x)) tmp)) (m 1)", "(while true (f)) (define (f) 1)",
+          "(letrec ((a (lambda (n) (b n))) (b (lambda (n) (a n)))) (a 1))", "'(anything (if) here)",
+          "(lambda (list) list)", "(define x 1) (set! x 2)", "(let ((x 1)) (eval 'x))",
+          "(let* ((a 1) (b (+ a 1))) b)",
+          "(define (f &optional a . b) (list a b)) (f) (f 1 2 3)"}) {
+        EXPECT_EQ(problems(good), lines{}) << good;
+    }
+}
+
+TEST_F(check, tells_every_malformed_form) {
+    EXPECT_EQ(
+        problems("(if 1 2)\n(define (f) (when))\n(let ((a)) (unless))"),
+        (lines{"malformed-form 1:1 if: expects 3 parts (condition, then, else), got 2",
+               "malformed-form 2:13 when: expects a condition and at least one expression",
+               "malformed-form 3:7 let: a binding must be (name value), not (a)",
+               "malformed-form 3:12 unless: expects a condition and at least one expression"}));
+    EXPECT_EQ(problems("(cond (true (if)) (else 1) (false 2))").size(), 2U);
+    EXPECT_EQ(problems("(director-evaluator-loop (max-iterations 1) (directr f))"),
+              (lines{"malformed-form 1:45 director-evaluator-loop: unknown clause 'directr'"}));
+    EXPECT_EQ(hints[0], "did you mean 'director'?");
+}
+
+TEST_F(check, nested_failures_stay_cheap) {
+    std::string text;
+    for (int i = 0; i < 200; ++i) text += "(set! + (if ";
+    text += "1";
+    for (int i = 0; i < 200; ++i) text += "))";
+    EXPECT_GE(problems(text).size(), 100U);
+    EXPECT_LE(problems(text).size(), 400U);
+}
+
+TEST_F(check, names_are_known_or_suggested) {
+    EXPECT_EQ(problems("(define (total xs) (reduce + 0 xs))\n(totl '(1))"),
+              (lines{"unknown-name 2:2 unknown name 'totl'"}));
+    EXPECT_EQ(hints[0], "did you mean 'total'?");
+    EXPECT_EQ(problems("(set! nowhere 1)"), (lines{"unknown-name 1:1 unknown name 'nowhere'"}));
+    EXPECT_EQ(problems("(define (f) (define inner 1) inner)\ninner"),
+              (lines{"unknown-name 2:1 unknown name 'inner'"}));
+    EXPECT_EQ(problems("(user:plan (goal x))"), (lines{"unknown-name 1:2 unknown name 'user:plan'",
+                                                       "unknown-name 1:18 unknown name 'x'"}));
+    check_options options;
+    options.externs = {"user:plan", "x"};
+    EXPECT_EQ(problems("(user:plan (goal x))", options), lines{});
+}
+
+TEST_F(check, what_may_come_from_elsewhere_is_a_warning) {
+    EXPECT_EQ(problems("(import \"x.heddle\")\n(helper 1)").size(), 1U);
+    EXPECT_FALSE(is_error[0]);
+    is_error.clear();
+    EXPECT_EQ(problems("(define (f text) (eval (parse text)) (g))").size(), 1U);
+    EXPECT_FALSE(is_error[0]);
+    EXPECT_EQ(problems("(import std/results) (total-tokens '()) (require-ok 1)"), lines{});
+    is_error.clear();
+    EXPECT_EQ(problems("(import std/results)\n(nobody)").size(), 1U);
+    EXPECT_TRUE(is_error[0]);
+    EXPECT_EQ(problems("(import std/resultz)"),
+              (lines{"unknown-library 1:1 there is no library std/resultz"}));
+}
+
+TEST_F(check, counts_arguments_of_known_functions) {
+    EXPECT_EQ(problems("(define (f a &optional b) (list a b))\n(f)\n(f 1 2 3)"),
+              (lines{"arity 2:1 'f' takes 1 to 2 arguments, not 0",
+                     "arity 3:1 'f' takes 1 to 2 arguments, not 3"}));
+    EXPECT_EQ(problems("(let ((g (lambda (x) x))) (g))"),
+              (lines{"arity 1:27 'g' takes 1 argument, not 0"}));
+    EXPECT_EQ(problems("(string-length)"),
+              (lines{"arity 1:1 'string-length' takes 1 argument, not 0"}));
+    EXPECT_EQ(problems("(map)"), (lines{"arity 1:1 'map' takes at least 2 arguments, not 0"}));
+    EXPECT_EQ(problems("((lambda (x) x))"),
+              (lines{"arity 1:1 this function takes 1 argument, not 0"}));
+    EXPECT_EQ(problems("(define (f) (define (g a) a) (g 1 2))"),
+              (lines{"arity 1:30 'g' takes 1 argument, not 2"}));
+}
+
+TEST_F(check, is_silent_about_functions_that_change) {
+    EXPECT_EQ(problems("(define (f a) a) (set! f (lambda () 1)) (f)"), lines{});
+    EXPECT_EQ(problems("(define (f a) a) (define (f) 1) (f)"), lines{});
+    EXPECT_EQ(problems("(let ((g (lambda (x) x))) (set! g (lambda () 1)) (g))"), lines{});
+}
+
+TEST_F(check, finds_what_is_never_reached) {
+    EXPECT_EQ(problems("(cond (true 1)\n (else 2))"),
+              (lines{"unreachable 2:8 this clause is never reached: the one before it always "
+                     "holds"}));
+    EXPECT_EQ(problems("(cond (false 1) (else 2))").size(), 1U);
+    EXPECT_EQ(problems("(cond ((list 1) 1) (nil 2))").size(), 1U);
+    EXPECT_EQ(problems("(if 0 1 2)"),
+              (lines{"constant-condition 1:5 this condition is always false"}));
+    EXPECT_EQ(problems("(when true 1)").size(), 1U);
+    EXPECT_EQ(problems("(unless true 1)").size(), 1U);
+    EXPECT_EQ(problems("(case (list) (1 2) ((3 1) 4))"),
+              (lines{"unreachable 1:24 the key 1 appears twice: the first clause takes it"}));
+    EXPECT_EQ(problems("(define (f) (error \"x\") 2)").size(), 1U);
+}
+
+TEST_F(check, finds_bindings_that_nothing_reads) {
+    EXPECT_EQ(problems("(let ((a 1) (b 2)) b)"), (lines{"unused-binding 1:8 'a' is never used"}));
+    EXPECT_EQ(problems("(define (f) (define (g) 1) 2)"),
+              (lines{"unused-binding 1:22 'g' is never used"}));
+    EXPECT_EQ(problems("(let* ((a 1) (b a)) 1)"), (lines{"unused-binding 1:15 'b' is never used"}));
+    EXPECT_EQ(problems("(let loop ((i 0) (k 1)) (if (< i 3) (loop (+ i 1) 2) i))"),
+              (lines{"unused-binding 1:19 'k' is never used"}));
+    EXPECT_EQ(problems("(let ((a 1)) (if))").size(), 1U) << "the form that is wrong may use it";
+}
+
+TEST_F(check, finds_hidden_primitives) {
+    EXPECT_EQ(problems("(let ((list 1)) list)"),
+              (lines{"shadowed-primitive 1:8 'list' hides the primitive of that name"}));
+    EXPECT_EQ(problems("(define (filter x) x)"),
+              (lines{"shadowed-primitive 1:10 'filter' hides the primitive of that name"}));
+    EXPECT_EQ(problems("(lambda (list) (list 1))"),
+              (lines{"shadowed-primitive 1:10 'list' hides the primitive of that name"}));
+}
+
+TEST_F(check, goes_on_after_syntax_errors) {
+    EXPECT_EQ(problems("(define (broken x) (+ x 1)\n\n(define (two) \"\\q\")\n(define (three)\n"
+                       "  (if 1))\n(four))\n(unknown)"),
+              (lines{"syntax 1:1 unbalanced (: the list opened at line 1, column 1 is never closed",
+                     "syntax 3:16 bad escape \\q in a string",
+                     "malformed-form 5:3 if: expects 3 parts (condition, then, else), got 1",
+                     "syntax 6:7 unbalanced ): no list is open at line 6, column 7"}));
+    EXPECT_EQ(problems("\xff").size(), 1U);
+    EXPECT_EQ(problems("(f \"abc").size(), 1U);
+}
+
+TEST_F(check, stands_long_chains_and_deep_nesting) {
+    std::string chain = "(define (f x) (cond ";
+    for (int i = 0; i < 3000; ++i) chain += "((= x " + std::to_string(i) + ") 1)\n";
+    EXPECT_EQ(problems(chain + "))"), lines{});
+    std::string deep;
+    for (int i = 0; i < 3000; ++i) deep += "(list ";
+    deep += "nobody";
+    deep += std::string(3000, ')');
+    EXPECT_EQ(problems(deep).size(), 1U);
+}
+
+TEST_F(check, says_when_there_are_too_many) {
+    std::string text;
+    for (int i = 0; i < 3000; ++i) text += "(nobody" + std::to_string(i) + ")\n";
+    const auto found = problems(text);
+    ASSERT_EQ(found.size(), 1001U);
+    EXPECT_EQ(found.back(), "too-many 0:0 2000 more problems are not shown");
+}
+
+TEST_F(check, has_something_to_say_about_whatever_it_is_given) {
+    for (std::uint32_t seed = 0; seed < 1500; ++seed) {
+        const std::string text = generated_source(seed);
+        realm world;
+        ASSERT_TRUE(load_prelude(world));
+        const std::uint32_t position = world.sources().add("p", text);
+        for (const problem& each : check_program(world, text, position)) {
+            EXPECT_FALSE(each.message.empty()) << text;
+            EXPECT_LE(each.span.end, position + text.size()) << text;
+        }
+    }
+}
+
+TEST_F(check, expands_macros_within_bounds) {
+    const auto found = problems("(defmacro spin (x) (while true x))\n(spin 1)");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].substr(0, 6), "limit ") << found[0];
+}
+
+} // namespace
+} // namespace heddle::lang

@@ -1,0 +1,150 @@
+// Docstrings, describe, (help …), and the table of forms.
+#include "lang_world.hpp"
+
+#include "lang/compile/form_docs.hpp"
+
+#include <heddle/lang/help.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace heddle::lang::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(docstring, is_taken_apart) {
+    const docstring read = parse_docstring(
+        "Adds things. It takes\n   any? number\n   of them.\n\n"
+        "   Second paragraph.\n\n"
+        "   (add 1 2) => 3\n   (add\n     1) => 1");
+    EXPECT_EQ(read.summary, "Adds things.");
+    EXPECT_EQ(read.details, "It takes any? number of them.\n\nSecond paragraph.");
+    EXPECT_THAT(read.examples, ElementsAre("(add 1 2) => 3", "(add\n1) => 1"));
+}
+
+TEST(docstring, with_a_bracket_in_its_prose_keeps_it) {
+    const docstring read = parse_docstring("One\n(see above), and then.\n(f) => 1");
+    EXPECT_EQ(read.summary, "One (see above), and then.");
+    EXPECT_THAT(read.examples, ElementsAre("(f) => 1"));
+    EXPECT_EQ(parse_docstring("").summary, "");
+    EXPECT_EQ(parse_docstring("Is it any? or all? Yes").summary, "Is it any? or all?");
+}
+
+TEST(docstring, of_many_brackets_is_read_quickly) {
+    std::string text;
+    for (int i = 0; i < 200'000; ++i) text += "(\n";
+    EXPECT_THAT(parse_docstring(text).examples, IsEmpty());
+}
+
+TEST(docstring, is_not_evaluated_and_a_lone_string_is_a_value) {
+    lang_world world;
+    EXPECT_EQ(world.shown("(define (f x) \"Doubles x.\" (* 2 x)) (f 4)"), "8");
+    EXPECT_EQ(world.shown("(define (g) \"value\") (g)"), "\"value\"");
+    EXPECT_EQ(world.shown("((lambda () \"doc\" 1))"), "1");
+    EXPECT_EQ(world.shown("(define h (lambda () \"Doc of h.\" \"value\")) (h)"), "\"value\"");
+    EXPECT_EQ(describe(world.world, "f")->summary, "Doubles x.");
+    EXPECT_EQ(describe(world.world, "g")->summary, "");
+    EXPECT_EQ(describe(world.world, "h")->summary, "Doc of h.");
+}
+
+TEST(describe, knows_what_a_name_is) {
+    lang_world world;
+    (void)world.run(
+        "(define (f a &optional b . c) \"Does f.\" 1) (define n 42)"
+        "(defmacro m (x) \"Is x.\" x)");
+    const auto kind = [&](const char* name) { return describe(world.world, name)->kind; };
+    EXPECT_EQ(kind("if"), help_kind::special_form);
+    EXPECT_EQ(kind("+"), help_kind::primitive);
+    EXPECT_EQ(kind("pause"), help_kind::primitive);
+    EXPECT_EQ(kind("map"), help_kind::library_function);
+    EXPECT_EQ(kind("f"), help_kind::function);
+    EXPECT_EQ(kind("m"), help_kind::macro);
+    EXPECT_EQ(kind("n"), help_kind::value);
+    EXPECT_EQ(describe(world.world, "f")->usage, "(f a [b] c…)");
+    EXPECT_EQ(describe(world.world, "m")->summary, "Is x.");
+    EXPECT_EQ(describe(world.world, "n")->summary, "A integer: 42");
+}
+
+TEST(describe, prefers_what_the_program_defines) {
+    lang_world world;
+    (void)world.run("(define (map x) \"Mine.\" x)");
+    EXPECT_EQ(describe(world.world, "map")->summary, "Mine.");
+    EXPECT_THAT(describe(world.world, "map", help_reach::language)->summary,
+                StartsWith("Applies f"));
+}
+
+TEST(describe, of_an_unknown_name_suggests) {
+    lang_world world;
+    const auto found = describe(world.world, "fliter");
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().message(), "help: nothing is called 'fliter'");
+    EXPECT_THAT(found.error().info().hint, HasSubstr("'filter'"));
+    EXPECT_FALSE(describe(world.world, ""));
+    EXPECT_FALSE(describe(world.world, "%map"));
+}
+
+TEST(help, is_text_with_usage_summary_and_examples) {
+    lang_world world;
+    const auto text = [&](const std::string& program) {
+        const outcome ended = world.run(program);
+        if (ended.kind != outcome_kind::done) return ended.failure->message();
+        return std::string(string_bytes(ended.result));
+    };
+    EXPECT_EQ(text("(help 'cons)"), text("(help \"cons\")"));
+    EXPECT_EQ(text("(help 'cons)"), text("(help cons)"));
+    EXPECT_THAT(text("(help 'cons)"), StartsWith("(cons x xs)\n"));
+    EXPECT_THAT(text("(help 'cons)"), HasSubstr(" => "));
+    EXPECT_THAT(text("(help map)"), StartsWith("(map f items more…)\nApplies f to every element"));
+    EXPECT_THAT(text("(help 'let)"), StartsWith("(let ((name value)…) body…)\n(let loop-name"));
+    EXPECT_EQ(text("(define (f x) \"Gives x.\\n(f 1) => 1\" x)\n(help f)"),
+              "(f x)\nGives x.\n\n(f 1) => 1\n\nfunction defined at test:1\n");
+    EXPECT_EQ(text("(help (lambda (x) x))"),
+              "(lambda x)\nWithout documentation.\n\nfunction defined at test:1\n");
+    EXPECT_EQ(text("(help 'nothing-like-it)"), "help: nothing is called 'nothing-like-it'");
+    EXPECT_EQ(text("(help 1)"), "help: argument 1 must be a name or a function, not the integer 1");
+}
+
+TEST(help, without_a_name_lists_all_names) {
+    lang_world world;
+    const outcome ended = world.run("(define (mine) 1) (help)");
+    ASSERT_EQ(ended.kind, outcome_kind::done);
+    const std::string text(string_bytes(ended.result));
+    for (const char* name : {" if", " cons", " map", " mine", " parallel", "Special forms"})
+        EXPECT_THAT(text, HasSubstr(name));
+    EXPECT_THAT(text, Not(HasSubstr(" %")));
+}
+
+TEST(help, in_a_sandbox_tells_about_the_language_alone) {
+    lang_world world;
+    (void)world.run("(define (secret-helper) \"Hidden.\" 1)");
+    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help 'secret-helper)))"),
+                StartsWith("UnboundSymbolError"));
+    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help)))"),
+                Not(HasSubstr("secret-helper")));
+    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help 'map)))"),
+                HasSubstr("Applies f"));
+}
+
+TEST(form_docs, have_a_row_for_every_form) {
+    std::set<std::string_view> forms;
+    for (const std::string_view name : special_form_names()) {
+        if (name.front() != '%') forms.insert(name);
+    }
+    std::set<std::string_view> documented;
+    for (const form_doc& row : form_docs()) {
+        EXPECT_TRUE(documented.insert(row.name).second) << row.name << " has two rows";
+        EXPECT_FALSE(row.usage.empty() || row.summary.empty() || row.family.empty()) << row.name;
+    }
+    EXPECT_EQ(forms, documented);
+}
+
+} // namespace
+} // namespace heddle::lang::testing

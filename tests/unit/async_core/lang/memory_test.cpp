@@ -1,0 +1,245 @@
+// What a long session holds on to, and what happens at the memory limit.
+#include "lang_world.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::lang::testing {
+namespace {
+
+constexpr std::size_t mebibyte = 1024 * 1024;
+
+struct shape {
+    const char* name;
+    const char* code; ///< evaluated for each i, then dropped
+};
+
+std::ostream& operator<<(std::ostream& out, const shape& s) { return out << s.name; }
+
+constexpr shape shapes[] = {
+    {"captures_itself", "(letrec ((f (lambda (n) (if (= n 0) f (f (- n 1)))))) (f 1))"},
+    {"named_let_escapes", "(let next ((k 0)) (if (< k 1) (lambda () (next (+ k i))) k))"},
+    {"mutual_recursion",
+     "(letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1)))))"
+     "         (odd (lambda (n) (if (= n 0) false (even (- n 1))))))"
+     "  (list even odd) (even 2))"},
+    {"stored_by_set", "(let ((keep nil)) (set! keep (lambda () keep)) keep)"},
+    {"in_a_list_in_a_cell",
+     "(let ((all '())) (set! all (cons (lambda () (length all)) all)) (length all))"},
+    {"in_a_map_in_a_cell",
+     "(let ((all (dict))) (set! all (put all \"f\" (lambda () all))) (length (keys all)))"},
+    {"in_a_try", "(try (letrec ((f (lambda () f))) (error \"out\" i)) (catch (e) (get e 'kind)))"},
+    {"caught_as_data",
+     "(let ((keep nil)) (try (progn (set! keep (lambda () keep)) (error \"no\" keep))"
+     "  (catch (e) (set! keep (get e 'data)))))"},
+    {"in_a_cleanup", "(let ((keep nil)) (try i (finally (set! keep (lambda () keep)))))"},
+    {"under_with", "(with ((concurrency 4)) (letrec ((f (lambda () f))) (f)))"},
+    {"in_branches",
+     "(let ((keep nil)) (map (lambda (x) (set! keep (lambda () (list x keep)))) '(1 2)))"},
+};
+
+class dropped_closures : public ::testing::TestWithParam<shape> {};
+
+TEST_P(dropped_closures, do_not_pile_up) {
+    lang_world session;
+    const std::string shape = GetParam().code;
+    const auto rounds = [&](int count) {
+        return "(let ((i 0)) (while (< i " + std::to_string(count) + ") (set! i (+ i 1)) " + shape +
+               ") i)";
+    };
+    ASSERT_EQ(session.shown(rounds(100)), "100");
+    session.world.memory().collect_cycles();
+    const std::size_t before = session.world.memory().used();
+    const std::size_t cells = session.world.memory().live_cells();
+    // The limit holds while it runs: a million times the smallest cycle would be 150 MiB.
+    schedule how;
+    how.memory = 16 * mebibyte;
+    EXPECT_EQ(session.shown(rounds(1'000'000), how), "1000000");
+    session.world.memory().collect_cycles();
+    EXPECT_LE(session.world.memory().used(), before + 4096); // the text of the program is new
+    EXPECT_LE(session.world.memory().live_cells(), cells);
+}
+
+INSTANTIATE_TEST_SUITE_P(memory, dropped_closures, ::testing::ValuesIn(shapes),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(memory, cycles_that_hold_much_are_freed_before_the_limit_is_declared) {
+    lang_world session;
+    schedule how;
+    how.memory = 32 * mebibyte;
+    // 2000 cycles are far from ten thousand cells, but hold 2 GB.
+    EXPECT_EQ(
+        session.shown("(let ((i 0)) (while (< i 2000) (set! i (+ i 1))"
+                      "  (let ((text (string-append (string-join (map (lambda (x) \"0123456789\")"
+                      "                                               (range 1000)) \"\") \"\"))"
+                      "        (f nil))"
+                      "    (set! f (lambda () (list f text))))) i)",
+                      how),
+        "2000");
+    EXPECT_EQ(
+        session.shown("(let ((i 0)) (while (< i 2000) (set! i (+ i 1))"
+                      "  (let ((xs (range 100000)) (f nil)) (set! f (lambda () (list f xs))))) i)",
+                      how),
+        "2000");
+}
+
+TEST(memory, collection_pays_for_itself_beside_much_live_data) {
+    lang_world session;
+    // A list of lists that a cell reaches: each collection must look at all of it.
+    const std::string program =
+        "(let ((all (map (lambda (i) (list i)) (range 200000))) (i 0))"
+        "  (define (see) all) (set! all (append all '()))"
+        "  (while (< i 300000) (set! i (+ i 1)) (let ((f nil)) (set! f (lambda () f)))) (length "
+        "(see)))";
+    EXPECT_EQ(session.shown(program), "200000");
+}
+
+struct excess {
+    const char* name;
+    const char* code;
+};
+std::ostream& operator<<(std::ostream& out, const excess& e) { return out << e.name; }
+
+constexpr excess excesses[] = {
+    {"deep_recursion", "(define (down n) (+ 1 (down n))) (down 1)"},
+    {"deep_recursion_of_wide_frames",
+     "(define (down n) (let* ((a n) (b (list a)) (c (list b)) (d (list c))) (list a b c d (down "
+     "n))))"
+     "(down 1)"},
+    {"list_by_cons", "(let next ((xs '())) (next (cons 1 xs)))"},
+    {"list_by_append", "(let next ((xs '(1))) (next (append xs xs)))"},
+    {"list_by_range", "(range 100000000)"},
+    {"string_by_append", "(let next ((s \"x\")) (next (string-append s \"yyyyyyyyyyyyyyyy\")))"},
+    {"string_by_doubling", "(let next ((s \"x\")) (next (string-append s s)))"},
+    {"map_by_put", "(let next ((i 0) (m (dict))) (next (+ i 1) (put m (number->string i) i)))"},
+    {"closures", "(let next ((i 0) (f nil)) (next (+ i 1) (lambda () (list i f))))"},
+    {"live_cycles", "(let next ((fs '())) (next (cons (letrec ((f (lambda () f))) f) fs)))"},
+    {"symbols",
+     "(let next ((i 0) (xs '()))"
+     "  (next (+ i 1) (cons (string->symbol (number->string i)) xs)))"},
+    {"results_of_map", "(map (lambda (i) (range 1000)) (range 1000000))"},
+    {"inside_finally", "(try 1 (finally (let next ((xs '())) (next (cons 1 xs)))))"},
+    {"inside_finally_after_an_error",
+     "(try (error \"x\") (finally (let next ((xs '())) (next (cons 1 xs)))))"},
+};
+
+class memory_limit : public ::testing::TestWithParam<excess> {};
+
+TEST_P(memory_limit, raises_and_gives_the_memory_back) {
+    lang_world session;
+    ASSERT_EQ(session.shown("(define kept '(1 2)) kept"), "(1 2)");
+    const std::size_t before = session.world.memory().used();
+    for (int round = 0; round < 3; ++round) {
+        schedule how;
+        how.memory = 8 * mebibyte;
+        const std::string told = session.shown(GetParam().code, how);
+        EXPECT_TRUE(told.starts_with("LimitError: ")) << told;
+        EXPECT_NE(told.find("memory"), std::string::npos) << told;
+    }
+    EXPECT_EQ(session.shown("(length (map (lambda (x) (+ x 1)) kept))"), "2");
+    session.world.memory().collect_cycles();
+    EXPECT_LE(session.world.memory().used(), before + 16 * 1024); // the programs' own data
+}
+
+INSTANTIATE_TEST_SUITE_P(memory, memory_limit, ::testing::ValuesIn(excesses),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(memory, limit_can_be_caught_and_the_program_goes_on) {
+    lang_world session;
+    schedule how;
+    how.memory = 8 * mebibyte;
+    EXPECT_EQ(session.shown("(list (try (let next ((xs '())) (next (cons 1 xs)))"
+                            "        (catch (e 'LimitError) (get e 'kind)))"
+                            "      (length (range 1000)))",
+                            how),
+              "(\"LimitError\" 1000)");
+}
+
+TEST(memory, places_of_lists_are_charged) {
+    const heap_owner memory(heap::create());
+    std::string text = "(";
+    for (int i = 0; i < 10'000; ++i) text += "1 ";
+    text += ")";
+    const auto bytes = [&](std::uint32_t position) {
+        const std::size_t before = memory->used();
+        const auto read = read_one(*memory, text, position);
+        return memory->used() - before;
+    };
+    const std::size_t nothing_left = memory->used();
+    EXPECT_GE(bytes(1), bytes(0) + 10'000 * sizeof(source_span));
+    EXPECT_EQ(memory->used(), nothing_left);
+}
+
+TEST(memory, a_million_evals_do_not_pile_up) {
+    lang_world session;
+    const auto rounds = [](int count) {
+        return "(let ((i 0)) (while (< i " + std::to_string(count) +
+               ") (set! i (+ i 1)) (eval '((lambda (x) (+ x 1)) 1))) i)";
+    };
+    ASSERT_EQ(session.shown(rounds(1000)), "1000");
+    session.world.memory().collect_cycles();
+    const std::size_t before = session.world.memory().used();
+    const std::size_t globals = session.world.global_count();
+    schedule how;
+    how.memory = 16 * mebibyte;
+    EXPECT_EQ(session.shown(rounds(1'000'000), how), "1000000");
+    session.world.memory().collect_cycles();
+    EXPECT_LE(session.world.memory().used(), before + 4096);
+    EXPECT_EQ(session.world.global_count(), globals);
+}
+
+// ---------------------------------------------------------------- steps
+
+TEST(step_limit, cannot_be_caught_for_ever) {
+    lang_world session;
+    schedule how;
+    how.steps = 10'000;
+    EXPECT_TRUE(session.shown("(while true (try (while true nil) (catch (e) nil)))", how)
+                    .starts_with("LimitError"));
+    EXPECT_TRUE(
+        session.shown("(while true (map-settled (lambda (x) (while true nil)) '(1 2)))", how)
+            .starts_with("LimitError"));
+}
+
+TEST(step_limit, cleanup_that_does_not_end_is_ended) {
+    lang_world session;
+    schedule how;
+    how.steps = 10'000;
+    how.cleanup_steps = 50'000;
+    for (const char* program :
+         {"(try (while true nil) (finally (while true nil)))",
+          "(try (error \"x\") (finally (while true nil)))",
+          "(try 1 (finally (while true (try (while true nil) (catch (e) nil)))))",
+          "(try 1 (finally (while true (try (while true nil) (finally (while true nil))))))"}) {
+        EXPECT_TRUE(session.shown(program, how).starts_with("LimitError")) << program;
+    }
+    EXPECT_EQ(session.shown("(define n 0) (try (while true nil) (finally (set! n 1)))", how)
+                  .substr(0, 10),
+              "LimitError");
+    EXPECT_EQ(session.shown("n"), "1");
+}
+
+TEST(cancellation, cleanup_that_does_not_end_is_ended) {
+    lang_world session;
+    schedule how;
+    how.slice = 100;
+    how.cancel_at = 20;
+    how.cleanup_steps = 50'000;
+    EXPECT_TRUE(session.shown("(try (while true nil) (finally (while true nil)))", how)
+                    .starts_with("CancelledError"));
+}
+
+TEST(functions, nested_deep_are_freed_without_recursion) {
+    lang_world session;
+    std::string program;
+    constexpr int depth = 5000;
+    for (int i = 0; i < depth; ++i) program += "(lambda () ";
+    program += "1" + std::string(depth, ')');
+    EXPECT_EQ(session.shown(program).substr(0, 2), "#<");
+}
+
+} // namespace
+} // namespace heddle::lang::testing

@@ -1,0 +1,426 @@
+// The workflow patterns with functions in the place of tasks, under every kind of schedule. What they
+// do with tasks and a model is in tests/unit/async_core/tasks.
+#include "lang_world.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::lang::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr auto helpers = R"(
+    (define (failed message)
+      (dict 'status "FAILED" 'content "" 'notes (dict 'error (dict 'reason "llm_error"
+                                                                   'message message))))
+    (define (done text) (dict 'status "COMPLETE" 'content text 'notes (dict)))
+    (define (answers . all) (lambda (input i) (nth all (- i 1))))
+    (define (asked n) (dict 'numbered true 'stop-early false))
+    (define (at m . ks) (map (lambda (k) (get m k)) ks))
+)";
+
+class patterns : public ::testing::TestWithParam<int> {
+protected:
+    /// Slices of any length, branches split off or not, concurrency of 64 or 1.
+    static schedule how() {
+        schedule made;
+        made.slice = GetParam() == 0 ? 2000 : 1;
+        made.split = GetParam() == 2;
+        if (GetParam() == 3) made.concurrency = 1;
+        return made;
+    }
+    void load(std::string_view module) {
+        world.run("(import std/" + std::string(module) + ")" + helpers);
+    }
+    std::string shown(const std::string& program) { return world.shown(program, how()); }
+
+    lang_world world;
+};
+
+INSTANTIATE_TEST_SUITE_P(schedules, patterns, ::testing::Values(0, 1, 2, 3));
+
+TEST_P(patterns, attempt_reads_what_a_call_gives) {
+    load("attempts");
+    EXPECT_EQ(shown("(get (attempt done \"x\") 'value)"), "\"x\"");
+    EXPECT_EQ(shown("(get (attempt (lambda () (put (done \"[1]\") 'parsedContent '(1)))) 'value)"),
+              "(1)");
+    EXPECT_EQ(shown("(at (attempt failed \"down\") 'ok 'reason 'message)"),
+              "(false \"llm_error\" \"down\")");
+    EXPECT_EQ(shown("(at (attempt (lambda () (content (failed \"down\")))) 'ok 'reason)"),
+              "(false \"llm_error\")");
+    EXPECT_EQ(shown("(attempt (lambda () (error \"mine\")))"), "UserError: mine");
+    EXPECT_THAT(shown("(attempt (lambda () (nth '() 3)))"), StartsWith("SexpEvaluationError"));
+    EXPECT_EQ(shown("(at (attempt (lambda () nil)) 'ok 'value)"), "(true nil)");
+}
+
+TEST_P(patterns, vote_counts_normalised_answers) {
+    load("voting");
+    EXPECT_EQ(shown("(at (majority-vote (answers \"No\" \"Yes.\" (done \" yes \") \"YES!\" \"no\") "
+                    "\"?\" 5 (asked 5)) 'answer 'votes 'confidence 'tie 'counts 'calls "
+                    "'stopped-early)"),
+              "(\"Yes.\" 3 0.6 false (dict \"no\" 2 \"yes\" 3) 5 false)");
+    EXPECT_EQ(shown("(at (majority-vote (answers 2 (dict 'a 1) 2) \"?\" 3 (asked 3)) 'answer "
+                    "'votes)"),
+              "(2 2)");
+    EXPECT_EQ(shown("(get (majority-vote (answers 12 19 23) \"?\" 3 (put (asked 3) 'normalise "
+                    "(lambda (n) (quotient n 10)))) 'answer)"),
+              "12");
+}
+
+TEST_P(patterns, vote_of_one_and_of_none) {
+    load("voting");
+    EXPECT_EQ(shown("(at (majority-vote (lambda (q) q) \"me\" 1) 'answer 'votes 'confidence "
+                    "'stopped-early)"),
+              "(\"me\" 1 1 false)");
+    EXPECT_EQ(shown("(majority-vote (lambda (q) q) \"me\" 0)"),
+              "SexpEvaluationError: majority-vote: the number of samples must be an integer of at "
+              "least 1, not 0");
+    EXPECT_THAT(shown("(majority-vote (lambda (q) q) \"me\" true)"),
+                StartsWith("SexpEvaluationError: majority-vote: the number of samples"));
+    EXPECT_THAT(shown("(majority-vote 'f \"me\" 2)"),
+                StartsWith("SexpEvaluationError: majority-vote: the sample must be something"));
+    EXPECT_EQ(shown("(majority-vote (lambda (q) q) \"me\" 2 (dict 'normalize 1))"),
+              "SexpEvaluationError: majority-vote: unknown option 'normalize'; known: normalise, "
+              "numbered, stop-early");
+}
+
+TEST_P(patterns, vote_of_a_tie_goes_to_the_first_sample) {
+    load("voting");
+    for (const char* order : {"(- 10 i)", "i"}) { // whoever ends first
+        EXPECT_EQ(shown("(at (majority-vote (lambda (q i) (pause " + std::string(order) +
+                        ") (nth '(b a a b) (- i 1))) \"?\" 4 (asked 4)) 'answer 'tie 'votes)"),
+                  "(b true 2)");
+    }
+}
+
+TEST_P(patterns, vote_lives_with_failures_but_not_without_answers) {
+    load("voting");
+    EXPECT_EQ(shown("(let ((v (majority-vote (answers (failed \"down\") \"a\" \"\" nil \"a\" "
+                    "\" . \") \"?\" 6 (asked 6)))) (list (at v 'answer 'votes 'confidence) (map "
+                    "(lambda (one) (at one 'number 'reason)) (get v 'failed))))"),
+              "((\"a\" 2 1) ((1 \"llm_error\") (3 \"empty_answer\") (4 \"empty_answer\") (6 "
+              "\"no_answer\")))");
+    EXPECT_EQ(shown("(majority-vote (answers (failed \"down\") (failed \"off\") (failed \"down\")) "
+                    "\"?\" 3 (asked 3))"),
+              "UserError: majority-vote: all 3 samples failed: down; off");
+    EXPECT_EQ(shown("(majority-vote (lambda (q i) (if (= i 2) (error \"a bug\") \"a\")) \"?\" 3 "
+                    "(asked 3))"),
+              "UserError: a bug");
+}
+
+TEST_P(patterns, vote_ends_the_rest_once_the_winner_is_certain) {
+    load("voting");
+    EXPECT_EQ(shown("(at (majority-vote (lambda (q i) (try (pause i) (finally (note i))) (if (= i "
+                    "2) 'no 'yes)) \"?\" 7 (dict 'numbered true)) 'answer 'votes 'calls "
+                    "'stopped-early)"),
+              "(yes 4 5 true)");
+    EXPECT_FALSE(world.stuck);
+    EXPECT_EQ(world.notes.size(), GetParam() == 3 ? 5U : 7U) << "branches in flight were cancelled";
+    EXPECT_EQ(shown("(get (majority-vote (lambda (q i) (pause i) (failed \"x\")) \"?\" 3 (dict "
+                    "'numbered true)) 'answer)"),
+              "UserError: majority-vote: all 3 samples failed: x");
+}
+
+TEST_P(patterns, vote_is_cancelled_at_any_step) {
+    for (std::int64_t k = 0; k < 60; k += 3) {
+        lang_world one;
+        one.run("(import std/voting)");
+        schedule at = how();
+        at.cancel_at = k;
+        const std::string shown = one.shown(
+            "(get (majority-vote (lambda (q i) (pause 1) 'a) \"?\" "
+            "9 (dict 'numbered true)) 'answer)",
+            at);
+        EXPECT_TRUE(shown == "a" || shown.rfind("CancelledError", 0) == 0) << k << ": " << shown;
+    }
+}
+
+TEST_P(patterns, best_of_takes_the_greatest_valid_score) {
+    load("best-of");
+    EXPECT_EQ(shown("(at (best-of (answers 'a 'b 'c) (lambda (q x) (get (dict 'a \"7/10\" 'b "
+                    "\"Score: 9\" 'c (dict 'score 8.5)) x)) \"?\" 3 (dict 'numbered true)) 'answer "
+                    "'score 'number 'calls)"),
+              "(b 9 2 6)");
+    EXPECT_EQ(shown("(at (best-of (answers 'a 'b) (lambda (q x) 5) \"?\" 2 (dict 'numbered true)) "
+                    "'answer 'number)"),
+              "(a 1)")
+        << "a tie goes to the first";
+    EXPECT_EQ(shown("(at (best-of (answers 'a 'b) (lambda (q x) (if (eq? x 'a) 1000 3)) \"?\" 2 "
+                    "(dict 'numbered true 'range '(0 10))) 'answer 'calls)"),
+              "(b 5)")
+        << "a score out of range was asked for again";
+}
+
+TEST_P(patterns, best_of_asks_again_for_garbage_and_counts_it_lowest) {
+    load("best-of");
+    EXPECT_EQ(shown("(define tried (dict)) (define (judge q x) (set! tried (put tried x (+ 1 (get "
+                    "tried x 0)))) (cond ((eq? x 'a) \"{\\\"score\\\": \\\"nine\\\"}\") ((eq? x "
+                    "'b) (if (= 1 (get tried x)) (failed \"busy\") (done \"{\\\"score\\\": "
+                    "-3}\"))) (else true)))"
+                    "(let ((b (best-of (answers 'a 'b 'c) judge \"?\" 3 (dict 'numbered true)))) "
+                    "(list (at b 'answer 'score) (map (lambda (one) (at one 'number 'score "
+                    "'tries)) (get b 'candidates))))"),
+              "((b -3) ((1 nil 2) (2 -3 2) (3 nil 2)))");
+    EXPECT_EQ(shown("(best-of (answers 'a) (lambda (q x) \"\") \"?\" 1 (dict 'numbered true))"),
+              "UserError: best-of: the judge gave no candidate a valid score: the answer is empty");
+}
+
+TEST_P(patterns, best_of_reads_scores_as_people_write_them) {
+    load("best-of");
+    const auto score = [&](const std::string& verdict) {
+        return shown("(get (best-of (lambda (q) q) (lambda (q x) " + verdict +
+                     ") \"?\" 1) 'score)");
+    };
+    EXPECT_EQ(score("\" 7.5 \""), "7.5");
+    EXPECT_EQ(score("\"+8 / 10\""), "8");
+    EXPECT_EQ(score("\"I like it.\\n**Score:** 9/10\""), "9");
+    EXPECT_EQ(score("\"The score is -2\""), "-2");
+    EXPECT_EQ(score("\"score = -0.5.\""), "-0.5");
+    EXPECT_EQ(score("(dict 'score \"6/10\")"), "6");
+    EXPECT_EQ(score("\"Well: {\\\"score\\\": 3}!\""), "3");
+    for (const char* none : {"\"7 of 10\"", "\"underscore 3\"", "\"score: high\"", "'(7)",
+                             "(dict 'points 7)", "\"99999999999999999999\"", "false"}) {
+        EXPECT_THAT(score(none), StartsWith("UserError: best-of: the judge gave no candidate"))
+            << none;
+    }
+}
+
+TEST_P(patterns, an_answer_of_any_depth_is_garbage_like_any_other) {
+    load("refine");
+    EXPECT_EQ(shown("(define deep (string-join (map (lambda (i) \"[\") (range 20000)) \"\"))"
+                    "(define closed (string-append deep (string-replace deep \"[\" \"]\")))"
+                    "(map (lambda (text) (get (refine-until (lambda (q) \"d\") (lambda (q d) text) "
+                    "(lambda (q d f) d) \"?\") 'accepted)) (list deep closed))"),
+              "(false false)");
+}
+
+TEST_P(patterns, best_of_lives_with_failures_but_not_without_candidates) {
+    load("best-of");
+    EXPECT_EQ(shown("(let ((b (best-of (answers (failed \"x\") 'b) (lambda (q x) 1) \"?\" 2 (dict "
+                    "'numbered true)))) (list (get b 'answer) (map (lambda (one) (at one 'number "
+                    "'message)) (get b 'failed))))"),
+              "(b ((1 \"x\")))");
+    EXPECT_EQ(shown("(best-of (lambda (q) (failed \"x\")) (lambda (q x) 1) \"?\" 2)"),
+              "UserError: best-of: all 2 candidates failed: x");
+    EXPECT_THAT(shown("(best-of (lambda (q) q) (lambda (q x) 1) \"?\" 0)"),
+                StartsWith("SexpEvaluationError: best-of: the number of candidates"));
+    EXPECT_THAT(shown("(best-of (lambda (q) q) (lambda (q x) 1) \"?\" 1 (dict 'range '(2 1)))"),
+                StartsWith("SexpEvaluationError: best-of: the option range"));
+}
+
+TEST_P(patterns, refine_goes_on_until_the_critic_accepts) {
+    load("refine");
+    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) (dict 'accept (>= d 3) "
+                    "'feedback \"more\")) (lambda (q d f) (+ d 1)) \"?\") 'answer 'accepted "
+                    "'rounds 'calls)"),
+              "(3 true 3 6)");
+    EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) 1) (lambda (q d) false) (lambda (q d f) (+ "
+                    "d 1)) \"?\" (dict 'max-rounds 2)))) (list (at r 'answer 'accepted 'rounds "
+                    "'calls) (map (lambda (h) (get h 'draft)) (get r 'history))))"),
+              "((2 false 2 4) (1 2))")
+        << "the last draft has been seen by the critic";
+    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) 7) (lambda (q d f) d) \"?\" "
+                    "(dict 'max-rounds 0)) 'answer 'accepted 'history)"),
+              "(1 false ())");
+    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) d) (lambda (q d f) (list d f)) "
+                    "\"?\" (dict 'accepted? list?)) 'answer 'accepted)"),
+              "((1 \"1\") true)");
+}
+
+TEST_P(patterns, refine_takes_nothing_but_true_for_acceptance) {
+    load("refine");
+    for (const char* verdict :
+         {"\"yes\"", "1", "(dict 'accept 1)", "(dict 'accept \"true\")", "'()", "\"true\"",
+          "(done \"accept: true\")", "\"{\\\"accept\\\":\"", "(dict)", "\"[true]\""}) {
+        EXPECT_EQ(
+            shown("(get (refine-until (lambda (q) \"d\") (lambda (q d) " + std::string(verdict) +
+                  ") (lambda (q d f) (if (string? f) d (nth f 1))) \"?\") 'accepted)"),
+            "false")
+            << verdict;
+    }
+    EXPECT_EQ(shown("(get (refine-until (lambda (q) \"d\") (lambda (q d) (done \"Fine. ```json\\n"
+                    "{\\\"accept\\\": true}\\n```\")) list \"?\") 'accepted)"),
+              "true");
+}
+
+TEST_P(patterns, refine_lives_with_failures_of_critic_and_reviser) {
+    load("refine");
+    EXPECT_EQ(shown("(define n 0) (define (flaky x) (set! n (+ n 1)) (if (= n 1) (failed \"busy\") "
+                    "x)) (let ((r (refine-until (lambda (q) \"d\") (lambda (q d) (flaky (string=? "
+                    "d \"e\"))) (lambda (q d f) \"e\") \"?\"))) (list (at r 'answer 'accepted) "
+                    "(map (lambda (h) (get h 'failed)) (get r 'history))))"),
+              "((\"e\" true) (\"critic\" nil nil))");
+    EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) \"d\") (lambda (q d) \"bad\") (lambda (q d "
+                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (at h "
+                    "'failed 'message)) (get r 'history))))"),
+              "((\"d\" false) ((\"revise\" \"the answer is empty\") (\"revise\" \"the answer is "
+              "empty\") (nil nil)))");
+    EXPECT_EQ(
+        shown("(refine-until (lambda (q) \"d\") (lambda (q d) (failed \"busy\")) list \"?\")"),
+        "UserError: refine-until: the critic failed in all rounds: busy");
+    EXPECT_EQ(shown("(refine-until (lambda (q) \"\") (lambda (q d) true) list \"?\")"),
+              "UserError: refine-until: the draft failed: the answer is empty");
+}
+
+TEST_P(patterns, verification_answers_questions_and_revises) {
+    load("verification");
+    const std::string chain =
+        "(verify-chain (lambda (q) \"draft\") (lambda (q d) PLAN) (lambda "
+        "(question) (if (string-contains? question \"no\") (failed \"x\") "
+        "(string-upcase question))) (lambda (q d findings) (string-join (map "
+        "(lambda (f) (get f 'answer)) findings) \"+\")) \"?\" (dict "
+        "'max-questions 3))";
+    const auto with = [&](const std::string& plan) {
+        std::string made = chain;
+        made.replace(made.find("PLAN"), 4, plan);
+        return shown("(at " + made + " 'answer 'revised 'questions 'calls)");
+    };
+    EXPECT_EQ(with("'(\"a\" \"b\")"), "(\"A+B\" true (\"a\" \"b\") 5)");
+    EXPECT_EQ(with("(dict 'questions (list (dict 'question \"a\") 7 nil \"a\"))"),
+              "(\"A\" true (\"a\") 4)");
+    EXPECT_EQ(with("\"1. a?\\n\\n- b?\\n2) c\\n* d\""),
+              "(\"A?+B?+C\" true (\"a?\" \"b?\" \"c\") 6)");
+    EXPECT_EQ(with("\"{\\\"questions\\\": [\\\"a\\\", \\\"no\\\"]}\""),
+              "(\"A\" true (\"a\" \"no\") 5)");
+    for (const char* none : {"'()", "\"\"", "7", "true", "nil", "(dict)", "\"[]\"", "\"{}\"",
+                             "(dict 'questions 3)", "'(1 2)"}) {
+        EXPECT_EQ(with(none), "(\"draft\" false () 2)") << none;
+    }
+    EXPECT_EQ(with("'(\"no\" \"none\")"), "UserError: verify-chain: all 2 questions failed: x");
+    EXPECT_EQ(with("(failed \"busy\")"),
+              "UserError: verify-chain: the plan of questions failed: busy");
+}
+
+TEST_P(patterns, tournament_ranks_by_points) {
+    load("tournament");
+    const std::string more =
+        "(lambda (a b) (cond ((> a b) \"A\") ((< a b) (dict 'winner \"b\")) "
+        "(else 0)))";
+    EXPECT_EQ(shown("(let ((t (tournament " + more +
+                    " '(2 9 2 5)))) (list (at t 'answer 'rounds 'calls) (map (lambda (one) (at one "
+                    "'candidate 'number 'points 'wins 'draws 'losses)) (get t 'ranking))))"),
+              "((9 1 6) ((9 2 3 3 0 0) (5 4 2 2 0 1) (2 1 0.5 0 1 2) (2 3 0.5 0 1 2)))");
+    EXPECT_EQ(shown("(at (tournament " + more + " '(7)) 'answer 'calls 'rounds)"), "(7 0 0)");
+    EXPECT_EQ(shown("(tournament " + more + " '())"),
+              "SexpEvaluationError: tournament: there are no candidates");
+    EXPECT_EQ(shown("(map (lambda (one) (get one 'number)) (get (tournament (lambda (a b) 0) '(a b "
+                    "c)) 'ranking))"),
+              "(1 2 3)");
+}
+
+TEST_P(patterns, tournament_asked_both_ways_has_no_use_for_places) {
+    load("tournament");
+    EXPECT_EQ(shown("(at (tournament (lambda (a b) 1) '(a b) (dict 'both-ways true)) 'answer "
+                    "'calls 'matches)"),
+              "(a 2 ((dict \"round\" 1 \"first\" 1 \"second\" 2 \"winner\" nil \"asked\" 2 "
+              "\"message\" nil)))");
+    EXPECT_EQ(shown("(get (tournament (lambda (a b) (cond ((eq? a 'b) 1) (else (failed \"x\")))) "
+                    "'(a b) (dict 'both-ways true)) 'answer)"),
+              "b")
+        << "one verdict of two is enough";
+}
+
+TEST_P(patterns, tournament_takes_garbage_for_draws) {
+    load("tournament");
+    for (const char* garbage : {"\"\"", "3", "true", "nil", "'()", "\"A and B\"",
+                                "(dict 'winner 7)", "(failed \"x\")", "\"{\""}) {
+        EXPECT_EQ(
+            shown("(let ((t (tournament (lambda (a b) (if (eq? b 'c) 2 " + std::string(garbage) +
+                  ")) '(a b c)))) (list (get t 'answer) (length (get t 'failed))))"),
+            "(c 1)")
+            << garbage;
+        EXPECT_THAT(shown("(tournament (lambda (a b) " + std::string(garbage) + ") '(a b))"),
+                    StartsWith("UserError: tournament: all 1 comparisons failed: "))
+            << garbage;
+    }
+}
+
+TEST_P(patterns, tournament_of_many_is_a_swiss_system) {
+    load("tournament");
+    const std::string more = "(lambda (a b) (if (> a b) 1 2))";
+    EXPECT_EQ(shown("(at (tournament " + more + " (range 16)) 'answer 'rounds 'calls)"),
+              "(15 4 32)");
+    EXPECT_EQ(shown("(at (tournament " + more + " (range 11)) 'answer 'rounds 'calls)"),
+              "(10 4 20)");
+    EXPECT_EQ(shown("(let ((t (tournament " + more +
+                    " (range 9) (dict 'rounds 8)))) (list (get t 'answer) (map (lambda (one) (get "
+                    "one 'candidate)) (take (get t 'ranking) 3)) (length (unique (map (lambda (m) "
+                    "(get m 'first)) (filter (lambda (m) (null? (get m 'second))) (get t "
+                    "'matches)))))))"),
+              "(8 (8 7 6) 8)")
+        << "in eight rounds nobody has two byes";
+    EXPECT_THAT(shown("(tournament " + more + " '(1 2) (dict 'format \"knockout\"))"),
+                StartsWith("SexpEvaluationError: tournament: the option format"));
+    EXPECT_EQ(shown("(at (tournament " + more +
+                    " '(1 2) (dict 'format 'swiss 'rounds 3)) 'answer 'calls)"),
+              "(2 3)")
+        << "two may meet again";
+}
+
+TEST_P(patterns, map_reduce_keeps_the_order_at_all_levels) {
+    load("map-reduce");
+    world.run(
+        "(define text (string-join (map (lambda (i) (format \"Line {}.\" (+ 100 i))) (range "
+        "30)) \"\\n\\n\"))"
+        "(define most 0)"
+        "(define (number chunk) (pause (- 200 (string->number (substring chunk 5 8)))) "
+        "(substring chunk 6 8))"
+        "(define (joined parts) (set! most (max most (string-length parts))) (pause 1) "
+        "(string-replace parts \"\\n\\n\" \"\"))");
+    EXPECT_EQ(
+        shown("(at (map-reduce-text number joined text (dict 'tokens 3)) 'chunks 'levels)"),
+        "UserError: map-reduce-text: partial answers of up to 2 tokens cannot be put together "
+        "in calls of 3 tokens; ask for shorter answers, or give more tokens")
+        << "joining alone makes nothing shorter: 30 pieces of two digits are 15 tokens";
+    EXPECT_EQ(shown("(at (map-reduce-text number joined (substring text 0 99) (dict 'tokens 5)) "
+                    "'answer 'chunks 'levels 'calls)"),
+              "(\"0002040608\" 5 (5) 6)");
+    EXPECT_EQ(
+        shown("(set! most 0) (let ((m (map-reduce-text number (lambda (parts) (set! most (max "
+              "most (string-length parts))) (pause 1) (let ((all (regex-match-all \"[0-9]+\" "
+              "parts))) (string-append (first all) \"-\" (last all)))) text (dict 'tokens "
+              "3)))) (list (at m 'answer 'chunks 'levels) (<= most 12)))"),
+        "((\"00-29\" 30 (30 10 5 3 2)) true)");
+}
+
+TEST_P(patterns, map_reduce_follows_its_policy_for_failures) {
+    load("map-reduce");
+    world.run(
+        "(define (reads chunk) (cond ((string-contains? chunk \"bad\") (failed \"no\")) "
+        "((string-contains? chunk \"blank\") \" \") (else (substring chunk 0 1))))"
+        "(define (joined parts) (string-replace parts \"\\n\\n\" \"\"))"
+        "(define text \"alpha 1.\\n\\nbad 2 bad.\\n\\nblank 3.\\n\\nomega 4.\")");
+    EXPECT_EQ(shown("(let ((m (map-reduce-text reads joined text (dict 'tokens 3 'on-failure "
+                    "'skip)))) (list (at m 'answer 'chunks 'calls) (map (lambda (one) (at one "
+                    "'chunk 'reason)) (get m 'skipped))))"),
+              "((\"ao\" 4 5) ((2 \"llm_error\") (3 \"empty_answer\")))");
+    EXPECT_EQ(shown("(map-reduce-text reads joined text (dict 'tokens 3))"),
+              "UserError: map-reduce-text: 2 of 4 chunks failed: no; the answer is empty");
+    EXPECT_EQ(shown("(map-reduce-text reads joined \"bad\" (dict 'on-failure \"skip\"))"),
+              "UserError: map-reduce-text: 1 of 1 chunks failed: no");
+    EXPECT_EQ(shown("(map-reduce-text reads (lambda (s) (failed \"off\")) \"good\")"),
+              "UserError: map-reduce-text: the reduce task failed: off");
+    EXPECT_EQ(shown("(map-reduce-text reads joined \" \\n\")"),
+              "UserError: map-reduce-text: the text is blank");
+    EXPECT_THAT(shown("(map-reduce-text reads joined 7)"), StartsWith("TypeError"));
+    EXPECT_THAT(shown("(map-reduce-text reads joined \"a\" (dict 'tokens 0))"),
+                StartsWith("SexpEvaluationError: map-reduce-text: the option tokens"));
+    EXPECT_THAT(shown("(map-reduce-text reads joined \"a\" (dict 'on-failure 'ignore))"),
+                StartsWith("SexpEvaluationError: map-reduce-text: the option on-failure"));
+}
+
+TEST_P(patterns, map_reduce_refuses_answers_that_do_not_shrink) {
+    load("map-reduce");
+    EXPECT_THAT(shown("(map-reduce-text (lambda (c) c) (lambda (s) s) \"One two three. Four five "
+                      "six.\" (dict 'tokens 4))"),
+                StartsWith("UserError: map-reduce-text: partial answers of up to 4 tokens cannot "
+                           "be put together in calls of 4 tokens"));
+    EXPECT_THAT(shown("(map-reduce-text (lambda (c) (string-append c c c c c c)) (lambda (s) s) "
+                      "\"One two.\" (dict 'tokens 4))"),
+                StartsWith("UserError: map-reduce-text: partial answers of up to 12 tokens"));
+}
+
+} // namespace
+} // namespace heddle::lang::testing

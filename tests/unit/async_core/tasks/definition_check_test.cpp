@@ -1,0 +1,78 @@
+#include <heddle/tasks/definition_check.hpp>
+
+#include <heddle/lang/reader.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+class definition_check_of : public testing::Test {
+protected:
+    /// The problems as "line:column message".
+    std::vector<std::string> problems(const std::string& text) {
+        const std::uint32_t position = world.sources().add("p", text);
+        const auto read = lang::read_one(world.memory(), text, position);
+        EXPECT_TRUE(read) << text;
+        std::vector<lang::problem> found;
+        signature = definition_check().check(world, read->content, read->span, found);
+        std::vector<std::string> lines;
+        for (const lang::problem& each : found) {
+            const source_location place = world.sources().locate(each.span);
+            lines.push_back(std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
+                            each.message);
+        }
+        return lines;
+    }
+    using lines = std::vector<std::string>;
+    lang::realm world;
+    std::optional<lang::task_signature> signature;
+};
+
+TEST_F(definition_check_of, a_good_task_gives_its_signature) {
+    EXPECT_EQ(problems("(defatom t (params a (b optional string) (c (default 1)))\n"
+                       "  (instructions \"{{a}} {{b.x}} {{ c[0] }} \\\\{{d\"))"),
+              lines{});
+    ASSERT_TRUE(signature);
+    EXPECT_EQ(signature->inputs, (lines{"a", "b", "c"}));
+    EXPECT_EQ(signature->required, (lines{"a"}));
+}
+
+TEST_F(definition_check_of, every_wrong_clause_is_told) {
+    EXPECT_EQ(problems("(defatom t (params a)\n (instructions \"{{a}}\")\n (temprature 1)\n"
+                       " (model 3)\n (params b)\n (retries -1))"),
+              (lines{"3:2 defatom t: there is no clause 'temprature'",
+                     "4:9 defatom t: model must be a string, not 3",
+                     "5:2 defatom t: params is given twice",
+                     "6:11 defatom t: retries must be a whole number from 0 to 100, not -1"}));
+    EXPECT_TRUE(signature) << "calls can still be checked";
+}
+
+TEST_F(definition_check_of, a_clause_that_is_wrong_is_not_missed_too) {
+    EXPECT_EQ(problems("(defatom t (params a) (instructions 3))"),
+              (lines{"1:37 defatom t: instructions must be a string, not 3"}));
+    EXPECT_FALSE(signature);
+    EXPECT_EQ(problems("(defatom t (params a))"),
+              (lines{"1:1 defatom t: has no (instructions \"…\") clause"}));
+}
+
+TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_told_where_it_stands) {
+    EXPECT_EQ(problems("(defatom t (params goal)\n (system \"{{gaol}}\")\n"
+                       " (instructions \"{{goal}}\n{{x.y}} {{xy}}\"))"),
+              (lines{"4:1 {{x}} is no parameter of the task 't'",
+                     "4:9 {{xy}} is no parameter of the task 't'",
+                     "2:11 {{gaol}} is no parameter of the task 't'"}));
+}
+
+TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
+    EXPECT_EQ(problems("(defatom t (params a _b c) (instructions \"{{a}}\"))"),
+              (lines{"1:10 the parameter 'c' of the task 't' is in none of its texts"}));
+    EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
+                       " (output_format ((type \"json\") (schema \"{\"))))")
+                  .size(),
+              1U);
+    EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}} {{\"))").size(), 1U);
+}
+
+} // namespace
+} // namespace heddle::tasks
