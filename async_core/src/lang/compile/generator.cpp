@@ -13,6 +13,7 @@ using ast::node_kind;
 namespace {
 
 constexpr int most_registers = 60'000;
+constexpr std::size_t most_instructions = 2'000'000;
 
 } // namespace
 
@@ -37,6 +38,11 @@ int generator::allocate() {
 }
 
 std::size_t generator::emit(instruction i, source_span span) {
+    if (out_->code.size() >= most_instructions) {
+        // A `finally` is compiled for both ways out, so nested ones double.
+        too_large("instructions");
+        return out_->code.size() - 1;
+    }
     out_->code.push_back(i);
     out_->places.push_back(span);
     return out_->code.size() - 1;

@@ -193,5 +193,12 @@ TEST(eval, code_of_any_size_ends_with_a_value_or_an_error) {
     EXPECT_EQ(world.shown("(eval (cons 'progn (range 1000000)))", how).substr(0, 10), "LimitError");
 }
 
+TEST(eval, nested_cleanups_are_bounded) {
+    std::string program = "1";
+    for (int i = 0; i < 60; ++i) program = "(try 1 (finally " + program + "))";
+    lang_world world;
+    EXPECT_EQ(world.shown(program), "LimitError: a function has too many instructions");
+}
+
 } // namespace
 } // namespace heddle::lang::testing

@@ -133,7 +133,7 @@ bool lang_world::pass_time() {
     }
     if (cut && (due == pending_.end() || *cut->deadline() <= due->at)) {
         clock_ = std::max(clock_, *cut->deadline());
-        EXPECT_TRUE(machine::interrupt_wait(*cut));
+        insist(machine::interrupt_wait(*cut), "a parked fiber with a deadline cannot be woken");
         ready_.push_back(cut);
         return true;
     }
