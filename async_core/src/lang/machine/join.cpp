@@ -2,8 +2,8 @@
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/map.hpp>
 #include <heddle/lang/machine.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
