@@ -27,6 +27,7 @@ public:
         set_up_dump();
         set_up_repl();
         set_up_model();
+        set_up_index();
         set_up_reference();
     }
 
@@ -59,6 +60,10 @@ public:
             return request(std::move(dump_request_));
         }
         if (repl_->parsed()) return finish(repl_request_);
+        if (index_->parsed()) {
+            index_request_.verbosity = verbosity();
+            return request(index_request_);
+        }
         if (reference_->parsed()) return request(reference_request_);
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
@@ -140,6 +145,36 @@ private:
     }
 
     /// For those who work on heddle itself.
+    void set_up_index() {
+        index_ = app_.add_subcommand("index", "Look through a directory as get_context does");
+        index_->footer(std::string(index_footer));
+        index_->add_option("DIR", index_request_.folder, "The directory")->required();
+        index_->add_option("--query", index_request_.query, "List the files that match, best first")
+            ->type_name("TEXT");
+        const auto patterns = [this](const char* name, std::vector<std::string>& into,
+                                     const char* what) {
+            index_->add_option(name, into, what)
+                ->type_name("PATTERN")
+                ->type_size(1)
+                ->allow_extra_args(false);
+        };
+        patterns("--include", index_request_.include,
+                 "Only these, as a .gitignore would name them");
+        patterns("--exclude", index_request_.exclude, "Not these");
+        index_->add_option("--limit", index_request_.limit, "At most so many matches")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}).description(""));
+        index_->add_flag("--metadata", index_request_.by_metadata,
+                         "Match paths and descriptions, not the text of files");
+        index_
+            ->add_option("--index-file", index_request_.index_file,
+                         "Keep the index in FILE; read again only what has changed")
+            ->type_name("FILE");
+        index_->add_flag("--json", index_request_.json, "A JSON object on standard output");
+        add_verbosity(*index_);
+    }
+
     void set_up_reference() {
         reference_ = app_.add_subcommand("reference", "Write the reference of the language");
         reference_->group(""); // not in the list of commands
@@ -282,12 +317,14 @@ private:
     CLI::App* dump_ast_ = nullptr;
     CLI::App* dump_ir_ = nullptr;
     CLI::App* repl_ = nullptr;
+    CLI::App* index_ = nullptr;
     CLI::App* reference_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
     repl_request repl_request_;
+    index_request index_request_;
     reference_request reference_request_;
     serve_request serve_request_;
     format_request format_request_;

@@ -75,13 +75,26 @@ struct repl_request {
     std::vector<std::string> files; ///< evaluated before the first line is read
 };
 
+/// Indexes a directory as get_context does, and asks it.
+struct index_request {
+    std::string folder;
+    std::vector<std::string> include;
+    std::vector<std::string> exclude;
+    std::optional<std::string> query;
+    std::optional<std::string> index_file;
+    std::size_t limit = 20;
+    bool by_metadata = false;
+    bool json = false;
+    int verbosity = 0;
+};
+
 /// Writes the pages of docs/reference/language.
 struct reference_request {
     std::string directory;
 };
 
 using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
-                             dump_request, check_request, reference_request>;
+                             dump_request, check_request, index_request, reference_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

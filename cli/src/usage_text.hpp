@@ -94,6 +94,14 @@ Examples:
 Environment:
   XDG_STATE_HOME   holds heddle/history; ~/.local/state without it)";
 
+inline constexpr std::string_view index_footer = R"(
+Text files below DIR, without what .gitignore files name. docs/reference/memory.md tells the rest.
+
+Examples:
+  heddle index src --query "where are connections reused"
+  heddle index . --include '*.cpp' --exclude build/ --index-file .cache/heddle.index
+  heddle index . --query limiter --metadata --json)";
+
 inline constexpr std::string_view serve_footer = R"(
 The first line on standard output is the base URL (with --print-port -: the port; with --json:
 an object with url, port and pid). docs/reference/scripted-model.md describes the rules.

@@ -41,7 +41,7 @@ namespace json = boost::json;
 
 /// How cases are run.
 struct manner {
-    bool each_step = false;                 ///< every call and back-edge ends a slice
+    std::uint32_t slice = 2000;             ///< 1: every call and back-edge ends a slice
     bool moved = false;                     ///< stacks move at every step
     std::optional<std::uint64_t> cancel_at; ///< after that many steps
 };
@@ -67,7 +67,7 @@ private:
 class case_run {
 public:
     case_run(const json::object& one, const manner& how)
-        : case_(one), wanted_(one.at("expect").as_object()), memory_(one), how_(how) {}
+        : case_(one), wanted_(one.at("expect").as_object()), how_(how), memory_(one) {}
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
@@ -124,7 +124,7 @@ private:
         result<lang::value> ended = error(errc::internal, "did not end in time");
         bool done = false;
         host::run_options options;
-        if (how_.each_step) options.slice = 1;
+        options.slice = how_.slice;
         options.observer = &watch_;
         options.cancel = &watch_.cancel;
         coro::spawn(loop_, await(session.evaluate("case", source, options), &ended),
@@ -327,10 +327,15 @@ int main(int count, char** arguments) {
             std::istringstream names(arguments[++i]);
             for (std::string name; std::getline(names, name, ',');) missing.insert(name);
         } else if (argument == "--only" && i + 1 < count) only = arguments[++i];
-        else if (argument == "--each-step") how.each_step = true;
-        else if (argument == "--moved") how.each_step = how.moved = true;
-        else if (argument == "--cancelled") how.each_step = cancelled = true;
-        else if (file.empty() && !argument.starts_with("--")) file = argument;
+        else if (argument == "--each-step") how.slice = 1;
+        else if (argument == "--moved") {
+            // Longer than a step: the machine loads its registers anew at the end of a slice.
+            how.slice = 7;
+            how.moved = true;
+        } else if (argument == "--cancelled") {
+            how.slice = 1;
+            cancelled = true;
+        } else if (file.empty() && !argument.starts_with("--")) file = argument;
         else file.clear(), i = count;
     }
     if (file.empty()) {

@@ -134,41 +134,40 @@ struct bench {
         co_return result<void>();
     }
 
-    static coro::task<void> run(bench* me, stdfs::path root) {
-        const result<void> ended = co_await me->steps(root);
-        if (!ended) std::printf("failed: %s\n", ended.error().message().c_str());
+    coro::task<result<void>> index_once(const char* step, stdfs::path root) {
+        const double before = resident();
+        const auto began = clock::now();
+        indexing = true;
+        longest_gap = {};
+        coro::nursery both(context);
+        memory::index_options options;
+        options.root = (root / "tree").string();
+        both.start(watch(this));
+        both.start(index(this, std::move(options)));
+        const result<void> joined = co_await both.join();
+        std::printf("%s: %.2f s, loop held for at most %.2f ms, memory +%.0f MB\n", step,
+                    milliseconds(clock::now() - began) / 1000, milliseconds(longest_gap),
+                    resident() - before);
+        co_return joined;
     }
 
-    coro::task<result<void>> steps(stdfs::path root) {
-        for (const char* step : {"first indexing", "refresh, nothing changed"}) {
-            const double before = resident();
-            const auto began = clock::now();
-            indexing = true;
-            longest_gap = {};
-            coro::nursery both(context);
-            memory::index_options options;
-            options.root = (root / "tree").string();
-            both.start(watch(this));
-            both.start(index(this, options));
-            const result<void> joined = co_await both.join();
-            if (!joined) co_return joined;
-            std::printf("%s: %.2f s, loop held for at most %.2f ms, memory +%.0f MB\n", step,
-                        milliseconds(clock::now() - began) / 1000, milliseconds(longest_gap),
-                        resident() - before);
-        }
+    coro::task<result<void>> ask_all() {
         std::printf("queries\n");
-        const std::string rare = vocabulary::word(400'123);
-        const std::string usual = vocabulary::word(700) + " " + vocabulary::word(12'345);
-        const std::string common = vocabulary::word(0) + " " + vocabulary::word(1) + " " +
-                                   vocabulary::word(2) + " " + vocabulary::word(3);
-        for (const std::string& query : {rare, usual, common}) {
+        const std::vector<std::string> queries{
+            vocabulary::word(400'123), vocabulary::word(700) + " " + vocabulary::word(12'345),
+            vocabulary::word(0) + " " + vocabulary::word(1) + " " + vocabulary::word(2) + " " +
+                vocabulary::word(3)};
+        for (const std::string& query : queries) {
             for (const auto strategy :
                  {ports::matching_strategy::content, ports::matching_strategy::metadata}) {
                 const result<void> asked = co_await ask(query, strategy);
                 if (!asked) co_return asked;
             }
         }
-        const std::string file = (root / "index").string();
+        co_return result<void>();
+    }
+
+    coro::task<result<void>> keep(std::string file) {
         auto began = clock::now();
         const result<void> saved = co_await memory.save(file, context);
         if (!saved) co_return saved;
@@ -178,6 +177,14 @@ struct bench {
         const result<void> loaded = co_await memory.load(file, context);
         std::printf("opened in %.2f s\n", milliseconds(clock::now() - began) / 1000);
         co_return loaded;
+    }
+
+    static coro::task<void> run(bench* me, stdfs::path root) {
+        result<void> ended = co_await me->index_once("first indexing", root);
+        if (ended) ended = co_await me->index_once("refresh, nothing changed", root);
+        if (ended) ended = co_await me->ask_all();
+        if (ended) ended = co_await me->keep((root / "index").string());
+        if (!ended) std::printf("failed: %s\n", ended.error().message().c_str());
     }
 };
 

@@ -37,6 +37,7 @@ private:
     void begin_branch(std::unique_ptr<lang::fiber> strand);
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
+    [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& strand);
     [[nodiscard]] unsigned turns_to_wait();
     void slice_ended(std::uint64_t steps);
     [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);

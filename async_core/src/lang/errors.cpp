@@ -95,6 +95,41 @@ bool is_evaluation_error(const error& failure) noexcept {
     }
 }
 
+namespace {
+
+const script_payload* payload_of(const error& failure) noexcept {
+    return dynamic_cast<const script_payload*>(failure.info().payload.get());
+}
+
+} // namespace
+
+const value* extent_of(const error& failure) noexcept {
+    const script_payload* payload = payload_of(failure);
+    return payload && !payload->extent.is_nil() ? &payload->extent : nullptr;
+}
+
+error with_extent(error failure, value extent) {
+    const script_payload* known = payload_of(failure);
+    auto payload =
+        known ? std::make_shared<script_payload>(*known) : std::make_shared<script_payload>();
+    payload->extent = std::move(extent);
+    return std::move(failure).with_payload(std::move(payload));
+}
+
+error made_uncatchable(error failure) {
+    const script_payload* known = payload_of(failure);
+    auto payload =
+        known ? std::make_shared<script_payload>(*known) : std::make_shared<script_payload>();
+    payload->uncatchable = true;
+    return std::move(failure).with_payload(std::move(payload));
+}
+
+bool passes_catches(const error& failure) noexcept {
+    if (failure.is_cancelled()) return true;
+    const script_payload* payload = payload_of(failure);
+    return payload && (payload->uncatchable || !payload->extent.is_nil());
+}
+
 error task_error(std::string reason, std::string message) {
     auto payload = std::make_shared<script_payload>();
     payload->reason = std::move(reason);

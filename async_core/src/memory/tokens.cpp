@@ -36,15 +36,15 @@ enum class letter : std::uint8_t { none, lower, upper, digit, other, underscore 
     return static_cast<unsigned char>(c) >= 0x80 ? letter::other : letter::none;
 }
 
-constexpr std::array stop_words{
-    "a",     "about", "after", "all",  "also", "an",    "and",   "any",  "are",    "as",
-    "at",    "be",    "been",  "but",  "by",   "can",   "could", "did",  "do",     "does",
-    "each",  "for",   "from",  "had",  "has",  "have",  "he",    "her",  "his",    "how",
-    "i",     "if",    "in",    "into", "is",   "it",    "its",   "just", "me",     "more",
-    "my",    "no",    "not",   "of",   "on",   "or",    "our",   "she",  "should", "so",
-    "some",  "such",  "than",  "that", "the",  "their", "them",  "then", "there",  "these",
-    "they",  "this",  "to",    "was",  "we",   "were",  "what",  "when", "where",  "which",
-    "while", "who",   "why",   "will", "with", "would", "you",   "your"};
+constexpr auto stop_words = std::to_array<std::string_view>(
+    {"a",     "about", "after", "all",  "also", "an",    "and",   "any",  "are",    "as",
+     "at",    "be",    "been",  "but",  "by",   "can",   "could", "did",  "do",     "does",
+     "each",  "for",   "from",  "had",  "has",  "have",  "he",    "her",  "his",    "how",
+     "i",     "if",    "in",    "into", "is",   "it",    "its",   "just", "me",     "more",
+     "my",    "no",    "not",   "of",   "on",   "or",    "our",   "she",  "should", "so",
+     "some",  "such",  "than",  "that", "the",  "their", "them",  "then", "there",  "these",
+     "they",  "this",  "to",    "was",  "we",   "were",  "what",  "when", "where",  "which",
+     "while", "who",   "why",   "will", "with", "would", "you",   "your"});
 
 /// Cuts one identifier after another out of a text.
 class splitter {
@@ -135,10 +135,8 @@ private:
 } // namespace
 
 bool is_stop_word(std::string_view term) noexcept {
-    if (term.size() > 6) return false;
-    return std::binary_search(
-        stop_words.begin(), stop_words.end(), term,
-        [](std::string_view left, std::string_view right) { return left < right; });
+    if (term.empty() || term.size() > 6 || term.front() < 'a' || term.front() > 'y') return false;
+    return std::binary_search(stop_words.begin(), stop_words.end(), term);
 }
 
 void append_tokens(std::string_view text, token_list& out, std::size_t most) {

@@ -15,6 +15,7 @@ namespace heddle::cli {
 [[nodiscard]] exit_code run_repl(const repl_request& asked, const environment& variables,
                                  console& output);
 [[nodiscard]] exit_code write_reference(const reference_request& asked, console& output);
+[[nodiscard]] exit_code index_folder(const index_request& asked, console& output);
 [[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
 [[nodiscard]] exit_code format_files(const format_request& asked, console& output);
 [[nodiscard]] exit_code dump_program(const dump_request& asked, console& output);

@@ -20,6 +20,7 @@ struct runner {
     exit_code operator()(const reference_request& asked) const {
         return write_reference(asked, output);
     }
+    exit_code operator()(const index_request& asked) const { return index_folder(asked, output); }
     exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
     exit_code operator()(const format_request& asked) const { return format_files(asked, output); }
     exit_code operator()(const dump_request& asked) const { return dump_program(asked, output); }

@@ -78,6 +78,8 @@ struct builtin {
 /// apply, eval, parse, error, …: run by the machine.
 [[nodiscard]] std::span<const builtin> control_builtins() noexcept;
 
+/// await, cancel, semaphore, and what the forms of concurrency check with.
+[[nodiscard]] std::span<const builtin> concurrency_builtins() noexcept;
 /// All of the above, in the order of the reference.
 [[nodiscard]] std::span<const std::span<const builtin>> builtin_families() noexcept;
 

@@ -33,7 +33,21 @@ public:
     value data;         ///< arguments of (error …), or nil
     value result;       ///< the FAILED TaskResult of a TaskError, or nil
     std::string reason; ///< reason of a TaskError ("input_validation_failure"), or empty
+    /// The extent that is over (its time, or another limit of its own), or nil: a host object that is
+    /// in the settings of everything that runs inside. No `catch` in the extent takes the error; the form
+    /// that opened the extent removes the mark, and from there on it is an error like any other.
+    value extent;
+    bool uncatchable = false; ///< no `catch` at all takes it: the run has to end
 };
+
+/// The extent that an error leaves (see script_payload), or null.
+[[nodiscard]] const value* extent_of(const error& failure) noexcept;
+/// The error marked as leaving `extent`; nil removes the mark.
+[[nodiscard]] error with_extent(error failure, value extent);
+/// The error, taken by no `catch`.
+[[nodiscard]] error made_uncatchable(error failure);
+/// True when only cleanups may see it: cancellation, an extent that is over, the end of the run.
+[[nodiscard]] bool passes_catches(const error& failure) noexcept;
 
 /// The user's name of an error's kind: "UnboundSymbolError", "TaskError", "CancelledError", …
 [[nodiscard]] std::string_view error_kind_name(const error& failure) noexcept;

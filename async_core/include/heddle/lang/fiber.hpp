@@ -16,6 +16,7 @@ namespace heddle::lang {
 
 class fiber;
 class join;
+class future;
 class concurrency_scope;
 
 /// A permit to run a branch, and the scope it belongs to.
@@ -32,12 +33,18 @@ struct inline_branch {
     std::uint32_t slot;
     permit right;
     value settings; ///< as they were when the branch began
+    value future;   ///< of a spawned branch: hears of its end in place of the join; else nil
 };
 
 /// A cleanup under way: cancellation waits until it has ended.
 struct cleanup_mark {
     std::uint32_t depth;  ///< number of frames when it began
     std::uint32_t target; ///< where its code begins
+    bool forced;    ///< it or one around it: because of a cancellation or an extent that is over
+    value settings; ///< as they were; inside the cleanup they lack the deadline
+    value extent;   ///< the one that is over, or, not forced, that of `until`; or nil
+    double until;   ///< the deadline that it holds up; infinite: none
+    std::size_t memory; ///< in use when the outermost one began
 };
 
 /// A request to the host.
@@ -50,7 +57,7 @@ struct effect_request {
 };
 
 /// What a fiber waits for.
-enum class waiting_for : std::uint8_t { nothing, effect, children, permit };
+enum class waiting_for : std::uint8_t { nothing, effect, children, permit, future };
 
 /// Called by the machine when something happens to a fiber that its driver must know.
 /// Must not run the fiber from inside.
@@ -81,6 +88,11 @@ public:
     [[nodiscard]] const value& settings() const noexcept { return settings_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
+    /// When the time of what it does is over (host_names::now()), or nothing. A wait for a permit or for
+    /// a future is to be cut then: machine::interrupt_wait. Cleanup code has none of the outer ones.
+    [[nodiscard]] std::optional<double> deadline() const noexcept;
+    /// What it does belongs to a cleanup: it is not to wait for the outside for long.
+    [[nodiscard]] bool cleans_up() const noexcept { return !cleanups_.empty() || of_cleanup_; }
 
     fiber_driver* driver = nullptr; ///< set by the host before the first run
     void* driver_data = nullptr;    ///< the host's own
@@ -91,6 +103,7 @@ public:
 private:
     friend class machine;
     friend class join;
+    friend class future;
     friend class concurrency_scope;
     friend class interpreter;
     friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, value);
@@ -98,6 +111,8 @@ private:
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
     void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
+    /// Waits for a permit or a future no longer; false when it waits for neither.
+    bool leave_wait() noexcept;
 
     realm* world_;
     value* stack_ = nullptr;
@@ -119,7 +134,13 @@ private:
     value group_;                   ///< the join this fiber is a branch of, or nil
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
-    value waits_on_;                       ///< the join whose children are waited for
+    value future_;                         ///< what a spawned branch answers, or nil
+    value waits_on_;                       ///< the join or the future that is waited for
+    value ending_extent_;             ///< with of_cleanup_: the extent whose end began it, or nil
+    std::uint64_t cleanup_steps_ = 0; ///< of cleanups that hold up an end
+    std::optional<error> overlong_;   ///< raised at every step of theirs once there were too many
+    bool of_cleanup_ = false;         ///< a branch that a cleanup started
+    bool holds_up_ = false;           ///< with of_cleanup_: something has to end and waits for it
     concurrency_scope* waits_scope_ =
         nullptr; ///< whose permit is waited for; its join keeps it alive
 };

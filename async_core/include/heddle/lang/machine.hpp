@@ -28,7 +28,7 @@ enum class outcome_kind : std::uint8_t {
     cancelled,   ///< `failure` says why
     effect,      ///< fiber.request() waits for resume()
     forked,      ///< `child` was split off; drive it too, and run this fiber again
-    parked,      ///< waits for its branches or for a permit; the driver hears of it with wake()
+    parked,      ///< waits for branches, a permit or a future; the driver hears of it with wake()
     out_of_steps ///< the slice is used up: let others run, then run again
 };
 
@@ -64,6 +64,14 @@ public:
 
     /// Answers the effect a fiber waits for; run it again afterwards.
     static void resume(fiber& strand, result<value> answer);
+
+    /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the fiber
+    /// afterwards. False, and nothing done, when it waits for neither.
+    static bool interrupt_wait(fiber& strand);
+
+    /// What to answer an effect with that was cut because the fiber's deadline has passed. It leaves
+    /// the extent of that deadline; no `catch` inside takes it.
+    [[nodiscard]] static error deadline_failure(const fiber& strand);
 };
 
 /// The map that `catch` binds: kind, reason, message, span, stack, data, result.

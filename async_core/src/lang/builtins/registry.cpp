@@ -23,9 +23,9 @@ namespace {
 } // namespace
 
 std::span<const std::span<const builtin>> builtin_families() noexcept {
-    static const std::array families{number_builtins(), string_builtins(), regex_builtins(),
-                                     list_builtins(),   map_builtins(),    data_builtins(),
-                                     control_builtins()};
+    static const std::array families{number_builtins(),  string_builtins(),     regex_builtins(),
+                                     list_builtins(),    map_builtins(),        data_builtins(),
+                                     control_builtins(), concurrency_builtins()};
     return families;
 }
 

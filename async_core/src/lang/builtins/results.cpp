@@ -60,6 +60,14 @@ using arguments_span = std::span<value>;
 
 } // namespace
 
+bool is_failed_result(const value& v) noexcept { return is_result(v) && has_failed(v); }
+
+std::string failed_reason(const value& result) {
+    const value* notes = map_find(result, "notes");
+    const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
+    return text_field(described, "reason");
+}
+
 const value* field_of(const value& map, std::string_view name) noexcept {
     if (const value* found = map_find(map, name)) return found;
     if (!is_result(map)) return nullptr;

@@ -3,12 +3,18 @@
 
 #include <heddle/lang/builtin.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace heddle::lang {
 
 /// The field of a map; of a task result also the field of its parsed content. Null when missing.
 [[nodiscard]] const value* field_of(const value& map, std::string_view name) noexcept;
+
+/// A TaskResult whose task has failed.
+[[nodiscard]] bool is_failed_result(const value& v) noexcept;
+/// notes.error.reason of a FAILED result; empty when there is none.
+[[nodiscard]] std::string failed_reason(const value& result);
 
 [[nodiscard]] value result_content(native_call& call, std::span<value> arguments);
 [[nodiscard]] value result_parsed(native_call& call, std::span<value> arguments);

@@ -486,6 +486,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
     }
     made.span = whole.span;
     made.parent = lambda_;
+    made.part_of_outer = std::exchange(named_let_next_, false);
     made.self = self;
     if (self) self->self = &made;
     ast::lambda* outer = std::exchange(lambda_, &made);

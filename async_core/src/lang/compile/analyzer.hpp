@@ -135,6 +135,18 @@ private:
     node* form_import(const form& f, position where);
     node* form_defmacro(const form& f, position where);
     node* form_parallel(const form& f, position where);
+    node* branches_of(const form& f, std::uint8_t policy);
+    node* form_timeout(const form& f, position where);
+    node* form_race(const form& f, position where);
+    node* form_hedge(const form& f, position where);
+    node* form_retry(const form& f, position where);
+    node* form_spawn(const form& f, position where);
+    node* form_with_permit(const form& f, position where);
+    node* form_try_when(const form& f, position where);
+    node* seconds_of(std::string_view who, const form& f);
+    node* effect_or_nil(std::string_view name, source_span span);
+    node* thunk_node(const form& f);
+    value names_to_retry(const form& clause);
     node* form_director_loop(const form& f, position where);
     node* form_iterative_loop(const form& f, position where);
     node* loop_form(const form& f, std::string_view function,
@@ -226,6 +238,7 @@ private:
     std::uint32_t conditional_ = 0; ///< inside a part that may not run
     std::uint32_t tentative_loops_ = 0;
     std::uint32_t either_depth_ = 0;
+    bool named_let_next_ = false;             ///< the next lambda is the function of a named let
     std::unordered_set<std::string> defined_; ///< top-level names of this program
     std::unordered_map<std::string, std::vector<std::string>> defined_tasks_;
     std::optional<error> failure_;

@@ -57,7 +57,10 @@ struct lambda {
     std::uint16_t optional = 0;
     bool has_rest = false;
     node* body = nullptr;
-    variable* self = nullptr; ///< the variable that names it, if any
+    variable* self = nullptr;    ///< the variable that names it, if any
+    variable* futures = nullptr; ///< hidden: the join of what `spawn` starts in it, or null
+    bool part_of_outer =
+        false; ///< of a named let: what it spawns belongs to the function around it
 };
 
 enum class node_kind : std::uint8_t {
@@ -86,15 +89,18 @@ enum class node_kind : std::uint8_t {
     loop_again,    ///< label; children: new values
     protect,       ///< try: body, handlers, finally
     within,        ///< body, number or nothing; constant: what the trace of an error says
-    with_settings, ///< map expression, body
+    with_settings, ///< map expression, body, perhaps what takes the place of a timeout
     join_scope,    ///< variable, count, body; flag: policy; constant: label
-    branch,        ///< join, slot, callee, arguments…
+    branch,        ///< join, slot, callee, arguments…; flag 1: without a permit
+    spawn,         ///< join, callee
+    with_permit,   ///< semaphore, body
     eval_code      ///< what to evaluate; `variables`: what it sees; constant: the eval_site
 };
 
 struct catch_clause {
     variable* name = nullptr;
     node* wanted_kind = nullptr; ///< null: any error
+    node* guard = nullptr;       ///< sees `name`; false: the clause does not take it
     node* body = nullptr;
 };
 

@@ -119,6 +119,42 @@ constexpr form_doc rows[] = {
      "Known are concurrency, timeout, deadline, model, provider, temperature, retries, budget-usd, "
      "max-calls, cache and on-failure.",
      "(with ((concurrency 2)) (map (lambda (x) (+ x 1)) '(1 2 3))) => '(2 3 4)", "concurrency"},
+    {"race", "(race expression…)",
+     "Evaluates all the expressions at the same time and gives the first value; the others are "
+     "cancelled. An error and a FAILED task result are no success. When all fail, the last error "
+     "is "
+     "raised with the others attached.",
+     "(race (error \"no\") (+ 1 2)) => 3", "concurrency"},
+    {"timeout", "(timeout seconds expression [fallback])",
+     "Cancels the expression when the time is over. Then the value is that of the fallback, or "
+     "without one a TimeoutError is raised. No catch inside takes that error.",
+     "(timeout 5 (+ 1 2)) => 3", "concurrency"},
+    {"hedge", "(hedge seconds expression)",
+     "Starts the expression a second time if it has not ended after so many seconds, and gives the "
+     "first success of the two. The other one is cancelled.",
+     "", "concurrency"},
+    {"retry",
+     "(retry attempts expression)\n(retry ((attempts n) (backoff seconds) (on 'name…)) expression)",
+     "Evaluates the expression again after an error or a FAILED task result, up to so many times "
+     "in "
+     "all. With on only errors whose kind or reason is named. Between attempts it waits, at random "
+     "up "
+     "to a bound that begins with backoff (0.5 seconds) and doubles up to a minute.",
+     "(let ((runs 0))\n"
+     "  (retry ((attempts 3) (backoff 0)) (progn (set! runs (+ runs 1))\n"
+     "                                           (if (< runs 3) (error \"no\") runs)))) => 3",
+     "concurrency"},
+    {"spawn", "(spawn expression)",
+     "Starts the expression beside what follows, and gives a future at once: see await and cancel. "
+     "It "
+     "ends at the latest with the function (or branch, or program) that the spawn stands in.",
+     "(let ((sum (spawn (+ 1 2)))) (* 2 (await sum))) => 6", "concurrency"},
+    {"with-permit", "(with-permit semaphore body…)",
+     "Waits for a permit of the semaphore, evaluates the body, and gives the permit back, however "
+     "the "
+     "body ends. First come, first served.",
+     "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => '(1 4 9)",
+     "concurrency"},
 
     // ------------------------------------------------------------ tasks
     {"defatom", "(defatom name (params parameter…) (instructions \"…{{parameter}}…\") clause…)",

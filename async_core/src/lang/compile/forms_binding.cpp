@@ -193,6 +193,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     node* bound = make(node_kind::bind_local, f.span);
     bound->var = self;
     node* closure = make(node_kind::make_lambda, f.span);
+    named_let_next_ = true;
     closure->code = lambda_of(f, {parameters, bindings.span}, 3, std::string(f[1].name()), self);
     bound->children.push_back(closure);
     self->definite = self->bound_once = true;

@@ -98,7 +98,13 @@ ast::node* analyzer::form_call_atomic_task(const form& f, position) {
 
 ast::node* analyzer::form_parallel(const form& f, position) {
     if (f.size() == 1) return constant(value::empty_list(), f.span);
+    return branches_of(f, 0);
+}
+
+/// (form e…): each expression is a branch of a join.
+ast::node* analyzer::branches_of(const form& f, std::uint8_t policy) {
     node* made = make(node_kind::join_scope, f.span);
+    made->flag = policy;
     scope own;
     scope_guard guard(*this, own);
     ast::variable* group = declare("parallel group", own); // no symbol has this name
@@ -147,11 +153,12 @@ ast::node* analyzer::form_join_scope(const form& f, position) {
     return with_scope(own, made, 1);
 }
 
-/// (%branch join slot callee argument…)
+/// (%branch join slot callee argument…); %free-branch: without a permit.
 ast::node* analyzer::form_branch(const form& f, position) {
     if (f.size() < 4)
         return fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
     node* made = make(node_kind::branch, f.span);
+    made->flag = f[0].name() == "%free-branch" ? 1 : 0;
     for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
     return made;
 }

@@ -112,7 +112,8 @@ result<function_ref> generator::run() {
             emit(instruction::abc(op::cell_make, static_cast<unsigned>(parameter->slot)),
                  source_.span);
     }
-    tail(*source_.body);
+    if (source_.futures) body_with_futures();
+    else tail(*source_.body);
     if (failure_) return *failure_;
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
@@ -210,6 +211,8 @@ void generator::to(const node& n, int dest) {
     case node_kind::with_settings: with_settings(n, dest); return;
     case node_kind::join_scope: join_scope(n, dest); return;
     case node_kind::branch: branch(n, dest); return;
+    case node_kind::spawn: spawn(n, dest); return;
+    case node_kind::with_permit: with_permit(n, dest); return;
     case node_kind::eval_code: eval_code(n, dest, false); return;
     }
 }

@@ -64,6 +64,9 @@ private:
     void with_settings(const node& n, int dest);
     void join_scope(const node& n, int dest);
     void branch(const node& n, int dest);
+    void spawn(const node& n, int dest);
+    void with_permit(const node& n, int dest);
+    void body_with_futures();
     void eval_code(const node& n, int dest, bool is_tail);
 
     // operands

@@ -225,22 +225,23 @@ void generator::protect(const node& n, int dest) {
              static_cast<std::uint32_t>(here()), static_cast<std::uint16_t>(caught), false});
         for (const ast::catch_clause& clause : n.catches) {
             mark in_clause(*this);
-            std::size_t next = 0;
+            std::vector<std::size_t> next;
             if (clause.wanted_kind) {
                 const int wanted = fresh(*clause.wanted_kind);
                 emit(instruction::abc(op::catch_matches, static_cast<unsigned>(wanted),
                                       static_cast<unsigned>(caught), static_cast<unsigned>(wanted)),
                      n.span);
-                next =
-                    emit(instruction::ad(op::jump_false, static_cast<unsigned>(wanted), 0), n.span);
+                next.push_back(emit(
+                    instruction::ad(op::jump_false, static_cast<unsigned>(wanted), 0), n.span));
             }
             clause.name->slot = allocate();
             const auto slot = static_cast<unsigned>(clause.name->slot);
             emit(instruction::abc(op::catch_value, slot, static_cast<unsigned>(caught)), n.span);
             if (clause.name->in_cell()) emit(instruction::abc(op::cell_make, slot), n.span);
+            if (clause.guard) jump_when(*clause.guard, false, next);
             to(*clause.body, result);
             done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
-            if (clause.wanted_kind) patch(next, here());
+            patch(next, here());
         }
         emit(instruction::abc(op::rethrow, static_cast<unsigned>(caught)),
              n.span); // no clause took it
@@ -312,9 +313,20 @@ void generator::with_settings(const node& n, int dest) {
     out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
                               static_cast<std::uint32_t>(here()),
                               static_cast<std::uint16_t>(pending), true});
-    emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
-    emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
-    patch(past, here());
+    const int timed_out = allocate();
+    emit(instruction::abc(op::settings_leave, static_cast<unsigned>(saved),
+                          static_cast<unsigned>(pending), static_cast<unsigned>(timed_out)),
+         n.span);
+    std::vector<std::size_t> done{past};
+    if (n.children.size() > 2) {
+        const std::size_t other =
+            emit(instruction::ad(op::jump_false, static_cast<unsigned>(timed_out), 0), n.span);
+        to(*n.children[2], result);
+        done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
+        patch(other, here());
+    }
+    emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending)), n.span);
+    patch(done, here());
     if (result != nowhere)
         emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),
              n.span);
@@ -355,7 +367,8 @@ void generator::branch(const node& n, int dest) {
     const auto slot = static_cast<unsigned>(fresh(*n.children[1]));
     const auto callee = static_cast<unsigned>(fresh(*n.children[2]));
     for (std::size_t i = 3; i < n.children.size(); ++i) fresh(*n.children[i]);
-    emit(instruction::abc(op::branch_call, callee, static_cast<unsigned>(n.children.size() - 3)),
+    emit(instruction::abc(op::branch_call, callee, static_cast<unsigned>(n.children.size() - 3), 0,
+                          n.flag),
          n.span);
     emit(instruction::abc(op::jump, slot, join), n.span); // operands of the branch
     emit(instruction::abc(op::branch_done, callee, join, slot), n.span);

@@ -15,9 +15,11 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 36> rows{{
+    static constexpr std::array<analyzer::special_form, 44> rows{{
         {"%branch", &analyzer::form_branch},
+        {"%free-branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
+        {"%try-when", &analyzer::form_try_when},
         {"%with-config", &analyzer::form_with_config},
         {"%within", &analyzer::form_within},
         {"and", &analyzer::form_and},
@@ -32,6 +34,7 @@ struct special_form_table {
         {"director-evaluator-loop", &analyzer::form_director_loop},
         {"do", &analyzer::form_progn},
         {"eval", &analyzer::form_eval},
+        {"hedge", &analyzer::form_hedge},
         {"if", &analyzer::form_if},
         {"import", &analyzer::form_import},
         {"iterative-loop", &analyzer::form_iterative_loop},
@@ -45,13 +48,18 @@ struct special_form_table {
         {"progn", &analyzer::form_progn},
         {"quasiquote", &analyzer::form_quasiquote},
         {"quote", &analyzer::form_quote},
+        {"race", &analyzer::form_race},
+        {"retry", &analyzer::form_retry},
         {"sandbox", &analyzer::form_sandbox},
         {"set!", &analyzer::form_set},
+        {"spawn", &analyzer::form_spawn},
+        {"timeout", &analyzer::form_timeout},
         {"try", &analyzer::form_try},
         {"unless", &analyzer::form_unless},
         {"when", &analyzer::form_when},
         {"while", &analyzer::form_while},
         {"with", &analyzer::form_with},
+        {"with-permit", &analyzer::form_with_permit},
     }};
 
     static std::vector<std::string_view> names() {

@@ -146,13 +146,14 @@ private:
         case op::up_cell_get:
             need(constant(now.c).is(kind::symbol), i, "does not name a variable");
             break;
-        case op::check_bound:
         case op::dynamic_get:
             need(constant(now.d).is(kind::symbol), i, "does not name a variable");
             break;
         case op::join_begin:
-            need(constant(now.c).is(kind::string) && now.x <= 2, i, "is no join");
+            need(constant(now.c).is(kind::string) && now.x <= 4, i, "is no join");
             break;
+        case op::branch_call: need(now.x <= 2, i, "is no branch"); break;
+        case op::join_end: need(now.x <= 1, i, "ends no join"); break;
         case op::loop: need(now.d < 0, i, "jumps forwards"); break;
         case op::closure: captures(i, *code_.functions[static_cast<std::size_t>(now.d)]); break;
         default: break;

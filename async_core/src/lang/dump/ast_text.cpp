@@ -39,6 +39,8 @@ std::string_view kind_text(node_kind kind) noexcept {
     case node_kind::with_settings: return "with";
     case node_kind::join_scope: return "join";
     case node_kind::branch: return "branch";
+    case node_kind::spawn: return "spawn";
+    case node_kind::with_permit: return "with-permit";
     case node_kind::eval_code: return "eval";
     }
     return "unknown";
@@ -140,6 +142,7 @@ std::vector<ast_part> parts_of(const ast::node& n) {
     if (n.kind == node_kind::make_lambda && n.code->body) parts.push_back({"body", n.code->body});
     for (const ast::catch_clause& clause : n.catches) {
         if (clause.wanted_kind) parts.push_back({"catches", clause.wanted_kind});
+        if (clause.guard) parts.push_back({"when", clause.guard});
         parts.push_back({"catch " + clause.name->name, clause.body});
     }
     if (n.cleanup) parts.push_back({"finally", n.cleanup});

@@ -10,6 +10,7 @@ namespace {
 //  head                 shape            beside  bindings  names  clauses
 constexpr std::array rows{
     form_shape{"%join-scope", shape::body, 4, 0, 0, 0},
+    form_shape{"%try-when", shape::body, 1, 0, 0, 0},
     form_shape{"%with-config", shape::body, 1, 0, 0, 0},
     form_shape{"%within", shape::body, 2, 0, 0, 0},
     form_shape{"begin", shape::block, 0, 0, 0, 0},

@@ -1,5 +1,6 @@
 #include <heddle/lang/fiber.hpp>
 
+#include "future.hpp"
 #include "join.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -24,7 +25,7 @@ void fiber::reserve(std::size_t registers) {
     // Exact for the first use (most fibers stay small), then by half.
     const std::size_t wanted =
         capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
-    if (world_->moves_stacks()) return relocate(wanted);
+    if (world_->moves_stacks()) return relocate(registers);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
     auto* grown =
         static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
@@ -33,6 +34,20 @@ void fiber::reserve(std::size_t registers) {
     for (std::size_t i = capacity_; i < wanted; ++i) new (stack_ + i) value();
     world_->memory().charge((wanted - capacity_) * sizeof(value));
     capacity_ = wanted;
+}
+
+bool fiber::leave_wait() noexcept {
+    if (waits_ == waiting_for::permit) {
+        std::exchange(waits_scope_, nullptr)->forget(*this);
+        if (auto* group = host_as<join>(waits_on_)) group->permit_awaited();
+    } else if (waits_ == waiting_for::future) {
+        host_as<class future>(waits_on_)->forget(*this);
+    } else {
+        return false;
+    }
+    waits_ = waiting_for::nothing;
+    waits_on_.set_nil();
+    return true;
 }
 
 void fiber::relocate(std::size_t registers) {
@@ -68,8 +83,8 @@ void fiber::request_cancel(cancel_reason reason) noexcept {
         if (driver) driver->cancel_effect(*this);
         break;
     case waiting_for::permit:
-        std::exchange(waits_scope_, nullptr)->forget(*this);
-        waits_ = waiting_for::nothing;
+    case waiting_for::future:
+        leave_wait();
         if (driver) driver->wake(*this);
         break;
     case waiting_for::children:

@@ -120,12 +120,6 @@ op_up_cell_peek:
 op_up_cell_set:
     cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
     NEXT();
-op_check_bound:
-    if (R[i.a].is_unbound()) [[unlikely]] {
-        i.c = static_cast<std::uint16_t>(i.d);
-        goto unbound_name;
-    }
-    NEXT();
 op_global_get : {
     const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
     if (content.is_unbound()) [[unlikely]] {
@@ -184,10 +178,6 @@ op_jump_true:
 op_jump_bound:
     if (!R[i.a].is_unbound()) pc += i.d;
     NEXT();
-op_jump_nil:
-    if (R[i.a].is_nil()) pc += i.d;
-    NEXT();
-
 // Two words: the comparison, then the jump.
 #define COMPARE(symbol, letter, right_integer, right_value)         \
     do {                                                            \
@@ -500,7 +490,7 @@ op_return_value : {
 op_rethrow : {
     SAVE();
     const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
-    if (i.x != 0) f_.cleanups_.pop_back();
+    if (i.x != 0) end_cleanup();
     error failure = caught->failure;
     SLOW(unwind(std::move(failure)));
 }
@@ -526,6 +516,9 @@ op_settings_push:
 op_settings_pop:
     f_.settings_ = R[i.a];
     NEXT();
+op_settings_leave:
+    leave_settings(BASE(), i);
+    NEXT();
 op_join_begin:
     SAVE();
     if (!begin_join(BASE(), i)) SLOW(raise_pending());
@@ -541,6 +534,15 @@ op_join_end:
     SLOW(join_end(BASE(), i));
 op_join_abort:
     SLOW(join_abort(BASE(), i));
+op_future_make:
+    SAVE();
+    if (!make_future(BASE(), i)) SLOW(raise_pending());
+    NEXT();
+op_permit_take:
+    SLOW(take_permit(BASE(), i));
+op_permit_release:
+    release_permit(BASE(), i);
+    NEXT();
 
 unbound_name:
     SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
@@ -568,6 +570,7 @@ leave:
     if (given_ > fuel_) {
         const std::uint64_t spent = given_ - fuel_;
         budget_.steps -= std::min(budget_.steps, spent);
+        count_cleanup(spent);
     }
     return std::move(out_);
 }

@@ -49,6 +49,8 @@ private:
     next control_library(std::size_t at, std::size_t count, bool tail);
     next control_library_done(std::size_t at, std::size_t count, bool tail);
     next control_eval_source(std::size_t at, std::size_t count, bool tail);
+    next control_await(std::size_t at, std::size_t count, bool tail);
+    next control_cancel(std::size_t at, std::size_t count, bool tail);
     next control_value(std::size_t at, std::size_t count, value v);
 
     // code that the program made
@@ -77,6 +79,25 @@ private:
     [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
     void leave_frame();
     void finish_fiber(outcome& out);
+    next stop(error failure);
+
+    // extents and cleanups (interpreter_extents.cpp)
+    void begin_cleanup(std::uint32_t target, bool forced, value extent);
+    void end_cleanup();
+    void leave_settings(std::size_t base, instruction i);
+    [[nodiscard]] static bool cleanup_holds_up(const fiber& strand, value& extent);
+    void count_cleanup(std::uint64_t steps);
+    void count_effect_of_cleanup();
+    [[nodiscard]] std::optional<error> overlong_cleanup();
+    [[nodiscard]] std::optional<error> time_over() const;
+
+    // futures and permits (interpreter_futures.cpp)
+    void lend_permit() noexcept;
+    [[nodiscard]] bool regain_permit() noexcept;
+    next send_request();
+    bool make_future(std::size_t base, instruction i);
+    next take_permit(std::size_t base, instruction i);
+    void release_permit(std::size_t base, instruction i) noexcept;
 
     // waiting and branches
     next suspend(waiting_for what);
@@ -87,9 +108,8 @@ private:
     next join_end(std::size_t base, instruction i);
     next join_abort(std::size_t base, instruction i);
     [[nodiscard]] permit& strand_permit() noexcept;
-    [[nodiscard]] bool some_branch_is_stopping() const noexcept;
+    [[nodiscard]] static bool some_branch_is_stopping(const fiber& strand) noexcept;
     next check_slice();
-    next check_cleanup(std::uint64_t spent);
 
     // settings
     bool push_settings(std::size_t base, instruction i);

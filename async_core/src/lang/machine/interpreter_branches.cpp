@@ -1,4 +1,5 @@
 // Slices, waiting, branches and joins.
+#include "future.hpp"
 #include "interpreter.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -11,13 +12,24 @@
 
 namespace heddle::lang {
 
+namespace {
+
+// How a branch starts (branch_call, x).
+constexpr std::uint8_t unbounded = 1; ///< without a permit
+constexpr std::uint8_t spawned = 2;   ///< so too, and its end goes to a future
+
+} // namespace
+
 permit& interpreter::strand_permit() noexcept {
     return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
 }
 
-bool interpreter::some_branch_is_stopping() const noexcept {
-    return std::any_of(f_.branches_.begin(), f_.branches_.end(), [](const inline_branch& b) {
-        return static_cast<const join*>(host_of(b.group))->stopping();
+bool interpreter::some_branch_is_stopping(const fiber& strand) noexcept {
+    const auto& branches = strand.branches_;
+    return std::any_of(branches.begin(), branches.end(), [](const inline_branch& b) {
+        const auto* answer = static_cast<const future*>(host_of(b.future));
+        return static_cast<const join*>(host_of(b.group))->stopping() ||
+               (answer && answer->stopping());
     });
 }
 
@@ -39,6 +51,7 @@ interpreter::next interpreter::check_slice() {
     budget_.steps -= std::min(budget_.steps, spent);
     const bool fresh = given_ == 1 && fuel_ == 1; // run() has just begun
     given_ = fuel_ = 0;
+    count_cleanup(spent);
     if (!fresh && slice_ <= spent) {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
@@ -52,28 +65,23 @@ interpreter::next interpreter::check_slice() {
             std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
     };
     refill();
+    if (!f_.cancellation_masked()) {
+        if (f_.cancel_requested()) return stop(error::cancelled(f_.cancelled_because()));
+        if (some_branch_is_stopping(f_)) return stop(error::cancelled(cancel_reason::sibling));
+    }
+    if (auto over = time_over()) return stop(*std::move(over));
     if (f_.incoming_) {
         error failure = *std::exchange(f_.incoming_, std::nullopt);
-        if (f_.frames_.empty() && f_.first_call_ < 0) {
-            add_trace(failure);
-            return unwind(std::move(failure));
-        }
-        if (!(f_.cancel_requested() && !f_.cancellation_masked())) return raise(std::move(failure));
+        drop_grant();
+        if (!f_.frames_.empty() || f_.first_call_ >= 0) return raise(std::move(failure));
+        add_trace(failure);
+        return unwind(std::move(failure));
     }
-    if (!f_.cancellation_masked()) {
-        if (f_.cancel_requested()) {
-            f_.first_call_ = -1;
-            drop_grant();
-            return unwind(error::cancelled(f_.cancelled_because()).with_span(here()));
-        }
-        if (some_branch_is_stopping()) {
-            drop_grant();
-            return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
-        }
-        if (const value* at = map_find(f_.settings_, "deadline-at");
-            at && f_.world_->host().now() >= at->as_real() && !f_.frames_.empty()) {
-            return raise(error(errc::timeout, "the time given by 'with' or 'timeout' is over"));
-        }
+    if (auto overlong = overlong_cleanup()) {
+        // Made once with its trace: it may come up in a million frames.
+        if (!f_.overlong_) return stop(*std::move(overlong));
+        drop_grant();
+        return unwind(*std::move(overlong));
     }
     // Frames are not values; they count all the same.
     if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame);
@@ -81,11 +89,13 @@ interpreter::next interpreter::check_slice() {
         memory_.charge(bytes);
         memory_.discharge(std::exchange(f_.charged_frames_, bytes));
     }
-    if (f_.cancellation_masked()) return check_cleanup(spent);
-    if (budget_.steps == 0)
-        return raise(error(errc::limit, "the step limit of this run is used up"));
+    if (f_.cancellation_masked()) return f_.request_ ? send_request() : next::go_on;
+    if (budget_.steps == 0) {
+        // To catch it would only be to meet it again at the next step, for ever.
+        return stop(made_uncatchable(error(errc::limit, "the step limit of this run is used up")));
+    }
     if (memory_.over_limit() && memory_.limit_used_up()) {
-        return raise(
+        return stop(
             error(errc::limit, "the memory limit of this run (" +
                                    std::to_string(memory_.limit() / (1024 * 1024)) +
                                    " MiB) is used up at a depth of " +
@@ -93,27 +103,20 @@ interpreter::next interpreter::check_slice() {
                 .with_hint("raise the limit, or make a deep recursion a loop with tail calls"));
     }
     if (f_.frames_.size() > budget_.max_frames) {
-        return raise(
+        return stop(
             error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
     }
-    return next::go_on;
+    return f_.request_ ? send_request() : next::go_on;
 }
 
-/// Cleanups may go on when a run is over, and a little beyond its memory limit, but not for ever.
-interpreter::next interpreter::check_cleanup(std::uint64_t spent) {
-    if (f_.cancel_requested() || budget_.steps == 0) {
-        budget_.cleanup_steps -= std::min(budget_.cleanup_steps, std::max<std::uint64_t>(1, spent));
-        if (budget_.cleanup_steps == 0 && f_.cancel_requested())
-            return unwind(error::cancelled(f_.cancelled_because()).with_span(here()));
-        if (budget_.cleanup_steps == 0)
-            return raise(error(errc::limit, "the step limit of this run is used up, and so is what "
-                                            "'finally' may use after it"));
-    }
-    if (const std::size_t limit = memory_.limit();
-        limit != SIZE_MAX && memory_.used() > limit + limit / 4 && memory_.limit_used_up()) {
-        return raise(error(errc::limit, "the memory limit of this run is used up inside 'finally'"));
-    }
-    return next::go_on;
+/// Raises at a safe point. What the strand waited for, or was about to start, is of no use any more.
+interpreter::next interpreter::stop(error failure) {
+    f_.first_call_ = -1;
+    f_.incoming_.reset();
+    f_.request_.reset();
+    drop_grant();
+    if (!failure.is_cancelled()) return raise(std::move(failure));
+    return unwind(std::move(failure).with_span(here()));
 }
 
 /// The strand has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
@@ -158,7 +161,11 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
     child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
     child->waits_on_ = std::exchange(parent.waits_on_, value());
-    child->driver = parent.driver;
+    if (parent.cleans_up()) {
+        // Of a cleanup below it on the stack.
+        child->of_cleanup_ = true;
+        child->holds_up_ = cleanup_holds_up(parent, child->ending_extent_);
+    }
     child->right_ = branch.right;
     child->slot_ = branch.slot;
     auto* group = static_cast<join*>(host_of(branch.group));
@@ -166,12 +173,25 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     group->add(*child);
     // What the branch waits on must wake the child, not its parent.
     if (child->waits_ == waiting_for::children) host_as<join>(child->waits_on_)->park(*child);
+    if (child->waits_ == waiting_for::future) {
+        auto* awaited = host_as<future>(child->waits_on_);
+        awaited->forget(parent);
+        awaited->wait(*child);
+    }
     if (child->waits_ == waiting_for::permit) {
         concurrency_scope* scope = std::exchange(parent.waits_scope_, nullptr);
         scope->forget(parent);
         scope->wait(*child);
+        if (auto* starts = host_as<join>(child->waits_on_)) starts->await_permit(*child);
     }
     ++parent.frames_.back().at; // past branch_done: the join hears from the child
+    child->future_ = std::move(branch.future);
+    auto* answer = static_cast<future*>(host_of(child->future_));
+    if (answer) answer->attach(*child);
+    // Asked to end while it was no fiber yet. Its driver does not know it, so it is not woken.
+    if (group->stopping() || (answer && answer->stopping()))
+        child->request_cancel(cancel_reason::sibling);
+    child->driver = parent.driver;
     return child;
 }
 
@@ -205,11 +225,17 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         ++top().at; // past branch_done
         return next::go_on;
     };
+    if (i.x == spawned) {
+        const value answer = R[operands.a];
+        f_.branches_.push_back({f_.frames_.size(), R[operands.b], 0, {}, f_.settings_, answer});
+        f_.settings_ = future::inside(memory_, std::move(f_.settings_), answer);
+        return call_value(base + i.a, i.b, false);
+    }
     if (group->stopping()) {
         drop_grant();
         return skip();
     }
-    permit right{group->scope(), false};
+    permit right{i.x == unbounded ? nullptr : group->scope(), false};
     if (right.scope) {
         permit& own = strand_permit();
         if (own.scope == right.scope && own.held) {
@@ -220,12 +246,14 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         } else {
             top().at -= 2; // tried again once a permit was handed over
             right.scope->wait(f_);
+            f_.waits_on_ = R[operands.b];
+            group->await_permit(f_);
             return suspend(waiting_for::permit);
         }
     }
     f_.branches_.push_back({f_.frames_.size(), R[operands.b],
                             static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
-                            f_.settings_});
+                            f_.settings_, value()});
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) {
         const function* code = closure_of(callee)->code;
@@ -245,10 +273,18 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
 }
 
 void interpreter::branch_done(std::size_t base, instruction i) {
-    const inline_branch& ended = f_.branches_.back();
+    inline_branch& ended = f_.branches_.back();
     const permit right = ended.right;
-    static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(f_.stack_[base + i.a]));
-    f_.branches_.pop_back();
+    value given = std::move(f_.stack_[base + i.a]);
+    if (ended.future.is_nil()) {
+        static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(given));
+        f_.branches_.pop_back();
+    } else {
+        const value answer = std::move(ended.future);
+        f_.settings_ = std::move(ended.settings);
+        f_.branches_.pop_back();
+        static_cast<future*>(host_of(answer))->deliver(std::move(given));
+    }
     if (!right.held) return;
     permit& own = strand_permit();
     if (own.scope == right.scope && !own.held) own.held = true; // given back
@@ -259,7 +295,13 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     const value kept = f_.stack_[base + i.b];
     auto* group = static_cast<join*>(host_of(kept));
     permit& own = strand_permit();
+    if (i.x == 1) group->cancel(cancel_reason::sibling);
     if (group->living() != 0) {
+        if (i.x == 0 && group->needs_all() && future::needs(group->children(), f_.settings_)) {
+            return raise(error(errc::evaluation,
+                               "await: a branch awaits the future that it is "
+                               "needed for; this would wait for ever"));
+        }
         --top().at; // looked at again when the last child has ended
         if (own.held && own.scope == group->scope()) {
             own.held = false;
@@ -279,6 +321,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
             return suspend(waiting_for::permit);
         }
     }
+    if (i.x == 1) return next::go_on;
     auto outcome = group->outcome();
     if (!outcome) return raise(std::move(outcome).error());
     f_.stack_[base + i.a] = *std::move(outcome);

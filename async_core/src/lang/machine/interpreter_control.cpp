@@ -52,8 +52,10 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 11> rows{{
+    static constexpr std::array<control_row, 13> rows{{
         {"apply", &interpreter::control_apply},
+        {"await", &interpreter::control_await},
+        {"cancel", &interpreter::control_cancel},
         {"help", &interpreter::control_help},
         {"eval", &interpreter::control_eval},
         {"parse", &interpreter::control_parse},

@@ -1,4 +1,6 @@
 // Calls off the fast path, errors and unwinding.
+#include "extents.hpp"
+#include "future.hpp"
 #include "interpreter.hpp"
 #include "sandbox_policy.hpp"
 
@@ -178,7 +180,8 @@ interpreter::next interpreter::request_effect(effect_request request, std::size_
     request.span = here();
     f_.request_ = std::make_unique<effect_request>(std::move(request));
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
-    return suspend(waiting_for::effect);
+    count_effect_of_cleanup();
+    return send_request();
 }
 
 interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, const value& names) {
@@ -310,11 +313,8 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
                                        ? static_cast<double>(added.item.as_integer())
                                        : added.item.as_real();
             if (!(seconds >= 0)) return refuse("a number of seconds from 0");
-            double at = f_.world_->host().now() + seconds;
-            // A deadline further out still holds.
-            if (const value* outer = map_find(settings, "deadline-at"))
-                at = std::min(at, outer->as_real());
-            settings = map_put(memory_, std::move(settings), "deadline-at", value::real(at));
+            settings = with_deadline(memory_, std::move(settings), f_.world_->host().now(),
+                                     std::min(seconds, 1e9)); // some thirty years
         } else {
             settings = map_put(memory_, std::move(settings), added.key, added.item);
         }
@@ -396,11 +396,12 @@ void interpreter::leave_frame() {
     callee->set_nil();
 }
 
-/// Looks for a handler from the innermost frame outwards. Cancellation stops at cleanups only, and so
-/// does an error of a run whose steps are used up: a program that catches it would never end.
+/// Looks for a handler from the innermost frame outwards. Cancellation and what leaves an extent stop
+/// at cleanups only, and so does an error of a run whose steps are used up: a program that catches it
+/// would never end.
 interpreter::next interpreter::unwind(error failure) {
     const bool cancellation = failure.is_cancelled();
-    const bool last_words = cancellation || budget_.steps == 0;
+    const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {
@@ -408,24 +409,26 @@ interpreter::next interpreter::unwind(error failure) {
             const std::uint32_t depth = static_cast<std::uint32_t>(f_.frames_.size());
             const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
             for (const handler& h : at.code->handlers) {
-                if (position < h.begin || position >= h.end || (last_words && !h.cleanup))
+                if (position < h.begin || position >= h.end || (cleanups_only && !h.cleanup))
                     continue;
                 // Cleanups that this jump leaves are over.
                 while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||
                                                  (f_.cleanups_.back().depth == depth &&
                                                   h.begin < f_.cleanups_.back().target))) {
-                    f_.cleanups_.pop_back();
+                    end_cleanup();
                 }
+                value extent;
+                if (const value* mark = extent_of(failure)) extent = *mark;
                 f_.stack_[at.base + h.slot] =
                     make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
                 at.at = at.code->code.data() + h.target;
-                if (h.cleanup) f_.cleanups_.push_back({depth, h.target});
+                if (h.cleanup) begin_cleanup(h.target, cleanups_only, std::move(extent));
                 return next::go_on;
             }
             leave_frame();
         }
         while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
-            f_.cleanups_.pop_back();
+            end_cleanup();
         if (f_.branches_.empty()) {
             out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
             out_.failure = std::move(failure);
@@ -442,12 +445,15 @@ interpreter::next interpreter::unwind(error failure) {
             else ended.right.scope->release();
         }
         f_.settings_ = std::move(ended.settings);
+        auto* answer = static_cast<future*>(host_of(ended.future));
         if (!cancellation) {
-            group->fail(ended.slot, std::move(failure));
+            if (answer) answer->fail(std::move(failure));
+            else group->fail(ended.slot, std::move(failure));
             ++top().at; // past branch_done
             return next::go_on;
         }
-        if (f_.cancel_requested() || some_branch_is_stopping()) continue; // the parent ends too
+        if (answer) answer->drop();
+        if (f_.cancel_requested() || some_branch_is_stopping(f_)) continue; // the parent ends too
         ++top().at;
         return next::go_on;
     }
@@ -463,8 +469,16 @@ void interpreter::finish_fiber(outcome& out) {
     if (f_.group_.is_nil()) return;
     const value kept = std::exchange(f_.group_, value());
     auto* group = static_cast<join*>(host_of(kept));
-    if (out.kind == outcome_kind::done) group->deliver(f_.slot_, out.result);
-    else if (out.kind == outcome_kind::failed) group->fail(f_.slot_, *out.failure);
+    const value answer_kept = std::exchange(f_.future_, value());
+    if (auto* answer = static_cast<future*>(host_of(answer_kept))) {
+        if (out.kind == outcome_kind::done) answer->deliver(out.result);
+        else if (out.kind == outcome_kind::failed) answer->fail(*out.failure);
+        else answer->drop();
+    } else if (out.kind == outcome_kind::done) {
+        group->deliver(f_.slot_, out.result);
+    } else if (out.kind == outcome_kind::failed) {
+        group->fail(f_.slot_, *out.failure);
+    }
     group->remove(f_);
 }
 

@@ -1,5 +1,7 @@
 #include "join.hpp"
 
+#include "lang/builtins/results.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
@@ -10,12 +12,20 @@
 
 namespace heddle::lang {
 
+namespace {
+
+constexpr std::size_t most_losers = 16;
+
+} // namespace
+
 void concurrency_scope::hand_over() noexcept {
     fiber* next = queue_.front();
     queue_.pop_front();
     next->granted_ = this; // the permit changes hands; running_ stays
     next->waits_ = waiting_for::nothing;
     next->waits_scope_ = nullptr;
+    if (auto* group = host_as<join>(next->waits_on_)) group->permit_awaited();
+    next->waits_on_.set_nil();
     if (next->driver) next->driver->wake(*next);
 }
 
@@ -33,7 +43,7 @@ join::join(heap& memory, std::size_t slots, join_policy policy, std::string labe
            concurrency_scope* scope, value scope_value)
     : memory_(memory), policy_(policy), label_(std::move(label)), scope_(scope),
       scope_value_(std::move(scope_value)) {
-    if (policy_ == join_policy::first) return;
+    if (!needs_all()) return;
     results_ = make_list_with_capacity(memory, slots);
     if (slots == 0) return;
     auto* storage = static_cast<list_object*>(results_.target());
@@ -43,11 +53,15 @@ join::join(heap& memory, std::size_t slots, join_policy policy, std::string labe
 }
 
 void join::deliver(std::uint32_t slot, value v) {
-    if (policy_ == join_policy::first) {
-        if (!winner_) {
-            winner_ = std::move(v);
-            stop(cancel_reason::sibling);
+    if (wants_one()) {
+        if (winner_) return;
+        if (is_failed_result(v)) {
+            failed_result_ = std::move(v);
+            lost(slot);
+            return;
         }
+        winner_ = std::move(v);
+        stop(cancel_reason::sibling);
         return;
     }
     if (policy_ == join_policy::settled) {
@@ -59,8 +73,9 @@ void join::deliver(std::uint32_t slot, value v) {
 }
 
 void join::fail(std::uint32_t slot, error failure) {
-    ++failures_;
-    if (policy_ == join_policy::settled) {
+    // What no catch may take, no policy turns into a value.
+    const bool ends_all = passes_catches(failure);
+    if (policy_ == join_policy::settled && !ends_all) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
         value message = make_string(memory_, failure.message());
         value described = map_put(memory_, value::empty_map(), "kind",
@@ -70,15 +85,24 @@ void join::fail(std::uint32_t slot, error failure) {
         static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
         return;
     }
-    if (policy_ == join_policy::first) {
-        failure_ =
-            failure_ ? std::move(failure).with_cause(*std::move(failure_)) : std::move(failure);
+    if (wants_one() && !ends_all) {
+        if (winner_) return;
+        if (!label_.empty())
+            failure = std::move(failure).with_trace(label_ + " " + std::to_string(slot + 1));
+        if (losers_.size() >= most_losers) losers_.erase(losers_.begin());
+        losers_.push_back(std::move(failure));
+        lost(slot);
         return;
     }
     if (failure_) return;
     failure_ = std::move(failure);
     failed_slot_ = slot;
     stop(cancel_reason::sibling);
+}
+
+/// A branch has ended without success.
+void join::lost(std::uint32_t slot) {
+    if (policy_ == join_policy::hedge && slot == 0 && !second_run_) stop(cancel_reason::sibling);
 }
 
 void join::add(fiber& child) {
@@ -93,6 +117,7 @@ void join::remove(fiber& child) {
     if (!children_.empty() || !parked_) return;
     fiber* waiting = std::exchange(parked_, nullptr);
     waiting->waits_ = waiting_for::nothing;
+    waiting->waits_on_.set_nil(); // not the last reference: its frame has one
     if (waiting->driver) waiting->driver->wake(*waiting);
 }
 
@@ -101,22 +126,43 @@ void join::stop(cancel_reason reason) noexcept {
     // A copy: a child that is asked to end may be removed at once.
     const std::vector<fiber*> living = children_;
     for (fiber* child : living) child->request_cancel(reason);
+    // No branch is started any more, so nobody needs to wait for the right to.
+    if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
+        if (starter->driver) starter->driver->wake(*starter);
+    }
 }
 
 void join::cancel(cancel_reason reason) noexcept { stop(reason); }
 
 result<value> join::outcome() {
-    if (policy_ == join_policy::first) {
-        if (winner_) return *winner_;
-        if (failure_) return *failure_;
-        return error(errc::evaluation, "race: there was nothing to run");
-    }
+    if (wants_one() && winner_) return *winner_;
     if (failure_) {
         error failure = *failure_;
         if (label_.empty()) return failure;
         return std::move(failure).with_trace(label_ + " " + std::to_string(failed_slot_ + 1));
     }
-    return results_;
+    return wants_one() ? outcome_of_losers() : results_;
+}
+
+/// The last error with the others as its causes; without any error the last FAILED result.
+result<value> join::outcome_of_losers() const {
+    if (losers_.empty()) return failed_result_;
+    std::optional<error> chain;
+    for (const error& each : losers_) {
+        if (!chain) {
+            chain = each;
+            continue;
+        }
+        // Behind the causes that the error has of its own.
+        std::vector<error> own{each};
+        while (own.size() < most_losers && own.back().info().cause)
+            own.push_back(error(*own.back().info().cause));
+        while (!own.empty()) {
+            chain = std::move(own.back()).with_cause(*std::move(chain));
+            own.pop_back();
+        }
+    }
+    return *std::move(chain);
 }
 
 } // namespace heddle::lang

@@ -13,7 +13,7 @@ namespace heddle::lang {
 /// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
 /// share it. A branch that waits for branches of its own gives its permit back meanwhile, so nesting
 /// cannot deadlock. First come, first served.
-class concurrency_scope final : public host_object {
+class concurrency_scope : public host_object {
 public:
     explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
 
@@ -42,11 +42,20 @@ private:
     std::deque<fiber*> queue_;
 };
 
+/// What `(semaphore n)` gives: permits that a program takes and returns itself.
+class semaphore final : public concurrency_scope {
+public:
+    explicit semaphore(std::size_t permits) : concurrency_scope(permits) {}
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "semaphore"; }
+};
+
 /// What a join makes of its branches' ends.
 enum class join_policy : std::uint8_t {
     all = 0,     ///< list of values; the first error ends the others and is raised
     settled = 1, ///< list of maps ok/value/error; never fails
-    first = 2    ///< the first value; the others are ended; all failed: the last error
+    first = 2,   ///< the first success; the others are ended; all failed: the last error
+    futures = 3, ///< nothing: each branch is a future; ended when their scope is left
+    hedge = 4    ///< as first, but the failure of branch 0 counts until branch 1 has really begun
 };
 
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
@@ -72,14 +81,28 @@ public:
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
     [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_; }
+    [[nodiscard]] const std::vector<fiber*>& children() const noexcept { return children_; }
+    /// Its end needs the end of every branch.
+    [[nodiscard]] bool needs_all() const noexcept {
+        return policy_ == join_policy::all || policy_ == join_policy::settled;
+    }
     void park(fiber& strand) noexcept { parked_ = &strand; }
-    void unpark() noexcept { parked_ = nullptr; }
+    /// The strand that opens it waits for a permit, to start the next branch.
+    void await_permit(fiber& starter) noexcept { starter_ = &starter; }
+    void permit_awaited() noexcept { starter_ = nullptr; }
+    /// Branch 1 of a hedge has begun its work.
+    void note_second_run() noexcept { second_run_ = true; }
 
     /// Once no child lives: the value, or the error to raise.
     [[nodiscard]] result<value> outcome();
 
 private:
     void stop(cancel_reason reason) noexcept;
+    [[nodiscard]] bool wants_one() const noexcept {
+        return policy_ == join_policy::first || policy_ == join_policy::hedge;
+    }
+    void lost(std::uint32_t slot);
+    [[nodiscard]] result<value> outcome_of_losers() const;
 
     heap& memory_;
     join_policy policy_;
@@ -89,10 +112,13 @@ private:
     value results_;     ///< a list of all slots, written in place
     std::vector<fiber*> children_;
     fiber* parked_ = nullptr;
+    fiber* starter_ = nullptr;
     std::optional<error> failure_;
     std::uint32_t failed_slot_ = 0;
-    std::size_t failures_ = 0;
     std::optional<value> winner_;
+    std::vector<error> losers_; ///< the last ones
+    value failed_result_;       ///< the last FAILED result, or nil
+    bool second_run_ = false;
     bool stopping_ = false;
 };
 

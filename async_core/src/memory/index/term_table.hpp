@@ -9,7 +9,7 @@
 
 namespace heddle::memory {
 
-/// Numbers terms from 0 in the order in which they come. About 14 bytes a term beside its text.
+/// Numbers terms from 0 in the order in which they come. About 24 bytes a term beside its text.
 class term_table {
 public:
     [[nodiscard]] std::uint32_t intern(std::string_view term);
@@ -21,12 +21,18 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
 private:
-    [[nodiscard]] std::size_t place_of(std::string_view term) const noexcept;
+    struct place {
+        std::uint32_t hash = 0;  ///< most terms that are another are told by it
+        std::uint32_t entry = 0; ///< 0: free, else number + 1
+    };
+
+    [[nodiscard]] static std::uint32_t hash_of(std::string_view term) noexcept;
+    [[nodiscard]] std::size_t place_of(std::string_view term, std::uint32_t hash) const noexcept;
     void grow();
 
     std::string bytes_;
     std::vector<std::uint64_t> ends_;
-    std::vector<std::uint32_t> places_; ///< open addressing; 0: free, else number + 1
+    std::vector<place> places_; ///< open addressing
 };
 
 } // namespace heddle::memory

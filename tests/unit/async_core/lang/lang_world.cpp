@@ -1,6 +1,9 @@
 #include "lang_world.hpp"
 
+#include "lang/machine/join.hpp"
+
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/prelude.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/reader.hpp>
@@ -17,6 +20,8 @@ namespace {
 constexpr builtin effects[] = {
     {"pause", "n", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
     {"fail-after", "n message", 2, 2, builtin_kind::effect, nullptr, "", "", "test"},
+    {"random", "", 0, 0, builtin_kind::effect, nullptr, "", "", "test"},
+    {"sleep", "n", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
     {"note", "x", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
 };
 
@@ -70,15 +75,31 @@ void lang_world::cancel_effect(fiber& waiting) noexcept {
 
 void lang_world::begin_effect(fiber& strand) {
     const effect_request& request = strand.request();
-    const bool timed = request.row->name != "note";
-    pending_.push_back({&strand, clock_ + (timed ? number(request.arguments[0]) : 0), order_++});
+    if (strand.cancel_requested() && !strand.cancellation_masked()) {
+        machine::resume(strand, error::cancelled(strand.cancelled_because()));
+        ready_.push_back(&strand);
+        return;
+    }
+    const bool timed = request.row->name != "note" && request.row->name != "random";
+    pending begun{&strand, clock_ + (timed ? number(request.arguments[0]) : 0), order_++};
+    if (const auto until = strand.deadline(); until && *until < begun.at) {
+        begun.at = std::max(clock_, *until);
+        begun.cut = true;
+    }
+    pending_.push_back(begun);
     most_pending = std::max(most_pending, pending_.size());
 }
 
 void lang_world::answer(const pending& due) {
     clock_ = std::max(clock_, due.at);
     effect_request& request = due.strand->request();
-    if (request.row->name == "note") {
+    if (due.cut) {
+        machine::resume(*due.strand, machine::deadline_failure(*due.strand));
+    } else if (request.row->name == "random") {
+        machine::resume(*due.strand, value::real(0.5));
+    } else if (request.row->name == "sleep") {
+        machine::resume(*due.strand, value());
+    } else if (request.row->name == "note") {
         notes.push_back(print_value(request.arguments[0], {}));
         machine::resume(*due.strand, value(request.arguments[0]));
     } else if (request.row->name == "fail-after") {
@@ -96,6 +117,31 @@ void lang_world::adopt(std::unique_ptr<fiber> child) {
     else if (child->waits() == waiting_for::nothing) ready_.push_back(child.get());
     fibers_.push_back(std::move(child));
     most_fibers = std::max(most_fibers, fibers_.size());
+}
+
+/// Nobody can go on now: to the next thing that happens.
+bool lang_world::pass_time() {
+    const auto due =
+        std::min_element(pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
+            return a.at != b.at ? a.at < b.at : a.order < b.order;
+        });
+    fiber* cut = nullptr;
+    for (const auto& each : fibers_) {
+        if (each->waits() != waiting_for::permit && each->waits() != waiting_for::future) continue;
+        const auto until = each->deadline();
+        if (until && (!cut || *until < *cut->deadline())) cut = each.get();
+    }
+    if (cut && (due == pending_.end() || *cut->deadline() <= due->at)) {
+        clock_ = std::max(clock_, *cut->deadline());
+        EXPECT_TRUE(machine::interrupt_wait(*cut));
+        ready_.push_back(cut);
+        return true;
+    }
+    if (due == pending_.end()) return false;
+    const pending next = *due;
+    pending_.erase(due);
+    answer(next);
+    return true;
 }
 
 outcome lang_world::run(const std::string& program, const schedule& how) {
@@ -123,24 +169,17 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     run_budget budget;
     budget.steps = how.steps;
     budget.cleanup_steps = how.cleanup_steps;
-    auto first =
-        start_fiber(world, *code, with_concurrency(world, value::empty_map(), how.concurrency));
+    const value settings = with_concurrency(world, value::empty_map(), how.concurrency);
+    auto first = start_fiber(world, *code, settings);
     fiber* main = first.get();
     adopt(std::move(first));
     bool main_ended = false;
     while (!fibers_.empty()) {
         if (ready_.empty()) {
-            const auto due = std::min_element(
-                pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
-                    return a.at != b.at ? a.at < b.at : a.order < b.order;
-                });
-            if (due == pending_.end()) {
+            if (!pass_time()) {
                 stuck = true;
                 break;
             }
-            const pending next = *due;
-            pending_.erase(due);
-            answer(next);
             continue;
         }
         fiber* strand = ready_.front();
@@ -174,6 +213,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     ready_.clear();
     fibers_.clear();
     world.memory().set_limit(SIZE_MAX);
+    permits = host_as<concurrency_scope>(*map_find(settings, "concurrency-scope"))->running();
     return ended;
 }
 

@@ -26,7 +26,8 @@ struct schedule {
 };
 
 /// A realm with the prelude, the effects `(pause n)` (answers n at virtual time n from now),
-/// `(fail-after n message)`, `(note x)` (appends to `notes`), and a driver for them.
+/// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(random)` (0.5), and a
+/// driver for them.
 class lang_world final : public host_names, private fiber_driver {
 public:
     lang_world();
@@ -41,8 +42,10 @@ public:
     std::vector<std::string> notes;
     std::size_t most_pending = 0; ///< effects that waited at the same time
     std::size_t most_fibers = 0;
-    std::int64_t runs = 0; ///< calls of machine::run in the last program
-    bool stuck = false;    ///< the last program could not go on: a bug
+    std::int64_t runs = 0;   ///< calls of machine::run in the last program
+    bool stuck = false;      ///< the last program could not go on: a bug
+    std::size_t permits = 0; ///< of the run's scope that were not given back at its end: a bug
+    double clock() const { return clock_; }
 
     const builtin* find_effect(std::string_view name) const override;
     std::optional<operator_info> find_operator(heap& memory, std::string_view name) const override;
@@ -56,11 +59,13 @@ private:
         fiber* strand;
         double at;
         std::uint64_t order;
+        bool cut = false; ///< by the deadline of the fiber
     };
     void wake(fiber& ready) noexcept override;
     void cancel_effect(fiber& waiting) noexcept override;
     void begin_effect(fiber& strand);
     void answer(const pending& due);
+    bool pass_time();
     void adopt(std::unique_ptr<fiber> child);
 
     double clock_ = 0;

@@ -1,0 +1,102 @@
+// Primitives of concurrency, and what its forms and the prelude check with.
+#include "lang/builtins/results.hpp"
+#include "lang/machine/join.hpp"
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace heddle::lang {
+
+namespace {
+
+/// A TypeError about argument 1 of the form that the first argument names.
+value fail_in_form(native_call& call, const value& form, std::string_view expected,
+                   const value& given) {
+    builtin row = call.row();
+    row.name = string_bytes(form);
+    native_call named(call.memory(), row);
+    named.fail_type(1, expected, given);
+    return call.fail(*std::move(named.failure()));
+}
+
+value seconds(native_call& call, std::span<value> a) {
+    const double given = a[1].is_integer() ? static_cast<double>(a[1].as_integer())
+                         : a[1].is_real()  ? a[1].as_real()
+                                           : -1;
+    if (given >= 0) return a[1];
+    return fail_in_form(call, a[0], "a number of seconds from 0", a[1]);
+}
+
+value attempts(native_call& call, std::span<value> a) {
+    if (a[1].is_integer() && a[1].as_integer() >= 1) return a[1];
+    return fail_in_form(call, a[0], "a whole number of attempts from 1", a[1]);
+}
+
+value make_semaphore(native_call& call, std::span<value> a) {
+    if (!a[0].is_integer() || a[0].as_integer() < 1)
+        return call.fail_type(1, "a whole number from 1", a[0]);
+    const auto permits = static_cast<std::size_t>(a[0].as_integer());
+    return make_host(call.memory(), std::make_unique<semaphore>(permits));
+}
+
+value second_run(native_call&, std::span<value> a) {
+    if (auto* group = host_as<join>(a[0])) group->note_second_run();
+    return {};
+}
+
+bool is_named(const value& names, std::string_view wanted) {
+    const auto items = list_items(names);
+    return std::any_of(items.begin(), items.end(), [&](const value& each) {
+        return each.is(kind::string) && string_bytes(each) == wanted;
+    });
+}
+
+/// (%retries-error? names kind reason): no names mean every error.
+value retries_error(native_call&, std::span<value> a) {
+    if (a[0].is_nil()) return value::boolean(true);
+    return value::boolean(std::any_of(a.begin() + 1, a.end(), [&](const value& each) {
+        return each.is(kind::string) && is_named(a[0], string_bytes(each));
+    }));
+}
+
+/// (%retries-value? names v): v is a FAILED TaskResult for a reason that is named.
+value retries_value(native_call&, std::span<value> a) {
+    if (!is_failed_result(a[1])) return value::boolean(false);
+    return value::boolean(a[0].is_nil() || is_named(a[0], failed_reason(a[1])));
+}
+
+constexpr auto pure = builtin_kind::pure;
+constexpr auto control = builtin_kind::control;
+
+constexpr builtin rows[] = {
+    {"%attempts", "form n", 2, 2, pure, &attempts, "n, if it is a count of attempts.", "",
+     "concurrency"},
+    {"%retries-error?", "names kind reason", 3, 3, pure, &retries_error,
+     "Whether retry tries again after such an error.", "", "concurrency"},
+    {"%retries-value?", "names value", 2, 2, pure, &retries_value,
+     "Whether retry tries again after such a value.", "", "concurrency"},
+    {"%second-run", "join", 1, 1, pure, &second_run, "Notes that a hedge runs twice.", "",
+     "concurrency"},
+    {"%seconds", "form n", 2, 2, pure, &seconds, "n, if it is a number of seconds.", "",
+     "concurrency"},
+    {"await", "future", 1, 1, control, nullptr,
+     "Waits for the end of a spawned computation and gives its value, or raises its error.",
+     "(await (spawn (+ 1 2))) => 3", "concurrency"},
+    {"cancel", "future", 1, 1, control, nullptr,
+     "Asks a spawned computation to end; true if it had not ended yet.",
+     "(cancel (spawn 1)) => false", "concurrency"},
+    {"semaphore", "n", 1, 1, pure, &make_semaphore,
+     "n permits, which (with-permit s body…) takes and gives back.",
+     "(with-permit (semaphore 2) 'done) => 'done", "concurrency"},
+};
+
+} // namespace
+
+std::span<const builtin> concurrency_builtins() noexcept { return rows; }
+
+} // namespace heddle::lang

@@ -1,0 +1,118 @@
+#include "future.hpp"
+
+#include "extents.hpp"
+#include "join.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::string_view inside_key = "inside-future";
+constexpr std::size_t most_looked_at = 1000; ///< fibers, in the search for a cycle
+
+} // namespace
+
+std::string future::describe() const {
+    switch (state_) {
+    case state::running: return "future, running";
+    case state::done: return "future, done";
+    case state::failed: return "future, failed";
+    case state::cancelled: return "future, cancelled";
+    }
+    return "future";
+}
+
+result<value> future::outcome(const value& settings) const {
+    switch (state_) {
+    case state::failed: {
+        // An extent that the waiting code is not part of has ended for it long since.
+        const value* mark = extent_of(*failure_);
+        if (mark && !is_inside(settings, *mark)) return with_extent(*failure_, {});
+        return *failure_;
+    }
+    case state::cancelled: return error(errc::evaluation, "await: the future was cancelled");
+    default: return value_;
+    }
+}
+
+bool future::cancel() noexcept {
+    if (!running()) return false;
+    stopping_ = true;
+    if (strand_) strand_->request_cancel(cancel_reason::sibling);
+    return true;
+}
+
+void future::deliver(value v) {
+    value_ = std::move(v);
+    settle(state::done);
+}
+
+void future::fail(error failure) {
+    failure_ = std::move(failure).with_trace("in a spawned computation");
+    settle(state::failed);
+}
+
+void future::drop() { settle(state::cancelled); }
+
+void future::settle(state how) {
+    state_ = how;
+    strand_ = nullptr;
+    outer_.set_nil();
+    for (fiber* waiting : std::exchange(waiters_, {})) {
+        auto answer = outcome(waiting->settings_);
+        if (answer) waiting->stack_[waiting->result_slot_] = *std::move(answer);
+        else waiting->incoming_ = std::move(answer).error();
+        waiting->waits_ = waiting_for::nothing;
+        waiting->waits_on_.set_nil(); // not the last reference: the branch that ends has one
+        if (waiting->driver) waiting->driver->wake(*waiting);
+    }
+}
+
+void future::forget(fiber& strand) noexcept {
+    waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &strand), waiters_.end());
+}
+
+value future::inside(heap& memory, value settings, value running) {
+    return map_put(memory, std::move(settings), inside_key, std::move(running));
+}
+
+value future::innermost(const value& settings) {
+    const value* found = map_find(settings, inside_key);
+    return found ? *found : value();
+}
+
+bool future::needs(const std::vector<fiber*>& strands, const value& settings) {
+    std::unordered_set<const host_object*> own;
+    for (value each = innermost(settings); !each.is_nil();) {
+        const auto* one = static_cast<const future*>(host_of(each));
+        own.insert(one);
+        each = value(one->outer());
+    }
+    if (own.empty()) return false;
+    std::vector<fiber*> work = strands;
+    std::unordered_set<const fiber*> seen;
+    while (!work.empty() && seen.size() < most_looked_at) {
+        fiber* next = work.back();
+        work.pop_back();
+        if (!next || !seen.insert(next).second) continue;
+        if (next->waits_ == waiting_for::future) {
+            const auto* awaited = static_cast<const future*>(host_of(next->waits_on_));
+            if (own.contains(awaited)) return true;
+            work.push_back(awaited->strand());
+        } else if (next->waits_ == waiting_for::children) {
+            // Of a race one branch is enough, so no single one is needed.
+            const auto* group = static_cast<const join*>(host_of(next->waits_on_));
+            if (group->needs_all())
+                work.insert(work.end(), group->children().begin(), group->children().end());
+        }
+    }
+    return false;
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,64 @@
+// What `spawn` gives.
+#pragma once
+
+#include <heddle/lang/fiber.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace heddle::lang {
+
+/// A computation that runs beside the one that started it, and its end. Its join, that of the scope it
+/// was spawned in, ends it when the scope is left.
+class future final : public host_object {
+public:
+    /// `outer`: the future that the spawning code is part of, or nil.
+    explicit future(value outer) : outer_(std::move(outer)) {}
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
+    [[nodiscard]] std::string describe() const override;
+
+    [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
+    /// It was asked to end, but runs.
+    [[nodiscard]] bool stopping() const noexcept { return stopping_ && running(); }
+    /// Once it has ended: the value, or its error, for code with these settings.
+    [[nodiscard]] result<value> outcome(const value& settings) const;
+
+    /// Asks it to end; false when it has ended.
+    bool cancel() noexcept;
+
+    // how it ended; wakes all that wait
+    void deliver(value v);
+    void fail(error failure);
+    void drop(); ///< cancelled
+
+    /// The branch has become a fiber.
+    void attach(fiber& strand) noexcept { strand_ = &strand; }
+    [[nodiscard]] fiber* strand() const noexcept { return strand_; }
+    [[nodiscard]] const value& outer() const noexcept { return outer_; }
+
+    void wait(fiber& strand) { waiters_.push_back(&strand); }
+    void forget(fiber& strand) noexcept;
+
+    /// The settings of code that is part of `running`.
+    [[nodiscard]] static value inside(heap& memory, value settings, value running);
+    /// The future that code with these settings is part of, or nil.
+    [[nodiscard]] static value innermost(const value& settings);
+    /// Whether an end of one of `strands` needs the end of what `settings` belong to: to wait for it
+    /// would be to wait for oneself.
+    [[nodiscard]] static bool needs(const std::vector<fiber*>& strands, const value& settings);
+
+private:
+    enum class state : std::uint8_t { running, done, failed, cancelled };
+    void settle(state how);
+
+    state state_ = state::running;
+    bool stopping_ = false;
+    fiber* strand_ = nullptr; ///< null while it runs on the stack of another
+    value outer_;
+    value value_;
+    std::optional<error> failure_;
+    std::vector<fiber*> waiters_;
+};
+
+} // namespace heddle::lang

@@ -1,0 +1,109 @@
+// spawn, await, cancel, and the permits of semaphores.
+#include "future.hpp"
+#include "interpreter.hpp"
+
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/objects.hpp>
+
+namespace heddle::lang {
+
+/// The strand waits for something that others may need its permit for.
+void interpreter::lend_permit() noexcept {
+    permit& own = strand_permit();
+    if (!own.held) return;
+    own.held = false;
+    own.scope->release();
+}
+
+/// A bounded branch asks the world for something only with a permit. After a wait it has none, until it
+/// needs one. Cleanups do not wait for one. False: it has to wait.
+bool interpreter::regain_permit() noexcept {
+    permit& own = strand_permit();
+    if (!own.scope || own.held || f_.cancellation_masked()) return true;
+    if (!take_grant(own.scope) && !own.scope->try_acquire()) return false;
+    own.held = true;
+    return true;
+}
+
+/// Hands the request to the host, once the strand has its permit.
+interpreter::next interpreter::send_request() {
+    if (regain_permit()) return suspend(waiting_for::effect);
+    strand_permit().scope->wait(f_);
+    return suspend(waiting_for::permit);
+}
+
+bool interpreter::make_future(std::size_t base, instruction i) {
+    value* R = f_.stack_ + base;
+    if (static_cast<const join*>(host_of(R[i.b]))->stopping()) {
+        failure_ = error(errc::evaluation,
+                         "spawn: the function that this 'spawn' stands in has "
+                         "returned, and its computations have ended with it");
+        return false;
+    }
+    R[i.a] = make_host(memory_, std::make_unique<future>(future::innermost(f_.settings_)));
+    return true;
+}
+
+/// (await f)
+interpreter::next interpreter::control_await(std::size_t at, std::size_t count, bool) {
+    const value kept = f_.stack_[at + 1];
+    auto* awaited = host_as<future>(kept);
+    if (!awaited) return raise_type("await", 1, "a future", kept);
+    if (!awaited->running()) {
+        auto ended = awaited->outcome(f_.settings_);
+        if (!ended) return raise(std::move(ended).error());
+        return control_value(at, count, *std::move(ended));
+    }
+    bool never = future::needs({awaited->strand()}, f_.settings_);
+    for (value each = future::innermost(f_.settings_); !each.is_nil() && !never;) {
+        const auto* around = static_cast<const future*>(host_of(each));
+        never = around == awaited;
+        each = value(around->outer());
+    }
+    if (never) {
+        return raise(error(errc::evaluation,
+                           "await: this would wait for ever, because the future "
+                           "itself waits for what awaits it"));
+    }
+    for (std::size_t k = 0; k <= count; ++k) f_.stack_[at + k].set_nil();
+    lend_permit();
+    f_.result_slot_ = static_cast<std::uint32_t>(at);
+    f_.waits_on_ = kept;
+    awaited->wait(f_);
+    return suspend(waiting_for::future);
+}
+
+/// (cancel f)
+interpreter::next interpreter::control_cancel(std::size_t at, std::size_t count, bool) {
+    const value kept = f_.stack_[at + 1];
+    auto* running = host_as<future>(kept);
+    if (!running) return raise_type("cancel", 1, "a future", kept);
+    return control_value(at, count, value::boolean(running->cancel()));
+}
+
+// ---------------------------------------------------------------- semaphores
+
+interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
+    value* R = f_.stack_ + base;
+    auto* limit = host_as<semaphore>(R[i.b]);
+    if (!limit) return raise_type("with-permit", 1, "a semaphore", R[i.b]);
+    if (take_grant(limit) || limit->try_acquire()) {
+        R[i.a] = value::boolean(true);
+        return next::go_on;
+    }
+    --top().at; // tried again once a permit was handed over
+    lend_permit();
+    limit->wait(f_);
+    return suspend(waiting_for::permit);
+}
+
+void interpreter::release_permit(std::size_t base, instruction i) noexcept {
+    value* R = f_.stack_ + base;
+    if (!R[i.a].truthy()) return;
+    R[i.a] = value::boolean(false);
+    static_cast<semaphore*>(host_of(R[i.b]))->release();
+}
+
+} // namespace heddle::lang

@@ -1,0 +1,180 @@
+// `heddle index`: what get_context would know of a directory, and find in it.
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "interrupts.hpp"
+#include "logging.hpp"
+#include "table.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/memory/memory_system.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+/// One run of the command.
+struct index_run {
+    index_run(const index_request& request, console& target)
+        : asked(request), output(target),
+          log(make_console_log(target, level_for(request.verbosity))) {}
+
+    const index_request& asked;
+    console& output;
+    std::unique_ptr<log_port> log;
+    boost::asio::io_context context{1};
+    coro::event_loop loop{context};
+    coro::cancel_source cancel;
+    std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 2);
+    memory::memory_system memory{*workers, fs::make_local_tree(), with(log.get())};
+    memory::index_report report;
+    std::optional<ports::memory_answer> answer;
+    result<void> ended;
+
+    [[nodiscard]] static memory::memory_options with(log_port* log) {
+        memory::memory_options made;
+        made.log = log;
+        return made;
+    }
+};
+
+coro::task<result<void>> index_and_ask(index_run* run) {
+    const coro::call_context context{&run->loop, &run->cancel, {}};
+    const index_request& asked = run->asked;
+    if (asked.index_file && std::filesystem::exists(*asked.index_file)) {
+        const result<void> opened = co_await run->memory.load(*asked.index_file, context);
+        if (!opened && opened.error().is_cancelled()) co_return opened;
+        if (!opened) {
+            run->log->write(log_level::warn, "memory",
+                            opened.error().message() + "; it is made anew");
+        }
+    }
+    memory::index_options options;
+    std::error_code failed;
+    options.root = std::filesystem::absolute(asked.folder, failed).string();
+    options.include = asked.include;
+    options.exclude = asked.exclude;
+    options.on_progress = [run](const memory::index_progress& now) {
+        run->output.show_status("indexing: " + std::to_string(now.files_done) + " of " +
+                                std::to_string(now.files_total) + " files");
+    };
+    result<memory::index_report> indexed =
+        co_await run->memory.index_directory(std::move(options), context);
+    run->output.clear_status();
+    if (!indexed) co_return std::move(indexed).error();
+    run->report = *std::move(indexed);
+    if (asked.index_file) {
+        const result<void> saved = co_await run->memory.save(*asked.index_file, context);
+        if (!saved) co_return saved;
+    }
+    if (!asked.query) co_return result<void>();
+    ports::memory_request request;
+    request.query = *asked.query;
+    request.limit = asked.limit;
+    if (asked.by_metadata) request.strategy = ports::matching_strategy::metadata;
+    result<ports::memory_answer> found =
+        co_await run->memory.relevant_files(std::move(request), context);
+    if (!found) co_return std::move(found).error();
+    run->answer = *std::move(found);
+    co_return result<void>();
+}
+
+coro::task<void> perform(index_run* run) {
+    result<void> ended = co_await index_and_ask(run);
+    run->ended = std::move(ended);
+}
+
+[[nodiscard]] std::string report_text(const memory::index_report& report,
+                                      const std::string& folder) {
+    std::string text = "indexed " + folder + ": " +
+                       counted(report.added + report.updated + report.unchanged, "file");
+    if (report.skipped_binary != 0) {
+        text += ", left out " + std::to_string(report.skipped_binary) + " binary";
+    }
+    if (report.skipped_large != 0) {
+        text += ", left out " + std::to_string(report.skipped_large) + " too large";
+    }
+    return text + (report.complete ? "\n" : "; not everything could be looked at\n");
+}
+
+[[nodiscard]] json::object report_json(const memory::index_report& report) {
+    return {{"root", report.root},
+            {"added", report.added},
+            {"updated", report.updated},
+            {"unchanged", report.unchanged},
+            {"removed", report.removed},
+            {"skipped_binary", report.skipped_binary},
+            {"skipped_large", report.skipped_large},
+            {"complete", report.complete},
+            {"warnings", json::array(report.warnings.begin(), report.warnings.end())}};
+}
+
+[[nodiscard]] json::object answer_json(const ports::memory_answer& answer) {
+    json::array matches;
+    for (const ports::memory_match& match : answer.matches) {
+        matches.push_back(json::object{{"path", match.path},
+                                       {"relevance_score", match.relevance},
+                                       {"content_type", match.content_type},
+                                       {"metadata", match.metadata}});
+    }
+    return {{"context_summary", answer.context_summary}, {"matches", std::move(matches)}};
+}
+
+[[nodiscard]] std::string answer_text(const ports::memory_answer& answer, const std::string& root,
+                                      unsigned columns) {
+    if (answer.matches.empty()) return answer.context_summary + "\n";
+    table rows;
+    (void)rows.column("score");
+    (void)rows.column("path");
+    (void)rows.column("about");
+    for (const ports::memory_match& match : answer.matches) {
+        char score[16];
+        std::snprintf(score, sizeof score, "%.3f", match.relevance);
+        const std::filesystem::path path(match.path);
+        rows.add({score, path.lexically_relative(root).string(), match.metadata});
+    }
+    return rows.text(columns);
+}
+
+} // namespace
+
+exit_code index_folder(const index_request& asked, console& output) {
+    index_run run(asked, output);
+    interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
+    std::exception_ptr broken;
+    coro::spawn(run.loop, perform(&run), [&](std::exception_ptr thrown) {
+        broken = thrown;
+        signals.stop();
+        run.context.stop();
+    });
+    run.context.run();
+    if (broken) std::rethrow_exception(broken);
+    if (!run.ended) {
+        output.clear_status();
+        (void)tell_usage_error(run.ended.error(), asked.json, output);
+        return signals.came() ? exit_code::interrupted : exit_code::failed;
+    }
+    if (asked.json) {
+        const json::object made = run.answer ? answer_json(*run.answer) : report_json(run.report);
+        output.out(json::serialize(made) + "\n");
+        return exit_code::done;
+    }
+    const console_traits& traits = output.traits();
+    output.out(run.answer ? answer_text(*run.answer, run.report.root,
+                                        traits.out_is_terminal ? traits.columns : 0)
+                          : report_text(run.report, asked.folder));
+    return exit_code::done;
+}
+
+} // namespace heddle::cli

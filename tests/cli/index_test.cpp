@@ -1,0 +1,103 @@
+// `heddle index`, and get_context in a workflow.
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
+
+#include <filesystem>
+
+namespace heddle::cli_test {
+namespace {
+
+namespace json = boost::json;
+
+class index_command : public testing::Test {
+protected:
+    index_command() {
+        scratch.file("tree/pool.cpp", "// Keeps connections.\n");
+        scratch.file("tree/limiter.cpp", "// Waits for tokens.\n");
+        scratch.file("tree/.gitignore", "*.log\n");
+        scratch.file("tree/out.log", "connections tokens\n");
+        scratch.file("elsewhere/notes.md", "# Connections\n");
+    }
+    /// Runs in the scratch directory.
+    [[nodiscard]] child_result heddle(const std::vector<std::string>& arguments) const {
+        child_options options;
+        options.directory = scratch.path();
+        return run_heddle(arguments, options);
+    }
+    [[nodiscard]] std::string real(const std::string& name) const {
+        return std::filesystem::canonical(scratch.path() + "/" + name).string();
+    }
+    scratch_directory scratch;
+};
+
+TEST_F(index_command, counts_and_finds) {
+    auto ended = heddle({"index", "tree"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "indexed tree: 3 files\n");
+    ended = heddle({"index", "tree", "--query", "connections"});
+    EXPECT_NE(ended.out.find("pool.cpp"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.out.find("out.log"), std::string::npos) << ended.out;
+    ended = heddle({"index", "tree", "--query", "nothing-of-that"});
+    EXPECT_EQ(ended.out, "none of 3 indexed files matches\n");
+    ended = heddle({"index", "tree", "--include", "pool.*", "--json"});
+    EXPECT_EQ(json::parse(ended.out).at("added"), json::value(1));
+}
+
+TEST_F(index_command, answers_in_json) {
+    const auto ended = heddle({"index", "tree", "--query", "tokens", "--metadata", "--json"});
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const json::value answer = json::parse(ended.out);
+    ASSERT_EQ(answer.at("matches").as_array().size(), 1U);
+    const json::value& match = answer.at("matches").at(0);
+    EXPECT_EQ(match.at("path").as_string().c_str(), real("tree/limiter.cpp"));
+    EXPECT_EQ(match.at("metadata").as_string(), "limiter.cpp (text/x-c++): Waits for tokens.");
+    EXPECT_GT(match.at("relevance_score").as_double(), 0);
+}
+
+TEST_F(index_command, keeps_its_index) {
+    const std::vector<std::string> command{"index", "tree", "--index-file", "kept", "--json"};
+    EXPECT_EQ(json::parse(heddle(command).out).at("added"), json::value(3));
+    EXPECT_EQ(json::parse(heddle(command).out).at("unchanged"), json::value(3));
+    scratch.file("kept", "rubbish");
+    const auto ended = heddle(command);
+    EXPECT_EQ(json::parse(ended.out).at("added"), json::value(3));
+    EXPECT_NE(ended.err.find("is no index of heddle; it is made anew"), std::string::npos)
+        << ended.err;
+}
+
+TEST_F(index_command, names_what_is_wrong) {
+    auto ended = heddle({"index", "absent"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find("absent"), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    ended = heddle({"index", "tree", "--limit", "0"});
+    EXPECT_EQ(ended.code, 2);
+}
+
+TEST_F(index_command, get_context_looks_through_the_workspace) {
+    const auto ended = heddle({"eval", "(get_context (query \"connections\"))", "-w", "tree"});
+    EXPECT_EQ(ended.out, "(\"" + real("tree/pool.cpp") + "\")\n") << ended.err;
+}
+
+TEST_F(index_command, get_context_looks_through_what_index_names) {
+    auto ended = heddle({"eval", "(length (get_context (query \"connections\")))", "-w", "tree",
+                         "--index", "tree", "--index", "elsewhere"});
+    EXPECT_EQ(ended.out, "2\n") << ended.err;
+    ended = heddle({"eval", "(get_context (query \"connections\"))", "--index", "absent"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_NE(ended.err.find("--index: there is no directory \"absent\""), std::string::npos)
+        << ended.err;
+}
+
+TEST_F(index_command, what_get_context_finds_can_be_read) {
+    const auto ended = heddle(
+        {"eval", "(map read-file (get_context (query \"connections\")))", "-w", "tree", "-v"});
+    EXPECT_EQ(ended.out, "(\"// Keeps connections.\\n\")\n") << ended.err;
+    EXPECT_NE(ended.err.find("indexing "), std::string::npos) << ended.err;
+}
+
+} // namespace
+} // namespace heddle::cli_test

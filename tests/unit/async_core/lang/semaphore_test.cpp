@@ -1,0 +1,106 @@
+#include "schedules.hpp"
+
+namespace heddle::lang::testing {
+namespace {
+
+TEST(semaphore, bounds_what_runs_inside) {
+    for (const std::uint32_t slice : {1U, 2000U}) {
+        lang_world world;
+        schedule how;
+        how.slice = slice;
+        how.split = slice == 1;
+        EXPECT_EQ(world.shown("(define s (semaphore 2)) (length (map (lambda (x) (with-permit s "
+                              "(pause 1))) (range 20)))",
+                              how),
+                  "20");
+        EXPECT_EQ(world.most_pending, 2U);
+        EXPECT_EQ(world.clock(), 10);
+        expect_tidy(world, "semaphore");
+    }
+    expect_everywhere(
+        "(define s (semaphore 1)) (map (lambda (x) (with-permit s (pause 1) (* x x))) "
+        "'(1 2 3))",
+        "(1 4 9)");
+}
+
+TEST(semaphore, is_first_come_first_served) {
+    lang_world world;
+    world.run(
+        "(define s (semaphore 1)) (map (lambda (x) (with-permit s (pause 1) (note x))) (range "
+        "6))");
+    EXPECT_EQ(world.notes, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
+}
+
+TEST(semaphore, comes_back_after_errors_and_timeouts) {
+    expect_everywhere(
+        "(define s (semaphore 1)) (try (with-permit s (error \"no\")) (catch (e) nil)) "
+        "(with-permit s 'free)",
+        "free");
+    expect_everywhere(
+        "(define s (semaphore 1)) (timeout 1 (with-permit s (pause 5)) nil) "
+        "(with-permit s 'free)",
+        "free");
+    expect_everywhere(
+        "(define s (semaphore 1)) (race (with-permit s (pause 5)) (pause 1)) "
+        "(with-permit s 'free)",
+        "free");
+}
+
+TEST(semaphore, a_wait_for_it_is_cut_by_a_deadline) {
+    expect_everywhere(
+        "(define s (semaphore 1)) (define f (spawn (with-permit s (pause 50)))) "
+        "(pause 1) (timeout 1 (with-permit s 'mine) 'late)",
+        "late");
+    lang_world world;
+    EXPECT_EQ(
+        world.shown("(define s (semaphore 1)) (parallel (with-permit s (pause 50)) (timeout 1 "
+                    "(with-permit s 'mine) 'late) (progn (pause 2) (with-permit s (note "
+                    "'later))))"),
+        "(50 late later)");
+    expect_tidy(world, "deadline");
+}
+
+TEST(semaphore, waiting_for_it_takes_no_place_in_the_map) {
+    lang_world world;
+    schedule how;
+    how.concurrency = 1;
+    // The holder needs the only permit of the map to go on, while the others wait for the semaphore.
+    EXPECT_EQ(
+        world.shown("(define s (semaphore 1)) (map (lambda (x) (with-permit s (map (lambda (y) "
+                    "(pause y)) '(1 2)))) '(1 2 3))",
+                    how),
+        "((1 2) (1 2) (1 2))");
+    expect_tidy(world, "nested");
+    EXPECT_EQ(world.most_pending, 1U);
+}
+
+TEST(semaphore, counts_and_permits_are_checked) {
+    lang_world world;
+    for (const char* bad : {"0", "-1", "1.5", "\"2\"", "nil", "true"}) {
+        EXPECT_EQ(world.shown(std::string("(semaphore ") + bad + ")")
+                      .find("TypeError: semaphore: argument 1 must be a whole number from 1, not "),
+                  0U)
+            << bad;
+    }
+    EXPECT_EQ(world.shown("(with-permit 3 4)"),
+              "TypeError: with-permit: argument 1 must be a semaphore, not the integer 3");
+    EXPECT_EQ(world.shown("(with-permit (semaphore 1))"),
+              "SexpEvaluationError: with-permit: expects a semaphore and at least one expression");
+    EXPECT_EQ(world.shown("(type-of (semaphore 1))"), "semaphore");
+}
+
+TEST(semaphore, cancellation_at_every_step_leaks_no_permit) {
+    const auto check = [](lang_world& world, const std::string& what) {
+        EXPECT_EQ(world.shown("(timeout 1 (with-permit s 'free) 'taken)"), "free") << what;
+    };
+    expect_cancellable("(define s (semaphore 1))",
+                       "(map (lambda (x) (with-permit s (pause 1))) '(1 2 3))", check);
+    expect_cancellable("(define s (semaphore 1))",
+                       "(map (lambda (x) (timeout x (with-permit s (pause 2)) 'late)) '(1 3 5))",
+                       check);
+    expect_cancellable("(define s (semaphore 1))",
+                       "(with-permit s (try (pause 1) (finally (pause 1))))", check);
+}
+
+} // namespace
+} // namespace heddle::lang::testing
