@@ -57,6 +57,7 @@ result<std::unique_ptr<host::import_port>> make_program_imports(const std::strin
     std::string folder = workspace;
     if (inside.empty()) {
         folder = paths::path(program).parent_path().string();
+        if (folder.empty()) folder = "."; // a program of the current directory
         inside = main.filename();
     }
     auto files = fs::make_workspace_files(folder, loop);

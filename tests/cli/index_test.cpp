@@ -92,6 +92,13 @@ TEST_F(index_command, get_context_looks_through_what_index_names) {
         << ended.err;
 }
 
+TEST_F(index_command, the_workspace_may_be_below_the_program) {
+    scratch.file("part.heddle", "(define word \"connections\")");
+    scratch.file("w.heddle", "(import \"part.heddle\") (length (get_context (query word)))");
+    const auto ended = heddle({"run", "w.heddle", "--workspace", "elsewhere"});
+    EXPECT_EQ(ended.out, "1\n") << ended.err;
+}
+
 TEST_F(index_command, what_get_context_finds_can_be_read) {
     const auto ended = heddle(
         {"eval", "(map read-file (get_context (query \"connections\")))", "-w", "tree", "-v"});

@@ -19,7 +19,9 @@ outcome interpreter::run() {
     out_ = {};
     if (f_.world_->moves_stacks()) [[unlikely]]
         f_.move_away();
-    return dispatch();
+    outcome now = dispatch();
+    memory_.set_limit(run_limit_);
+    return now;
 }
 
 outcome interpreter::dispatch() {
@@ -511,10 +513,13 @@ op_catch_matches : {
 }
 op_settings_push:
     SAVE();
+    fuel_ = fuel;
     if (!push_settings(BASE(), i)) SLOW(raise_pending());
+    fuel = fuel_; // the first step of a sandbox is looked at
     NEXT();
 op_settings_pop:
     f_.settings_ = R[i.a];
+    if (memory_.limit() != run_limit_) set_memory_limit();
     NEXT();
 op_settings_leave:
     leave_settings(BASE(), i);

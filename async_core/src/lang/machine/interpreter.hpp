@@ -17,7 +17,8 @@ class sandbox_policy;
 class interpreter {
 public:
     interpreter(fiber& strand, run_budget& budget, std::uint32_t slice)
-        : f_(strand), budget_(budget), slice_(slice), memory_(strand.world().memory()) {}
+        : f_(strand), budget_(budget), slice_(slice), memory_(strand.world().memory()),
+          run_limit_(memory_.limit()) {}
 
     outcome run();
 
@@ -60,8 +61,14 @@ private:
     result<value> code_closure(std::span<const datum> forms, compile_request& request,
                                std::span<const value> cells);
     [[nodiscard]] compile_request request_for_code() const;
-    [[nodiscard]] const sandbox_policy* sandbox() const noexcept;
+
+    // sandboxes
+    [[nodiscard]] sandbox_policy* sandbox() const noexcept;
     [[nodiscard]] std::optional<error> refuse_in_sandbox(const effect_request& request);
+    [[nodiscard]] std::optional<error> sandbox_over(bool memory_is_over) const;
+    [[nodiscard]] error out_of_sandbox(error failure) const;
+    void settle_steps() noexcept;
+    void set_memory_limit() noexcept;
 
     bool run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count);
     next request_effect(effect_request request, std::size_t dest);
@@ -129,6 +136,7 @@ private:
     run_budget& budget_;
     std::uint32_t slice_;
     heap& memory_;
+    std::size_t run_limit_; ///< of the heap; a sandbox may set a nearer one
     std::uint32_t fuel_ = 0;
     std::uint32_t given_ = 0;      ///< fuel at the last refill
     std::optional<error> failure_; ///< set by helpers that return false

@@ -1,6 +1,7 @@
 // Slices, waiting, branches and joins.
 #include "future.hpp"
 #include "interpreter.hpp"
+#include "sandbox_policy.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -52,6 +53,9 @@ interpreter::next interpreter::check_slice() {
     const bool fresh = given_ == 1 && fuel_ == 1; // run() has just begun
     given_ = fuel_ = 0;
     count_cleanup(spent);
+    sandbox_policy* const bounds = sandbox();
+    if (bounds && !fresh) bounds->spend(spent);
+    set_memory_limit();
     if (!fresh && slice_ <= spent) {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
@@ -60,7 +64,8 @@ interpreter::next interpreter::check_slice() {
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
         const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
-        const std::uint64_t left = borrowed ? budget_.cleanup_steps : budget_.steps;
+        std::uint64_t left = borrowed ? budget_.cleanup_steps : budget_.steps;
+        if (bounds && !f_.cancellation_masked()) left = std::min(left, bounds->steps_left());
         given_ = fuel_ = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
     };
@@ -94,7 +99,9 @@ interpreter::next interpreter::check_slice() {
         // To catch it would only be to meet it again at the next step, for ever.
         return stop(made_uncatchable(error(errc::limit, "the step limit of this run is used up")));
     }
-    if (memory_.over_limit() && memory_.limit_used_up()) {
+    const bool memory_is_over = memory_.over_limit() && memory_.limit_used_up();
+    if (auto over = sandbox_over(memory_is_over)) return stop(*std::move(over));
+    if (memory_is_over) {
         return stop(
             error(errc::limit, "the memory limit of this run (" +
                                    std::to_string(memory_.limit() / (1024 * 1024)) +

@@ -127,11 +127,6 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
 
 // ---------------------------------------------------------------- compiling
 
-const sandbox_policy* interpreter::sandbox() const noexcept {
-    const value* set = map_find(f_.settings_, "sandbox");
-    return set ? static_cast<const sandbox_policy*>(host_of(*set)) : nullptr;
-}
-
 /// What code that is made here and now may reach.
 compile_request interpreter::request_for_code() const {
     compile_request request;

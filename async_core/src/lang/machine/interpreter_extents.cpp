@@ -3,6 +3,7 @@
 #include "interpreter.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
@@ -57,6 +58,10 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     const value inner = std::move(f_.cleanups_.back().settings);
     f_.cleanups_.pop_back();
     f_.settings_ = R[i.a];
+    set_memory_limit();
+    if (const value* left = map_find(inner, "sandbox"); left && !is_inside(f_.settings_, *left)) {
+        caught->failure = out_of_sandbox(std::move(caught->failure));
+    }
     bool timed_out = false;
     if (const value* mark = extent_of(caught->failure);
         mark && is_inside(inner, *mark) && !is_inside(f_.settings_, *mark)) {

@@ -296,8 +296,12 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
         if (name == "concurrency") {
             if (!added.item.is_integer() || added.item.as_integer() < 1)
                 return refuse("a whole number from 1");
-            settings = with_concurrency(*f_.world_, std::move(settings),
-                                        static_cast<std::size_t>(added.item.as_integer()));
+            auto branches = static_cast<std::size_t>(added.item.as_integer());
+            // Code in a sandbox does not loosen the bound that it was given.
+            if (const value* bound = map_find(settings, "concurrency-scope"); bound && sandbox())
+                branches =
+                    std::min(branches, static_cast<concurrency_scope*>(host_of(*bound))->limit());
+            settings = with_concurrency(*f_.world_, std::move(settings), branches);
         } else if (name == "sandbox") {
             auto policy =
                 sandbox_policy::create(memory_, added.item, map_find(settings, "sandbox"));
@@ -305,6 +309,7 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
                 failure_ = std::move(policy).error();
                 return false;
             }
+            settle_steps();
             settings = map_put(memory_, std::move(settings), "sandbox", *std::move(policy));
         } else if (name == "timeout" || name == "deadline") {
             if (!added.item.is_integer() && !added.item.is_real())
@@ -320,6 +325,7 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
         }
     }
     f_.settings_ = std::move(settings);
+    set_memory_limit();
     return true;
 }
 

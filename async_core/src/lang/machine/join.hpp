@@ -33,6 +33,7 @@ public:
     void wait(fiber& strand);
     void forget(fiber& strand) noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return running_; }
+    [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
 
 private:
     void hand_over() noexcept; ///< a released permit, to the first in the queue

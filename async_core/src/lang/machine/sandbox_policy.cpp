@@ -76,18 +76,20 @@ std::size_t sandbox_policy::memory_end() const noexcept {
     return least;
 }
 
-const sandbox_policy* sandbox_policy::exhausted(std::size_t used, std::string& what) const {
-    const sandbox_policy* found = nullptr; // the outermost: it ends the most
+value sandbox_policy::exhausted(const value& self, std::size_t used, std::string& what) const {
+    value found;
+    value at = self;
     for (const sandbox_policy* each = this; each; each = each->outer()) {
         if (each->steps_ == 0) {
-            found = each;
+            found = at;
             what = "the sandbox allows " + std::to_string(each->steps_given_) +
                    " steps, and they are used up";
         } else if (used > each->memory_end_) {
-            found = each;
+            found = at;
             what = "the sandbox allows " + std::to_string(each->memory_) +
                    " bytes of memory, and they are used up";
         }
+        at = each->outer_;
     }
     return found;
 }

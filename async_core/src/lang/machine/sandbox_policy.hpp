@@ -33,8 +33,9 @@ public:
     void spend(std::uint64_t steps) noexcept;
     /// The heap may grow up to here; SIZE_MAX: no bound of its own.
     [[nodiscard]] std::size_t memory_end() const noexcept;
-    /// The sandbox (this one or one around it) whose limit is reached, or null; `what` says which.
-    [[nodiscard]] const sandbox_policy* exhausted(std::size_t used, std::string& what) const;
+    /// The sandbox (`self`, which is this one, or one around it) whose limit is reached, or nil; `what`
+    /// says which. The outermost one: its end is the end of all.
+    [[nodiscard]] value exhausted(const value& self, std::size_t used, std::string& what) const;
 
     [[nodiscard]] const std::set<std::string, std::less<>>& allowed() const noexcept {
         return allowed_;
