@@ -47,7 +47,8 @@ constexpr std::array<char_class, 256> classes = make_classes();
 
 std::string lexer::where(std::size_t offset) const {
     const text_place place = place_of(text_, offset);
-    return "line " + std::to_string(first_line_ - 1 + place.line) + ", column " + std::to_string(place.column);
+    return "line " + std::to_string(first_line_ - 1 + place.line) + ", column " +
+           std::to_string(place.column);
 }
 
 error lexer::syntax_error(std::size_t begin, std::size_t end, std::string message,

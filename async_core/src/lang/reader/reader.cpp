@@ -44,8 +44,8 @@ class reading {
 public:
     reading(heap& memory, std::string_view text, std::uint32_t position,
             const read_options& options, amount wanted)
-        : memory_(memory), text_(text), lexer_(text, position, options.first_line), options_(options), wanted_(wanted),
-          keep_places_(position != 0) {}
+        : memory_(memory), text_(text), lexer_(text, position, options.first_line),
+          options_(options), wanted_(wanted), keep_places_(position != 0) {}
 
     [[nodiscard]] result<std::vector<datum>> run();
 

@@ -48,10 +48,10 @@ TEST(history, does_not_store_what_looks_secret) {
 TEST(history, is_found_by_the_variables) {
     environment variables;
     EXPECT_FALSE(history_path(variables));
-    variables.home = "/home/ada";
-    EXPECT_EQ(history_path(variables), "/home/ada/.local/state/heddle/history");
+    variables.home = "/nest/ada";
+    EXPECT_EQ(history_path(variables), "/nest/ada/.local/state/heddle/history");
     variables.state_home = "relative";
-    EXPECT_EQ(history_path(variables), "/home/ada/.local/state/heddle/history");
+    EXPECT_EQ(history_path(variables), "/nest/ada/.local/state/heddle/history");
     variables.state_home = "/state";
     EXPECT_EQ(history_path(variables), "/state/heddle/history");
 }
