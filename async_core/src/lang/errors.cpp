@@ -79,6 +79,14 @@ std::string_view error_kind_name(const error& failure) noexcept {
     return "Error";
 }
 
+errc errc_of_kind(std::string_view name) noexcept {
+    for (const errc each : {errc::syntax, errc::unbound, errc::arity, errc::type, errc::limit,
+                            errc::permission, errc::timeout, errc::user, errc::task}) {
+        if (lang_kind_name(each) == name) return each;
+    }
+    return errc::evaluation;
+}
+
 bool is_evaluation_error(const error& failure) noexcept {
     if (failure.is_cancelled()) return false;
     const auto& code = failure.code();

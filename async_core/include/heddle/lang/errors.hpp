@@ -51,6 +51,8 @@ public:
 
 /// The user's name of an error's kind: "UnboundSymbolError", "TaskError", "CancelledError", …
 [[nodiscard]] std::string_view error_kind_name(const error& failure) noexcept;
+/// The code behind a user's name of a kind; evaluation for names that are not the language's.
+[[nodiscard]] errc errc_of_kind(std::string_view name) noexcept;
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
@@ -18,6 +19,30 @@ value raise_user_error(native_call& call, std::span<value> arguments) {
     payload->data = make_list(call.memory(), arguments.subspan(1));
     return call.fail(error(errc::user, std::string(string_bytes(arguments[0])))
                          .with_payload(std::move(payload)));
+}
+
+[[nodiscard]] std::string text_of(const value& map, std::string_view key) {
+    const value* found = map_find(map, key);
+    if (!found || found->is_nil()) return {};
+    return found->is(kind::string) ? std::string(string_bytes(*found)) : shown(*found);
+}
+
+/// (raise e): what `catch` bound, raised anew.
+value raise_again(native_call& call, std::span<value> arguments) {
+    const value& caught = arguments[0];
+    if (!caught.is(kind::map) || !map_find(caught, "kind") || !map_find(caught, "message"))
+        return call.fail_type(1, "an error that catch has bound", caught);
+    auto payload = std::make_shared<script_payload>();
+    if (const value* data = map_find(caught, "data")) payload->data = *data;
+    if (const value* result = map_find(caught, "result")) payload->result = *result;
+    payload->reason = text_of(caught, "reason");
+    error failure(errc_of_kind(text_of(caught, "kind")), text_of(caught, "message"));
+    if (const value* place = map_find(caught, "span"); place && place->is(kind::map)) {
+        failure = std::move(failure).with_trace("first raised at " + text_of(*place, "file") + ":" +
+                                                text_of(*place, "line") + ":" +
+                                                text_of(*place, "column"));
+    }
+    return call.fail(std::move(failure).with_payload(std::move(payload)));
 }
 
 value fresh_symbol(native_call& call, std::span<value> arguments) {
@@ -110,6 +135,11 @@ constexpr builtin rows[] = {
     {"parse", "text", 1, 1, control, nullptr,
      "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
      "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},
+    {"raise", "e", 1, 1, pure, &raise_again,
+     "Raises an error that catch has bound anew, with its kind, reason and data.",
+     "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
+     "'(7)",
+     "control"},
     {"read-all", "text", 1, 1, control, nullptr, "The list of all expressions of a text, as data.",
      "(read-all \"1 (a b) c\") => '(1 (a b) c)", "code"},
 };

@@ -193,6 +193,19 @@ TEST(eval, code_of_any_size_ends_with_a_value_or_an_error) {
     EXPECT_EQ(world.shown("(eval (cons 'progn (range 1000000)))", how).substr(0, 10), "LimitError");
 }
 
+TEST(eval, a_caught_error_is_raised_anew) {
+    lang_world world;
+    EXPECT_EQ(world.shown("(try (nth '(1) 5) (catch (e) (raise e)))"),
+              "SexpEvaluationError: nth: index 5 is outside a list of 1");
+    EXPECT_EQ(world.shown("(try (+ 1 \"a\") (catch (e) (raise e)))").substr(0, 10), "TypeError:");
+    EXPECT_EQ(
+        world.shown("(raise 5)"),
+        "TypeError: raise: argument 1 must be an error that catch has bound, not the integer 5");
+    const outcome ended = world.run("(define (f) (error \"no\"))\n(try (f) (catch (e) (raise e)))");
+    ASSERT_EQ(ended.kind, outcome_kind::failed);
+    EXPECT_EQ(ended.failure->info().trace.front().what, "first raised at test:1:13");
+}
+
 TEST(eval, nested_cleanups_are_bounded) {
     std::string program = "1";
     for (int i = 0; i < 60; ++i) program = "(try 1 (finally " + program + "))";
