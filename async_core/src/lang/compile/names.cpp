@@ -1,0 +1,154 @@
+// Names: what is declared where, and what a name means where it stands.
+#include "analyzer.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+ast::variable* analyzer::declare(std::string_view name, scope& in, source_span place) {
+    ast::variable& made = arena_.variables.emplace_back();
+    made.name = name;
+    made.place = place;
+    made.owner = in.owner;
+    made.loop_depth = in.loop_depth;
+    in.variables.push_back(&made);
+    return &made;
+}
+
+bool analyzer::is_local(std::string_view name) const {
+    for (const scope* s = scope_; s; s = s->outer) {
+        if (s->label && s->label->name == name) return true;
+        for (const ast::variable* v : s->variables) {
+            if (v->name == name) return true;
+        }
+    }
+    return false;
+}
+
+/// The variable that `bind` defines here; null at the top level, and where code given to eval
+/// defines a name that its surroundings do not have.
+ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
+    if (!scope_) return nullptr;
+    for (ast::variable* v : scope_->variables) {
+        if (v->name == name) return v;
+    }
+    return scope_->sealed ? nullptr : declare(name, *scope_, place);
+}
+
+/// Defines `name` where there is no variable for it.
+ast::node* analyzer::define_here(std::string_view name, source_span span, node* init) {
+    if (scope_) return bind_in_extras(name, init, span);
+    world_.forget_macro(name);
+    node* made = make(node_kind::define_global, span);
+    made->index = world_.global_index(name);
+    made->children.push_back(init);
+    return made;
+}
+
+/// Declares ahead what the forms of a body bind, so that functions of one body see each other.
+void analyzer::declare_binds(const form& f) {
+    if (!f.is_list() || f.size() == 0) return;
+    if (f[0].is_symbol()) {
+        const std::string_view head = f[0].name();
+        if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" ||
+            head == "let*" || head == "letrec" || head == "defmacro" || head == "sandbox") {
+            return;
+        }
+        if (head == "eval" && !is_local(head)) extras_of(*scope_);
+        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+            if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
+                ast::variable* bound = bind_here(f[1].name(), f[1].span);
+                if (head == "defatom") bound->is_task = true;
+            } else if (head == "define" && f[1].is_list() && f[1].size() != 0 &&
+                       f[1][0].is_symbol()) {
+                bind_here(f[1][0].name(), f[1][0].span);
+                return;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < f.size(); ++i) declare_binds(f[i]);
+}
+
+/// Names that the program defines at its top level, wherever it does so.
+void analyzer::collect_toplevel(const form& f) {
+    if (!f.is_list() || f.size() == 0) return;
+    if (f[0].is_symbol()) {
+        const std::string_view head = f[0].name();
+        if (head == "quote" || head == "quasiquote") return;
+        has_macros_ = has_macros_ || head == "defmacro";
+        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+            if (f[1].is_symbol()) defined_.emplace(f[1].name());
+            else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol())
+                defined_.emplace(f[1][0].name());
+        }
+    }
+    for (std::size_t i = 0; i < f.size(); ++i) collect_toplevel(f[i]);
+}
+
+void analyzer::mark_capture(ast::variable& var) {
+    if (var.owner == lambda_) return;
+    var.captured = true;
+    if (var.definite) return;
+    // The function that is the variable's only value reaches itself without a cell.
+    for (const ast::lambda* l = lambda_; l; l = l->parent) {
+        if (l == var.self) return;
+    }
+    var.captured_early = true;
+}
+
+ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
+    for (scope* s = start; s; s = s->outer) {
+        if (s->label && s->label->name == name) {
+            s->label->escaped = true;
+            return constant({}, span);
+        }
+        for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
+            ast::variable& var = **v;
+            if (var.name != name) continue;
+            mark_capture(var);
+            node* made = make(node_kind::local, span);
+            made->var = &var;
+            bool itself = false;
+            for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
+                itself = itself || l == var.self;
+            if (!var.definite && !itself) {
+                var.conditional = true;
+                made->children.push_back(reference_from(name, span, s->outer));
+            }
+            return made;
+        }
+        if (s->extras)
+            return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
+    }
+    if (name == "*loop-config*") {
+        node* made = make(node_kind::dynamic, span);
+        made->constant = world_.memory().symbol(name);
+        return made;
+    }
+    if (request_.limits.closed) return closed_reference(name, span);
+    const bool defined =
+        defined_.contains(std::string(name)) || world_.find_program_global(name).has_value();
+    if (!defined) {
+        const builtin* row = find_builtin(name);
+        if (!row) row = world_.host().find_effect(name);
+        if (row) return constant(value::of_builtin(*row), span);
+        if (find_special(name)) {
+            return fail(span, "'" + std::string(name) + "' is a special form, not a value",
+                        "put it at the head of a list, or wrap it in a lambda");
+        }
+    }
+    node* made = make(node_kind::global, span);
+    made->index = defined ? world_.global_index(name) : world_.reference_index(name);
+    return made;
+}
+
+ast::node* analyzer::reference(const form& f) { return reference_from(f.name(), f.span, scope_); }
+
+} // namespace heddle::lang

@@ -1,0 +1,219 @@
+// Errors: raising, traces, unwinding, and what `catch` sees of them.
+#include "extents.hpp"
+#include "future.hpp"
+#include "interpreter.hpp"
+
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t most_trace_lines = 64;
+
+/// The name in a trace. Helpers of the prelude show the name of what they help.
+std::string shown_name(const function& code) {
+    if (code.name.empty()) return "a lambda";
+    return "'" + (code.library && code.name.front() == '%' ? code.name.substr(1) : code.name) + "'";
+}
+
+} // namespace
+
+interpreter::next interpreter::raise_type(std::string_view what, std::size_t index,
+                                          std::string_view expected, const value& given) {
+    return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) +
+                                       " must be " + std::string(expected) + ", not the " +
+                                       std::string(kind_name(given.type())) + " " + shown(given)));
+}
+
+/// As raise, for errors about code, which may know their own place.
+interpreter::next interpreter::raise_where_it_is(error failure) {
+    if (!failure.info().span.known()) return raise(std::move(failure));
+    failure = std::move(failure).with_origin(error_origin::script);
+    failure = std::move(failure).with_trace("evaluating code", here());
+    add_trace(failure);
+    return unwind(std::move(failure));
+}
+
+interpreter::next interpreter::raise(error failure) {
+    failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
+    add_trace(failure);
+    return unwind(std::move(failure));
+}
+
+/// The frames down to the branch that runs, in the user's words. Deep recursion is folded.
+void interpreter::add_trace(error& failure) const {
+    const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+    const std::size_t count = f_.frames_.size() - floor;
+    const std::size_t half = most_trace_lines / 2;
+    for (std::size_t k = 0; k < count; ++k) {
+        if (count > most_trace_lines && k == half) {
+            const std::size_t skipped = count - most_trace_lines;
+            failure =
+                std::move(failure).with_trace("… " + std::to_string(skipped) + " more calls …");
+            k += skipped;
+        }
+        const std::size_t index = f_.frames_.size() - 1 - k;
+        const frame& at = f_.frames_[index];
+        if (index == 0 && at.code->name.empty() && f_.group_.is_nil()) break; // the program itself
+        source_span called;
+        if (index != 0) {
+            const frame& caller = f_.frames_[index - 1];
+            const std::size_t next_index =
+                static_cast<std::size_t>(caller.at - caller.code->code.data());
+            if (next_index != 0 && !caller.code->library)
+                called = caller.code->places[next_index - 1];
+        }
+        if (at.code->library && index != 0 && f_.frames_[index - 1].code->library) continue;
+        std::string line = "in " + shown_name(*at.code);
+        if (at.tail_calls != 0 && !at.code->library)
+            line += " (after " + std::to_string(at.tail_calls) +
+                    (at.tail_calls == 1 ? " tail call)" : " tail calls)");
+        failure = std::move(failure).with_trace(
+            std::move(line), called.known() || at.code->library ? called : at.code->span);
+    }
+}
+
+/// The error with the line that a `%within` adds to its trace: "in round 3 of loop".
+error interpreter::labelled(error failure, instruction i, const value& number) const {
+    std::string line(string_bytes(f_.frames_.back().code->constants[i.c]));
+    if (i.x != 2 && number.is_integer()) line += " " + std::to_string(number.as_integer() + i.x);
+    return std::move(failure).with_trace(std::move(line));
+}
+
+void interpreter::leave_frame() {
+    const frame& gone = top();
+    value* R = f_.stack_ + gone.base;
+    for (std::uint32_t k = 0; k < gone.code->registers; ++k) R[k].set_nil();
+    value* callee = R - 1;
+    f_.frames_.pop_back();
+    callee->set_nil();
+}
+
+/// Looks for a handler from the innermost frame outwards. Cancellation and what leaves an extent stop
+/// at cleanups only, and so does an error of a run whose steps are used up: a program that catches it
+/// would never end.
+interpreter::next interpreter::unwind(error failure) {
+    const bool cancellation = failure.is_cancelled();
+    const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
+    for (;;) {
+        const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+        while (f_.frames_.size() > floor) {
+            frame& at = top();
+            const std::uint32_t depth = static_cast<std::uint32_t>(f_.frames_.size());
+            const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
+            for (const handler& h : at.code->handlers) {
+                if (position < h.begin || position >= h.end || (cleanups_only && !h.cleanup))
+                    continue;
+                // Cleanups that this jump leaves are over.
+                while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||
+                                                 (f_.cleanups_.back().depth == depth &&
+                                                  h.begin < f_.cleanups_.back().target))) {
+                    end_cleanup();
+                }
+                value extent;
+                if (const value* mark = extent_of(failure)) extent = *mark;
+                f_.stack_[at.base + h.slot] =
+                    make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
+                at.at = at.code->code.data() + h.target;
+                if (h.cleanup) begin_cleanup(h.target, cleanups_only, std::move(extent));
+                return next::go_on;
+            }
+            leave_frame();
+        }
+        while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
+            end_cleanup();
+        if (f_.branches_.empty()) {
+            out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
+            out_.failure = std::move(failure);
+            finish_fiber(out_);
+            return next::leave;
+        }
+        // The end of a branch that ran on this stack.
+        inline_branch ended = std::move(f_.branches_.back());
+        f_.branches_.pop_back();
+        auto* group = static_cast<join*>(host_of(ended.group));
+        if (ended.right.held) {
+            permit& outer = strand_permit();
+            if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
+            else ended.right.scope->release();
+        }
+        f_.settings_ = std::move(ended.settings);
+        auto* answer = static_cast<future*>(host_of(ended.future));
+        if (!cancellation) {
+            if (answer) answer->fail(std::move(failure));
+            else group->fail(ended.slot, std::move(failure));
+            ++top().at; // past branch_done
+            return next::go_on;
+        }
+        if (answer) answer->drop();
+        if (f_.cancel_requested() || some_branch_is_stopping(f_)) continue; // the parent ends too
+        ++top().at;
+        return next::go_on;
+    }
+}
+
+/// The fiber has ended, however: its join hears of it.
+void interpreter::finish_fiber(outcome& out) {
+    if (f_.right_.held) {
+        f_.right_.held = false;
+        f_.right_.scope->release();
+    }
+    drop_grant();
+    if (f_.group_.is_nil()) return;
+    const value kept = std::exchange(f_.group_, value());
+    auto* group = static_cast<join*>(host_of(kept));
+    const value answer_kept = std::exchange(f_.future_, value());
+    if (auto* answer = static_cast<future*>(host_of(answer_kept))) {
+        if (out.kind == outcome_kind::done) answer->deliver(out.result);
+        else if (out.kind == outcome_kind::failed) answer->fail(*out.failure);
+        else answer->drop();
+    } else if (out.kind == outcome_kind::done) {
+        group->deliver(f_.slot_, out.result);
+    } else if (out.kind == outcome_kind::failed) {
+        group->fail(f_.slot_, *out.failure);
+    }
+    group->remove(f_);
+}
+
+value describe_error(realm& world, const error& failure) {
+    heap& memory = world.memory();
+    const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
+    value made = value::empty_map();
+    const auto put = [&](std::string_view key, value item) {
+        made = map_put(memory, std::move(made), key, std::move(item));
+    };
+    const auto place = [&](source_span span) -> value {
+        const source_location at = world.sources().locate(span);
+        if (at.line == 0) return {};
+        value described = map_put(memory, value::empty_map(), "file", make_string(memory, at.file));
+        described = map_put(memory, std::move(described), "line", value::integer(at.line));
+        return map_put(memory, std::move(described), "column", value::integer(at.column));
+    };
+    put("kind", make_string(memory, error_kind_name(failure)));
+    put("reason",
+        payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
+    put("message", make_string(memory, failure.message()));
+    put("span", place(failure.info().span));
+    value stack = value::empty_list();
+    for (const trace_entry& entry : failure.info().trace) {
+        value line = map_put(memory, value::empty_map(), "what", make_string(memory, entry.what));
+        line = map_put(memory, std::move(line), "span", place(entry.where));
+        stack = list_push_back(memory, std::move(stack), std::move(line));
+    }
+    put("stack", std::move(stack));
+    put("data", payload ? payload->data : value());
+    put("result", payload ? payload->result : value());
+    return made;
+}
+
+} // namespace heddle::lang
