@@ -1,5 +1,7 @@
 #include "generator.hpp"
 
+#include "leftovers.hpp"
+
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>
 
@@ -121,6 +123,8 @@ result<function_ref> generator::run() {
     if (source_.futures) body_with_futures();
     else tail(*source_.body);
     if (failure_) return *failure_;
+    moved_on_.resize(out_->code.size());
+    out_->cleared = registers_to_clear(*out_, moved_on_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
     return owner;

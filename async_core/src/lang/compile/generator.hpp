@@ -76,6 +76,8 @@ private:
     [[nodiscard]] static bool mentions(const node& n, const ast::variable& var);
     int arguments(const node& n, std::size_t from);
 
+    void argument(const node& n);
+
     // emission
     std::size_t emit(instruction i, source_span span);
     std::size_t emit_wide(instruction i, std::int32_t d, source_span span);
@@ -108,6 +110,7 @@ private:
     function* out_ = nullptr;
     int next_ = 0;
     std::unordered_map<const ast::variable*, std::uint16_t> captured_;
+    std::vector<bool> moved_on_; ///< by instruction: what it writes is moved to a called function
     std::optional<error> failure_;
 };
 

@@ -56,6 +56,19 @@ void generator::closure(const node& n, int dest) {
          n.span);
 }
 
+/// An argument of a call, which moves it on: its register holds nothing afterwards.
+void generator::argument(const node& n) {
+    constexpr std::size_t longest = 64; // nested calls look at their code again and again
+    const std::size_t begin = here();
+    const int r = fresh(n);
+    const std::size_t end = here();
+    if (end - begin > longest) return;
+    moved_on_.resize(std::max(moved_on_.size(), end));
+    for (std::size_t i = begin; i < end; ++i) {
+        if (out_->code[i].a == r) moved_on_[i] = true;
+    }
+}
+
 void generator::call(const node& n, int dest, bool is_tail) {
     // A call of the prelude keeps its frame, so that errors can tell the user's place. The prelude
     // returns to its callers; nothing that could go on for ever passes through it in tail position.
@@ -73,7 +86,7 @@ void generator::call(const node& n, int dest, bool is_tail) {
     const auto count = static_cast<unsigned>(n.children.size() - 1);
     const bool global = callee.kind == node_kind::global;
     if (!global) to(callee, a);
-    for (std::size_t i = 1; i < n.children.size(); ++i) fresh(*n.children[i]);
+    for (std::size_t i = 1; i < n.children.size(); ++i) argument(*n.children[i]);
     const auto ua = static_cast<unsigned>(a);
     if (global) {
         emit_wide(instruction::abc(is_tail ? op::tail_call_global : op::call_global, ua, count),

@@ -191,6 +191,7 @@ private:
         const std::size_t parameters =
             code_.required + std::size_t{code_.optional} + (code_.has_rest ? 1 : 0);
         if (parameters > code_.registers) finding_ = "more parameters than registers";
+        if (code_.cleared > code_.registers) finding_ = "more registers to clear than there are";
         for (const handler& h : code_.handlers) {
             const bool inside =
                 h.begin < h.end && h.end <= code_.code.size() && h.target < code_.code.size();

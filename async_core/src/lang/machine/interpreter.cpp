@@ -396,6 +396,7 @@ op_call : {
                 if (call.failure()) [[unlikely]]
                     SLOW(raise(*std::move(call.failure())));
                 R[i.a] = std::move(made);
+                for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
             }
             NEXT();
         }
@@ -419,7 +420,7 @@ op_tail_call : {
         const function* code = closure_of(callee)->code;
         if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
             frame& self = f_.frames_.back();
-            const std::uint32_t old_registers = self.code->registers;
+            const std::uint32_t old_registers = self.code->cleared;
             value* from = R + i.a;
             R[-1] = std::move(*from); // may free the code that runs: not touched any more
             for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
@@ -477,7 +478,7 @@ op_eval_code : {
 }
 op_return_value : {
     {
-        const std::uint32_t registers = f_.frames_.back().code->registers;
+        const std::uint32_t registers = f_.frames_.back().code->cleared;
         value result = std::move(R[i.a]);
         for (value *r = R, *end = R + registers; r != end; ++r) {
             if (r->is_object()) r->set_nil();
