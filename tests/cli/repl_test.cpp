@@ -288,7 +288,7 @@ TEST(repl_piped, of_many_lines_is_quick) {
             {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl < " + file + " | tail -n 1"})
             .wait();
     EXPECT_EQ(ended.out, "100000\n");
-    EXPECT_LT(ended.took, milliseconds(10'000));
+    EXPECT_LT(ended.took, milliseconds(60'000)); // quadratic work would take hours
 }
 
 TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {

@@ -37,8 +37,9 @@ public:
         ::el_set(editor_, EL_SIGNAL, 0);
         ::el_set(editor_, EL_HIST, &::history, history_);
         ::el_set(editor_, EL_GETCFN, &terminal_editor::next_character);
-        ::el_set(editor_, EL_ADDFN, "heddle-complete", "Complete a name",
-                 &terminal_editor::complete);
+        // Wide: of narrow names libedit makes copies that it never frees.
+        ::el_wset(editor_, EL_ADDFN, L"heddle-complete", L"Complete a name",
+                  &terminal_editor::complete);
         ::el_set(editor_, EL_BIND, "^I", "heddle-complete", nullptr);
         ::el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
         ::el_source(editor_, nullptr); // the user's ~/.editrc

@@ -94,7 +94,7 @@ TEST(display, colours_a_written_form) {
 }
 
 TEST(display, cuts_what_is_long) {
-    const auto memory = lang::heap::create();
+    const lang::heap_owner memory(lang::heap::create());
     const auto read = lang::read_one(*memory, "(1 2 3 4 5 6 7 8)");
     EXPECT_FALSE(show_value(read->content, 100, false).was_cut);
     const shown_value cut = show_value(read->content, 5, false);
