@@ -152,8 +152,26 @@ private:
                                (is_word(previous.back()) || previous == ")" || previous == "]") &&
                                !one_of(previous, {"return", "co_return", "co_await"});
         const bool attribute = next() == "[" || previous == "[";
-        if (!subscript && !attribute) stack_.back().lambda_pending = next() == "]" ? 1 : 2;
+        if (!subscript && !attribute) {
+            stack_.back().lambda_pending = next() == "]" ? 1 : 2;
+            const bool trivial = one_of(next(), {"]", "this", "&"}); // pointers die twice unharmed
+            if (!trivial) awaited_lambda();
+        }
         push(bracket::square);
+    }
+
+    // What it captures is destroyed twice (g++ 12).
+    void awaited_lambda() {
+        if (file_.path.starts_with("tests/") && !file_.path.starts_with("tests/support/")) return;
+        for (auto at = stack_.rbegin(); at != stack_.rend(); ++at) {
+            if (at->await_seen) {
+                add("co_await", "a lambda with copies in an awaited call",
+                    "bind it to a named local, or build it in a function (g++ 12 destroys what it "
+                    "captures twice)");
+                return;
+            }
+            if (at->kind == bracket::block) return;
+        }
     }
 
     void open_brace() {

@@ -28,6 +28,14 @@ task<int> operands(int a) {
     co_return b + c + d + e + f;
 }
 
+task<int> lambdas(std::string a) {
+    const int i = co_await run([a] { return a.size(); }); // expect: co_await
+    co_await run(
+        [b = std::move(a)] { return b.size(); }, // expect: co_await
+        3);
+    co_return i;
+}
+
 task<int> lists(int a) {
     use(co_await first());                     // expect: co_await
     std::vector<int> items{a, co_await first()}; // expect: co_await

@@ -34,6 +34,9 @@ task<void> start(nursery& children) {
     // not a coroutine itself, so it may capture
     children.each([&](int i) { children.start(work(i)); });
     co_await children.join();
+    co_await children.run([] { return 1; });
+    auto named = [&] { return children.size(); };
+    co_await children.run(named);
 }
 
 struct holder : base {
