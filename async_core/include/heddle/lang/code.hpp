@@ -90,6 +90,7 @@ public:
     bool has_rest = false;
     bool library = false;        ///< of the prelude: its places say nothing to a user
     std::uint16_t registers = 1; ///< parameters first
+    bool leaf = false;           ///< calls nothing and cannot wait: it runs to its end at once
     std::uint16_t cleared = 1;   ///< of these, the first so many may hold an object at the end
     std::vector<instruction> code;
     std::vector<source_span> places; ///< of each instruction

@@ -125,6 +125,7 @@ result<function_ref> generator::run() {
     if (failure_) return *failure_;
     moved_on_.resize(out_->code.size());
     out_->cleared = registers_to_clear(*out_, moved_on_);
+    out_->leaf = is_leaf(*out_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
     return owner;

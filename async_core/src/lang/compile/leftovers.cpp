@@ -93,4 +93,27 @@ std::uint16_t registers_to_clear(const function& code, const std::vector<bool>& 
     return static_cast<std::uint16_t>(std::min<std::size_t>(end, code.registers));
 }
 
+bool is_leaf(const function& code) {
+    if (!code.handlers.empty()) return false;
+    for (std::size_t i = 0; i < code.code.size(); ++i) {
+        const instruction& now = code.code[i];
+        switch (now.code) {
+        case op::call:
+        case op::call_global:
+        case op::tail_call:
+        case op::tail_call_global:
+        case op::call_effect:
+        case op::loop: return false;
+        default: break;
+        }
+        if (effect_of(now.code) == effect::all) return false;
+        const std::string_view operands = describe(now.code).operands;
+        const std::string_view second = second_word(operands);
+        const bool jumps = operands.ends_with("J") || second == "J";
+        if (jumps && (second.empty() ? now.d : code.code[i + 1].d) < 0) return false;
+        if (!second.empty()) ++i;
+    }
+    return true;
+}
+
 } // namespace heddle::lang

@@ -1,4 +1,4 @@
-// Which registers a function leaves something in.
+// What the machine may leave undone for a function.
 #pragma once
 
 #include <heddle/lang/code.hpp>
@@ -15,5 +15,9 @@ namespace heddle::lang {
 /// `moved_on[i]`: what instruction i writes is an argument of a later call on every way from it.
 [[nodiscard]] std::uint16_t registers_to_clear(const function& code,
                                                const std::vector<bool>& moved_on);
+
+/// Whether a function runs to its end without a call of another one, a request to the host, a way back
+/// to an earlier instruction or a protected range.
+[[nodiscard]] bool is_leaf(const function& code);
 
 } // namespace heddle::lang

@@ -531,10 +531,33 @@ op_join_begin:
     NEXT();
 op_branch_call : {
     const instruction operands = *pc++;
+    const value& callee = R[i.a];
+    if (i.x == 0 && callee.is(kind::closure)) {
+        // A branch that cannot wait needs neither a permit nor a record of its own; should it fail,
+        // note_leaf_branch makes up for it.
+        const function* code = closure_of(callee)->code;
+        if (code->leaf && code->required == i.b && code->optional == 0 && !code->has_rest &&
+            !static_cast<const join*>(host_of(R[operands.b]))->stopping()) [[likely]] {
+            const std::size_t base = BASE() + i.a + 1U;
+            if (base + code->registers > f_.capacity_) [[unlikely]]
+                f_.reserve(base + code->registers);
+            SAVE();
+            pc = code->code.data();
+            f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
+            R = f_.stack_ + base;
+            FUEL();
+            NEXT();
+        }
+    }
     SLOW(branch_call(i, operands, BASE()));
 }
 op_branch_done:
-    branch_done(BASE(), i);
+    if (f_.branches_.empty() || f_.branches_.back().first_frame != f_.frames_.size()) {
+        static_cast<join*>(host_of(R[i.b]))
+            ->deliver(static_cast<std::uint32_t>(R[i.c].as_integer()), std::move(R[i.a]));
+    } else {
+        branch_done(BASE(), i);
+    }
     NEXT();
 op_join_end:
     SLOW(join_end(BASE(), i));

@@ -78,6 +78,7 @@ private:
     // errors
     next raise(error failure);
     next raise_where_it_is(error failure);
+    void note_leaf_branch();
     next raise_pending() { return raise(*std::exchange(failure_, std::nullopt)); }
     next raise_type(std::string_view what, std::size_t index, std::string_view expected,
                     const value& given);

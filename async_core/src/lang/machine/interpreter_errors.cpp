@@ -35,9 +35,24 @@ interpreter::next interpreter::raise_type(std::string_view what, std::size_t ind
                                        std::string(kind_name(given.type())) + " " + shown(given)));
 }
 
+/// A branch that cannot wait was begun without a record (op::branch_call). It fails: now it gets one, so
+/// that the failure is the branch's and not its parent's.
+void interpreter::note_leaf_branch() {
+    if (f_.frames_.size() < 2) return;
+    const std::size_t index = f_.frames_.size() - 1;
+    const frame& caller = f_.frames_[index - 1];
+    const instruction done = *caller.at;
+    const bool recorded = !f_.branches_.empty() && f_.branches_.back().first_frame >= index;
+    if (done.code != op::branch_done || recorded || !f_.frames_[index].code->leaf) return;
+    const value* R = f_.stack_ + caller.base;
+    f_.branches_.push_back({index, R[done.b], static_cast<std::uint32_t>(R[done.c].as_integer()),
+                            permit{}, f_.settings_, value()});
+}
+
 /// As raise, for errors about code, which may know their own place.
 interpreter::next interpreter::raise_where_it_is(error failure) {
     if (!failure.info().span.known()) return raise(std::move(failure));
+    note_leaf_branch();
     failure = std::move(failure).with_origin(error_origin::script);
     failure = std::move(failure).with_trace("evaluating code", here());
     add_trace(failure);
@@ -45,6 +60,7 @@ interpreter::next interpreter::raise_where_it_is(error failure) {
 }
 
 interpreter::next interpreter::raise(error failure) {
+    note_leaf_branch();
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
     return unwind(std::move(failure));
@@ -103,6 +119,7 @@ void interpreter::leave_frame() {
 /// at cleanups only, and so does an error of a run whose steps are used up: a program that catches it
 /// would never end.
 interpreter::next interpreter::unwind(error failure) {
+    if (!failure.is_cancelled()) note_leaf_branch();
     const bool cancellation = failure.is_cancelled();
     const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
     for (;;) {
