@@ -13,8 +13,8 @@ struct environment {
     std::optional<std::string> openai_base_url; ///< OPENAI_BASE_URL
     std::optional<std::string> model;           ///< HEDDLE_MODEL: MODEL or PROVIDER:MODEL
 
-    std::optional<std::string> state_home;      ///< XDG_STATE_HOME
-    std::optional<std::string> home;            ///< HOME
+    std::optional<std::string> state_home; ///< XDG_STATE_HOME
+    std::optional<std::string> home;       ///< HOME
 
     /// Empty variables count as not set.
     [[nodiscard]] static environment of_process();
