@@ -187,11 +187,11 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
     // It stays on the loop: what it holds may not be for other threads.
     const auto on_progress = std::move(options.on_progress);
     options.on_progress = nullptr;
-    const result<std::shared_ptr<plan>> planned =
+    result<std::shared_ptr<plan>> planned =
         co_await make_plan(std::move(options), repository, context);
     if (!planned) co_return planned.error();
     // While a piece of work runs, plan and report are the worker's.
-    const std::shared_ptr<plan> made = *planned;
+    const std::shared_ptr<plan> made = std::move(*planned);
     const auto report = std::make_shared<index_report>(std::move(made->report));
     const std::size_t total = made->to_read.size();
     work job;

@@ -66,7 +66,8 @@ form analyzer::expand(const form& call, const value& expander) {
         return call;
     }
     const auto arguments = list_items(call.content).subspan(1);
-    const value callee = expander; // the program may define the macro anew while it runs
+    // A copy: the program may define the macro anew while it runs.
+    const value callee = expander; // NOLINT(performance-unnecessary-copy-initialization)
     auto made = run_apart(world_, callee, arguments, request_.expansion_steps, who);
     if (!made) {
         if (!failure_) {

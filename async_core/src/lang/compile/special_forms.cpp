@@ -64,6 +64,7 @@ struct special_form_table {
 
     static std::vector<std::string_view> names() {
         std::vector<std::string_view> found;
+        found.reserve(rows.size());
         for (const analyzer::special_form& row : rows) found.push_back(row.name);
         return found;
     }

@@ -55,7 +55,9 @@ void fiber::relocate(std::size_t registers) {
     if (!moved) throw std::bad_alloc();
     const std::size_t kept = std::min(registers, capacity_);
     for (std::size_t i = kept; i < capacity_; ++i) stack_[i].~value();
-    if (kept != 0) std::memcpy(static_cast<void*>(moved), stack_, kept * sizeof(value));
+    if (kept != 0)
+        std::memcpy(static_cast<void*>(moved), static_cast<const void*>(stack_),
+                    kept * sizeof(value));
     for (std::size_t i = kept; i < registers; ++i) new (moved + i) value();
     if (stack_) std::memset(static_cast<void*>(stack_), 0xDD, capacity_ * sizeof(value));
     std::free(stack_);
