@@ -13,7 +13,7 @@ function(heddle_set_up_target target)
             # and clang look for the same.
             target_compile_options(${target} PRIVATE
                 -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-                -Wno-maybe-uninitialized)
+                -Wno-maybe-uninitialized -Wno-mismatched-new-delete)
         endif()
     endif()
     if(HEDDLE_WERROR)

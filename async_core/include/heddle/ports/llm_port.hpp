@@ -46,14 +46,29 @@ struct tool_call {
     std::string id;
     std::string name;
     std::string arguments_json; ///< an object, as text; checked to be JSON by the codec
+    /// Opaque mark of the service (Gemini's thoughtSignature); goes back as it came.
+    std::string signature{};
+};
+
+/// What a reasoning model wrote before its answer. Services that sign it want it back unchanged in
+/// the turn of the assistant that it belongs to.
+struct reasoning_part {
+    std::string text;
+    std::string signature{}; ///< opaque; empty when the service signs nothing
+    std::string opaque;    ///< an encrypted or redacted part in place of the text
 };
 
 struct chat_message {
     chat_role role = chat_role::user;
     std::string text;
-    std::vector<tool_call> tool_calls; ///< assistant only
-    std::string tool_call_id;          ///< tool only
-    std::string tool_name;             ///< tool only
+    std::vector<tool_call> tool_calls;     ///< assistant only
+    std::string tool_call_id;              ///< tool only
+    std::string tool_name;                 ///< tool only
+    bool tool_failed = false;              ///< tool only: the text says what went wrong
+    std::vector<reasoning_part> reasoning{}; ///< assistant only
+    /// The service may keep the prompt up to and including this message for later requests, where it
+    /// must be asked to (Anthropic's cache_control). Ignored by services that do it by themselves.
+    bool cache_up_to_here = false;
 };
 
 struct tool_spec {
@@ -77,6 +92,17 @@ struct extra_parameter {
     std::string value_json; ///< any JSON value, as text
 };
 
+/// Who goes first when calls wait for a limit.
+enum class call_priority : std::uint8_t { interactive, batch };
+
+/// How a call shares the limits of its account with others. Not part of what is asked.
+struct call_scheduling {
+    std::uint64_t flow = 0; ///< the run: waiting is fair between flows
+    call_priority priority = call_priority::interactive;
+    bool use_cache = true;         ///< false: a response cache is neither asked nor filled
+    bool retry_after_text = false; ///< a stream may be tried again after its first piece
+};
+
 struct chat_request {
     std::string model;
     std::vector<chat_message> messages;
@@ -89,8 +115,10 @@ struct chat_request {
     std::vector<tool_spec> tools;
     std::string tool_choice;      ///< "", "auto", "none", "required", or the name of a tool
     std::string reasoning_effort; ///< "", "low", …
+    std::optional<std::int64_t> reasoning_tokens; ///< budget for reasoning; 0: none at all
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
+    call_scheduling scheduling;         ///< never sent
 };
 
 enum class finish_reason : std::uint8_t {
@@ -107,8 +135,9 @@ enum class finish_reason : std::uint8_t {
 struct token_usage {
     std::int64_t input = 0;
     std::int64_t output = 0;
-    std::int64_t cached = 0;    ///< part of input
-    std::int64_t reasoning = 0; ///< part of output
+    std::int64_t cached = 0;        ///< part of input
+    std::int64_t cache_written = 0; ///< part of input: kept by the service for later requests
+    std::int64_t reasoning = 0;     ///< part of output
 };
 
 struct chat_response {
@@ -117,9 +146,11 @@ struct chat_response {
     std::string text;
     std::string refusal; ///< not empty: the model refused
     std::vector<tool_call> tool_calls;
+    std::vector<reasoning_part> reasoning{};
     finish_reason finish = finish_reason::stop;
     std::optional<token_usage> usage;
-    std::uint32_t attempts = 1; ///< requests that were sent, retries included
+    std::uint32_t attempts = 1; ///< requests that were sent, retries included; 0: from a cache
+    std::string provider; ///< who answered, where a route chose; empty: the port that was asked
 };
 
 /// The payload of an error that ends an answer in the middle: what came until then.

@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>
+#include <heddle/tasks/context_settings.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -57,8 +58,20 @@ struct task_template {
     output_format output;
     std::string criteria;
     std::vector<std::string> tools;
-    std::vector<kept_clause> kept; ///< history_config, context_management, file_paths
-    source_span span;              ///< of the definition
+    context_management context;
+    std::optional<file_paths_source> files;
+    std::vector<context_relevance_input> relevance;
+    context_assembly assembly;
+    history_config history;
+    resource_limits limits;
+    std::string output_slot;  ///< kept for tools that read templates; no effect
+    std::string input_source; ///< kept for tools that read templates; no effect
+    std::string ref;          ///< name of another template whose values fill what is absent here
+    std::string returns;      ///< declared type of the result ("object"); "" when not given
+    bool manual_xml = false;
+    bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
+    std::vector<kept_clause> kept;  ///< history_config, context_management, file_paths
+    source_span span;               ///< of the definition
     source_span instructions_span;
     source_span system_span;
     source_span output_span;

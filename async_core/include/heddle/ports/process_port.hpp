@@ -1,0 +1,74 @@
+// Child processes as tools run them.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::ports {
+
+enum class process_errc : int {
+    ok = 0,
+    not_found,       ///< no such program on PATH
+    not_permitted,   ///< there, but cannot be executed
+    bad_directory,   ///< cwd is none, or outside the workspace
+    start_failed,    ///< fork or exec failed for another reason
+    invalid_argument ///< an empty command, a NUL in an argument, a bad name of a variable
+};
+
+[[nodiscard]] const boost::system::error_category& process_category() noexcept;
+[[nodiscard]] inline boost::system::error_code make_error_code(process_errc code) noexcept {
+    return {static_cast<int>(code), process_category()};
+}
+
+enum class process_io : std::uint8_t {
+    captured, ///< input from `input`, output kept
+    terminal  ///< standard streams of this process: the child owns the terminal while it runs
+};
+
+struct process_request {
+    std::vector<std::string> arguments; ///< program first; looked up on PATH unless it has a slash
+    bool through_shell = false;         ///< arguments holds one command line for /bin/sh -c
+    std::string input;                  ///< for its standard input, which is closed after it
+    std::string directory;              ///< relative to the workspace; empty: the workspace
+    std::vector<std::pair<std::string, std::string>> environment; ///< besides the inherited ones
+    std::size_t max_output = 1024 * 1024; ///< of each stream; the rest is read and dropped
+    std::chrono::milliseconds grace{500}; ///< between SIGTERM and SIGKILL of the group
+    process_io io = process_io::captured;
+};
+
+struct process_result {
+    int exit_code = 0; ///< 128 + signal when a signal ended it
+    int signal = 0;    ///< 0: it ended by itself
+    std::string out;   ///< bytes as they came
+    std::string err;
+    std::uint64_t out_dropped = 0; ///< bytes beyond max_output
+    std::uint64_t err_dropped = 0;
+    std::chrono::nanoseconds elapsed{0};
+};
+
+/// Runs programs, each in a process group of its own. Threads: its shard's only.
+class process_port {
+public:
+    virtual ~process_port() = default;
+    /// Waits until the program has ended and its output is read. A non-zero exit code is a result.
+    /// Errors: process_errc; cancelled, by request or by deadline: the whole group is ended and
+    /// reaped before the call returns.
+    [[nodiscard]] virtual coro::task<result<process_result>> run(process_request request,
+                                                                 coro::call_context context) = 0;
+};
+
+} // namespace heddle::ports
+
+namespace boost::system {
+template <>
+struct is_error_code_enum<heddle::ports::process_errc> : std::true_type {};
+} // namespace boost::system
