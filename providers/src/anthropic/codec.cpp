@@ -38,15 +38,15 @@ std::optional<system_clock::time_point> parse_time(std::string_view text) {
     int hour = 0;
     int minute = 0;
     int second = 0;
-    const bool whole =
-        take_digits(text, 4, year_number) && take_one_of(text, "-") &&
-        take_digits(text, 2, month_number) && take_one_of(text, "-") &&
-        take_digits(text, 2, day_number) && take_one_of(text, "Tt ") && take_digits(text, 2, hour) &&
-        take_one_of(text, ":") && take_digits(text, 2, minute) && take_one_of(text, ":") &&
-        take_digits(text, 2, second);
+    const bool whole = take_digits(text, 4, year_number) && take_one_of(text, "-") &&
+                       take_digits(text, 2, month_number) && take_one_of(text, "-") &&
+                       take_digits(text, 2, day_number) && take_one_of(text, "Tt ") &&
+                       take_digits(text, 2, hour) && take_one_of(text, ":") &&
+                       take_digits(text, 2, minute) && take_one_of(text, ":") &&
+                       take_digits(text, 2, second);
     if (!whole || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    const auto date = year(year_number) / static_cast<unsigned>(month_number) /
-                      static_cast<unsigned>(day_number);
+    const auto date =
+        year(year_number) / static_cast<unsigned>(month_number) / static_cast<unsigned>(day_number);
     if (!date.ok()) return std::nullopt;
     if (take_one_of(text, ".")) {
         while (take_one_of(text, "0123456789")) {} // what is less than a second does not matter
@@ -98,8 +98,7 @@ public:
     explicit codec(codec_options options)
         : options_(std::move(options)),
           reader_({options_.name, &options_.api_key, options_.max_depth, options_.max_tool_calls}),
-          ping_headers_(make_headers()), headers_(ping_headers_),
-          target_(path("/messages")) {
+          ping_headers_(make_headers()), headers_(ping_headers_), target_(path("/messages")) {
         headers_.push_back({"content-type", "application/json", false});
     }
 

@@ -103,8 +103,8 @@ bool read_failure(const json::object& root, service_failure& failure) {
 
 result<chat_response> read_answer(json_reader& reader, const ports::http_response& answer,
                                   std::chrono::system_clock::time_point wall_now) {
-    HEDDLE_TRY(const json::value tree, read_object(reader, answer, wall_now, read_failure,
-                                                   request_id_of(answer)));
+    HEDDLE_TRY(const json::value tree,
+               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
     const json::object& root = tree.get_object();
     const json::array* content = array_member(root, "content");
     if (!content) return reader.protocol_error("the answer holds no content");
@@ -129,8 +129,8 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
 result<std::vector<std::string>> read_models(json_reader& reader,
                                              const ports::http_response& answer,
                                              std::chrono::system_clock::time_point wall_now) {
-    HEDDLE_TRY(const json::value tree, read_object(reader, answer, wall_now, read_failure,
-                                                   request_id_of(answer)));
+    HEDDLE_TRY(const json::value tree,
+               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
     return read_names(reader, tree.get_object(), "data", "id");
 }
 

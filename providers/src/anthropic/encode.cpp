@@ -43,7 +43,8 @@ private:
     bool is_old() const noexcept { return options_.version == api_version::v2023_06_01; }
 
     static error not_in_new_version(std::string_view setting) {
-        return invalid_request(std::string(setting) + ": API version 2026-10-21 has no such setting")
+        return invalid_request(std::string(setting) +
+                               ": API version 2026-10-21 has no such setting")
             .with_hint("leave " + std::string(setting) +
                        " out, or choose API version 2023-06-01 for this provider");
     }
@@ -321,8 +322,9 @@ private:
 
     bool is_own(std::string_view name) const noexcept {
         if (name == "thinking") return request_.reasoning_tokens.has_value();
-        return is_among(name, {"model", "messages", "max_tokens", "system", "tools", "tool_choice",
-                               "temperature", "top_p", "stop_sequences", "output_config", "stream"});
+        return is_among(name,
+                        {"model", "messages", "max_tokens", "system", "tools", "tool_choice",
+                         "temperature", "top_p", "stop_sequences", "output_config", "stream"});
     }
 
     result<void> extra() {

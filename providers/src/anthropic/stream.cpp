@@ -151,8 +151,7 @@ private:
             return take_text(text_member(*delta, "text"), on_delta);
         }
         if (open->kind == block_kind::tool && type == "input_json_delta") {
-            response_.tool_calls[open->place].arguments_json +=
-                text_member(*delta, "partial_json");
+            response_.tool_calls[open->place].arguments_json += text_member(*delta, "partial_json");
         } else if (open->kind == block_kind::thinking) {
             ports::reasoning_part& part = response_.reasoning[open->place];
             if (type == "thinking_delta") part.text += text_member(*delta, "thinking");

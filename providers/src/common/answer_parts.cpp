@@ -32,8 +32,8 @@ error read_error(json_reader& reader, const ports::http_response& answer,
 }
 
 result<json::value> read_object(json_reader& reader, const ports::http_response& answer,
-                                std::chrono::system_clock::time_point wall_now,
-                                failure_reader read, std::string_view request_id) {
+                                std::chrono::system_clock::time_point wall_now, failure_reader read,
+                                std::string_view request_id) {
     if (answer.status < 200 || answer.status >= 300) {
         return read_error(reader, answer, wall_now, read, request_id);
     }

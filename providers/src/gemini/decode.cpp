@@ -1,9 +1,7 @@
-#include "gemini/wire.hpp"
+#include <heddle/providers/common/retry.hpp>
 
 #include "common/request_parts.hpp"
-
-#include <charconv>
-#include <cmath>
+#include "gemini/wire.hpp"
 
 namespace heddle::providers::gemini {
 
@@ -11,19 +9,6 @@ namespace {
 
 using ports::chat_response;
 using ports::finish_reason;
-
-/// A duration as protocol buffers write it in JSON: "23.4s".
-std::optional<std::chrono::milliseconds> parse_seconds(std::string_view text) {
-    if (!text.ends_with('s')) return std::nullopt;
-    text.remove_suffix(1);
-    double seconds = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    constexpr double longest = 31.0 * 24 * 3600;
-    if (ec != std::errc{} || end != text.data() + text.size() || !(seconds >= 0)) {
-        return std::nullopt;
-    }
-    return std::chrono::milliseconds(std::llround(std::min(seconds, longest) * 1000));
-}
 
 /// A limit that is counted by the day does not pass while a run waits.
 bool is_daily(const json::object& detail) {
@@ -42,7 +27,7 @@ bool is_daily(const json::object& detail) {
 void read_detail(const json::object& detail, service_failure& failure) {
     const std::string_view type = text_member(detail, "@type");
     if (type.ends_with("google.rpc.RetryInfo")) {
-        if (auto wait = parse_seconds(text_member(detail, "retryDelay"))) {
+        if (auto wait = parse_duration(text_member(detail, "retryDelay"))) {
             failure.advice.wait = wait;
         }
     } else if (type.ends_with("google.rpc.ErrorInfo")) {
@@ -59,9 +44,9 @@ finish_reason read_finish(std::string_view reason) noexcept {
     if (reason == "STOP") return finish_reason::stop;
     if (reason == "MAX_TOKENS") return finish_reason::length;
     if (reason == "FUNCTION_CALL") return finish_reason::tool_calls; // servers alike
-    if (is_among(reason, {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
-                          "LANGUAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
-                          "IMAGE_RECITATION", "MODEL_ARMOR"})) {
+    if (is_among(reason,
+                 {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
+                  "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR"})) {
         return finish_reason::content_filter;
     }
     return finish_reason::other;
@@ -174,9 +159,9 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
     if (response_.finish == finish_reason::content_filter) {
         response_.text.clear(); // what was withheld is no answer
         response_.tool_calls.clear();
-        response_.refusal =
-            message.empty() ? "the service withheld the answer (" + std::string(reason) + ")"
-                            : std::string(message);
+        response_.refusal = message.empty()
+                                ? "the service withheld the answer (" + std::string(reason) + ")"
+                                : std::string(message);
     } else if (is_among(reason, {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL",
                                  "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"})) {
         bad_call_ = message.empty() ? reason : message;

@@ -2,7 +2,8 @@
 #include "gemini/wire.hpp"
 
 #include <algorithm>
-#include <span>
+#include <array>
+#include <utility>
 
 namespace heddle::providers::gemini {
 
@@ -20,11 +21,10 @@ bool is_of_generation(std::string_view name) noexcept {
 }
 
 bool is_own(std::string_view name) noexcept {
-    return is_among(name,
-                    {"model", "contents", "systemInstruction", "tools", "toolConfig",
-                     "generationConfig", "temperature", "topP", "maxOutputTokens", "stopSequences",
-                     "seed", "candidateCount", "responseMimeType", "responseSchema",
-                     "responseJsonSchema", "thinkingConfig"});
+    return is_among(
+        name, {"model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig",
+               "temperature", "topP", "maxOutputTokens", "stopSequences", "seed", "candidateCount",
+               "responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig"});
 }
 
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
@@ -119,9 +119,11 @@ private:
         for (std::size_t i = begin; i < end; ++i) {
             const chat_message& message = request_.messages[i];
             if (message.role == chat_role::system) continue;
-            if (message.role == chat_role::tool) HEDDLE_CHECK(tool_result(i));
-            else if (is_model) HEDDLE_CHECK(model_parts(message));
-            else text_part(message.text);
+            if (message.role == chat_role::user) {
+                text_part(message.text);
+                continue;
+            }
+            HEDDLE_CHECK(is_model ? model_parts(message) : tool_result(i));
         }
         out_.end_array();
         out_.key("role").raw(is_model ? R"("model")" : R"("user")");
@@ -202,8 +204,8 @@ private:
 
     /// True for the service's own kind of schema, whose types are in capitals.
     bool is_own_schema(std::string_view schema) {
-        constexpr std::initializer_list<std::string_view> types = {
-            "OBJECT", "ARRAY", "STRING", "NUMBER", "INTEGER", "BOOLEAN"};
+        static constexpr std::array<std::string_view, 6> types = {"OBJECT", "ARRAY",   "STRING",
+                                                                  "NUMBER", "INTEGER", "BOOLEAN"};
         // A look for the words spares nearly every schema the parsing.
         const bool maybe = std::any_of(types.begin(), types.end(), [&](std::string_view type) {
             return schema.find(type) != std::string_view::npos;
@@ -211,7 +213,8 @@ private:
         if (!maybe) return false;
         const auto tree = reader_.parse(schema);
         const json::object* root = tree ? tree->if_object() : nullptr;
-        return root && is_among(text_member(*root, "type"), types);
+        return root &&
+               std::find(types.begin(), types.end(), text_member(*root, "type")) != types.end();
     }
 
     result<void> tools() {

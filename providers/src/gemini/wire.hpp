@@ -16,8 +16,8 @@ namespace heddle::providers::gemini {
 
 /// The body of a request. `reader` looks into schemas that may be of the service's own kind.
 /// Errors: llm_errc::invalid_request.
-[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
-                                              json_memo& known, json_reader& reader);
+[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, json_memo& known,
+                                              json_reader& reader);
 
 /// Puts an answer together: a whole one at once, a streamed one chunk by chunk.
 class collector {

@@ -14,8 +14,7 @@ namespace heddle::providers {
 /// A line that lies within one piece is not copied. Pure. Threads: as any value.
 class ndjson_parser {
 public:
-    explicit ndjson_parser(std::size_t max_line = 4 * 1024 * 1024) noexcept
-        : max_line_(max_line) {}
+    explicit ndjson_parser(std::size_t max_line = 4 * 1024 * 1024) noexcept : max_line_(max_line) {}
 
     /// Hands over the next piece, after next() has said that it needs more. `piece` must stay where
     /// it is until next() says so again.
