@@ -1,4 +1,5 @@
 #include "anthropic/wire.hpp"
+#include "common/service_address.hpp"
 
 #include <algorithm>
 #include <array>
@@ -96,8 +97,7 @@ constexpr std::array<limit_fields, 4> all_limits = {{
 class codec final : public chat_codec {
 public:
     explicit codec(codec_options options)
-        : options_(std::move(options)),
-          reader_({options_.name, &options_.api_key, options_.max_depth, options_.max_tool_calls}),
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
           ping_headers_(make_headers()), headers_(ping_headers_), target_(path("/messages")) {
         headers_.push_back({"content-type", "application/json", false});
     }
@@ -181,8 +181,44 @@ rate_limit_headers read_limits(const ports::http_response& head,
     return read;
 }
 
-std::unique_ptr<chat_codec> make_codec(codec_options options) {
-    return std::make_unique<codec>(std::move(options));
+} // namespace heddle::providers::anthropic
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(anthropic::options& options, const base_url& url) {
+    anthropic::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    chosen.version = options.version;
+    chosen.default_max_tokens = options.default_max_tokens;
+    return std::make_unique<anthropic::codec>(std::move(chosen));
 }
 
-} // namespace heddle::providers::anthropic
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options options) {
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(ports::http_port& http,
+                                                                    anthropic::options options,
+                                                                    coro::event_loop&,
+                                                                    log_port& log) {
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "api.anthropic.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set ANTHROPIC_API_KEY, or use another base URL or the scripted model");
+    }
+    if (options.retry_count_header.empty()) {
+        options.retry_count_header = "x-stainless-retry-count"; // as the official clients say it
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

@@ -78,8 +78,6 @@ std::optional<ports::token_usage> raw_usage::total() const {
 void take_stop(chat_response& response, std::string_view reason, const json::object* details) {
     response.finish = read_stop(reason);
     if (response.finish != finish_reason::refusal) return;
-    response.text.clear();
-    response.tool_calls.clear();
     if (details) response.refusal = text_member(*details, "explanation");
     if (!response.refusal.empty()) return;
     response.refusal = "the model refused to answer";
@@ -117,12 +115,14 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
         HEDDLE_CHECK(read_block(reader, *block, response));
     }
     HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
+    name_calls(response.tool_calls, response.id); // services alike may leave ids out
     take_stop(response, text_member(root, "stop_reason"), object_member(root, "stop_details"));
     if (const json::object* counts = object_member(root, "usage")) {
         raw_usage usage;
         usage.take(*counts);
         response.usage = usage.total();
     }
+    drop_refused(response);
     return response;
 }
 

@@ -33,6 +33,8 @@ public:
         if (auto checked = check_calls(response_.tool_calls, reader_.options()); !checked) {
             return failed(std::move(checked).error());
         }
+        name_calls(response_.tool_calls, response_.id);
+        drop_refused(response_);
         return std::move(response_);
     }
 

@@ -1,7 +1,7 @@
 // The parts of the codec of Anthropic's Messages API.
 #pragma once
 
-#include <heddle/providers/anthropic/codec.hpp>
+#include <heddle/providers/anthropic/provider.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "common/answer_parts.hpp"
@@ -14,6 +14,15 @@
 #include <vector>
 
 namespace heddle::providers::anthropic {
+
+/// What the codec needs of the settings.
+struct codec_options {
+    std::string name;
+    std::string prefix; ///< of the base URL's path
+    secret api_key;
+    api_version version = api_version::v2026_10_21;
+    std::int64_t default_max_tokens = 8192;
+};
 
 /// The body of a request. Errors: llm_errc::invalid_request. Pure.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
@@ -32,8 +41,7 @@ struct raw_usage {
     [[nodiscard]] std::optional<ports::token_usage> total() const;
 };
 
-/// Sets what the stop reason means, and the refusal if it is one: what the model wrote before it
-/// broke off is no answer, and is dropped.
+/// Sets what the stop reason means, and the refusal if it is one.
 void take_stop(ports::chat_response& response, std::string_view reason,
                const json::object* details);
 

@@ -1,11 +1,14 @@
 #include "common/answer_parts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace heddle::providers {
 
 namespace {
+
+constexpr std::string_view own_call_prefix = "heddle_call_";
 
 error not_in_shape(json_reader& reader, std::string_view body) {
     const std::string_view title = html_title(body);
@@ -76,6 +79,32 @@ result<std::vector<std::string>> read_names(json_reader& reader, const json::obj
     }
     std::sort(names.begin(), names.end());
     return names;
+}
+
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark) {
+    std::uint64_t hash = 14695981039346656037U; // FNV-1a
+    for (const char c : answer_mark) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    }
+    std::array<char, 16> digits{};
+    const char* const end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
+    std::size_t number = 0;
+    for (ports::tool_call& call : calls) {
+        ++number;
+        if (!call.id.empty()) continue;
+        call.id = own_call_prefix;
+        call.id.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        call.id += '_' + std::to_string(number);
+    }
+}
+
+bool is_own_call_id(std::string_view id) noexcept { return id.starts_with(own_call_prefix); }
+
+void drop_refused(ports::chat_response& response) {
+    if (response.refusal.empty()) return;
+    response.text.clear();
+    response.tool_calls.clear();
 }
 
 bool is_true(const json::object& object, std::string_view name) {

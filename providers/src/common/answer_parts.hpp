@@ -44,6 +44,15 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
                                                           std::string_view name,
                                                           std::string_view prefix = {});
 
+/// Gives ids of our own to calls without one, which some models make: results have to find their
+/// call, and other services insist on ids. `answer_mark` is a text that only this answer has.
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark);
+/// True for an id that name_calls made, which its service has never heard of.
+[[nodiscard]] bool is_own_call_id(std::string_view id) noexcept;
+
+/// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.
+void drop_refused(ports::chat_response& response);
+
 /// False unless the member is `true`.
 [[nodiscard]] bool is_true(const json::object& object, std::string_view name);
 

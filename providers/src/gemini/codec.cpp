@@ -1,4 +1,5 @@
 #include "common/request_parts.hpp"
+#include "common/service_address.hpp"
 #include "gemini/wire.hpp"
 
 #include <utility>
@@ -12,8 +13,7 @@ using std::chrono::system_clock;
 class codec final : public chat_codec {
 public:
     explicit codec(codec_options options)
-        : options_(std::move(options)),
-          reader_({options_.name, &options_.api_key, options_.max_depth, options_.max_tool_calls}),
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
           base_(make_base()) {
         // As the official client sends them.
         headers_.push_back({"accept", "*/*", false});
@@ -102,8 +102,39 @@ private:
 
 } // namespace
 
-std::unique_ptr<chat_codec> make_codec(codec_options options) {
-    return std::make_unique<codec>(std::move(options));
+} // namespace heddle::providers::gemini
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(gemini::options& options, const base_url& url) {
+    gemini::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    chosen.version = options.version;
+    return std::make_unique<gemini::codec>(std::move(chosen));
 }
 
-} // namespace heddle::providers::gemini
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_gemini_codec(gemini::options options) {
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_gemini_provider(ports::http_port& http,
+                                                                 gemini::options options,
+                                                                 coro::event_loop&, log_port& log) {
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "generativelanguage.googleapis.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set GEMINI_API_KEY, or use another base URL or the scripted model");
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

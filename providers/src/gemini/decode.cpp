@@ -157,8 +157,6 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
     finished_ = true;
     response_.finish = read_finish(reason);
     if (response_.finish == finish_reason::content_filter) {
-        response_.text.clear(); // what was withheld is no answer
-        response_.tool_calls.clear();
         response_.refusal = message.empty()
                                 ? "the service withheld the answer (" + std::string(reason) + ")"
                                 : std::string(message);
@@ -171,6 +169,8 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
 result<chat_response> collector::finish() {
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
     HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
+    name_calls(response_.tool_calls, response_.id);
+    drop_refused(response_);
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {
         response_.finish = finish_reason::tool_calls;
     }

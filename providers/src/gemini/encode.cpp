@@ -153,12 +153,17 @@ private:
         return {};
     }
 
+    /// Models that give no ids take none: their calls and results are told apart by their order.
+    static bool is_of_service(std::string_view id) noexcept {
+        return !id.empty() && !is_own_call_id(id);
+    }
+
     result<void> function_call(const ports::tool_call& call) {
         HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
         out_.begin_object();
         out_.key("functionCall").begin_object();
         out_.key("args").raw(arguments);
-        if (!call.id.empty()) out_.key("id").string(call.id);
+        if (is_of_service(call.id)) out_.key("id").string(call.id);
         out_.key("name").string(call.name);
         out_.end_object();
         if (!call.signature.empty()) out_.key("thoughtSignature").string(call.signature);
@@ -184,7 +189,7 @@ private:
         if (name.empty()) return invalid_request("a tool's message names no tool");
         out_.begin_object();
         out_.key("functionResponse").begin_object();
-        if (!message.tool_call_id.empty()) out_.key("id").string(message.tool_call_id);
+        if (is_of_service(message.tool_call_id)) out_.key("id").string(message.tool_call_id);
         out_.key("name").string(name);
         out_.key("response");
         const bool is_object = !message.tool_failed &&

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/providers/common/json_text.hpp>
-#include <heddle/providers/gemini/codec.hpp>
+#include <heddle/providers/gemini/provider.hpp>
 
 #include "common/answer_parts.hpp"
 
@@ -13,6 +13,14 @@
 #include <vector>
 
 namespace heddle::providers::gemini {
+
+/// What the codec needs of the settings.
+struct codec_options {
+    std::string name;
+    std::string prefix; ///< of the base URL's path
+    secret api_key;
+    api_version version = api_version::v1;
+};
 
 /// The body of a request. `reader` looks into schemas that may be of the service's own kind.
 /// Errors: llm_errc::invalid_request.

@@ -1,5 +1,7 @@
+#include "common/service_address.hpp"
 #include "ollama/wire.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::providers::ollama {
@@ -8,11 +10,22 @@ namespace {
 
 using std::chrono::system_clock;
 
+/// "host" and "host:port" are what OLLAMA_HOST may hold.
+std::string with_scheme(std::string url) {
+    if (url.empty()) return std::string(default_base_url);
+    if (url.find("://") != std::string::npos) return url;
+    const std::size_t slash = std::min(url.find('/'), url.size());
+    const std::size_t bracket = url.rfind(']', slash); // of an IPv6 address
+    const std::size_t from = bracket == std::string::npos ? 0 : bracket;
+    const std::size_t colon = url.find(':', from);
+    if (colon == std::string::npos || colon > slash) url.insert(slash, ":11434");
+    return "http://" + url;
+}
+
 class codec final : public chat_codec {
 public:
     explicit codec(codec_options options)
-        : options_(std::move(options)),
-          reader_({options_.name, &options_.api_key, options_.max_depth, options_.max_tool_calls}),
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
           target_(options_.prefix + "/api/chat") {
         headers_.push_back({"accept", "application/json", false});
         headers_.push_back({"content-type", "application/json", false}); // with the ping as well
@@ -76,8 +89,40 @@ private:
 
 } // namespace
 
-std::unique_ptr<chat_codec> make_codec(codec_options options) {
-    return std::make_unique<codec>(std::move(options));
+} // namespace heddle::providers::ollama
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(ollama::options& options, const base_url& url) {
+    ollama::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    return std::make_unique<ollama::codec>(std::move(chosen));
 }
 
-} // namespace heddle::providers::ollama
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options) {
+    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_ollama_provider(ports::http_port& http,
+                                                                 ollama::options options,
+                                                                 coro::event_loop&, log_port& log) {
+    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "ollama.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set OLLAMA_API_KEY, or use another base URL or the scripted model");
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

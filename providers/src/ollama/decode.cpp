@@ -23,6 +23,7 @@ bool read_failure(const json::object& root, service_failure& failure) {
 result<void> collector::take(const json::object& piece, std::string& text) {
     if (done_) return {}; // nothing after the end mark matters
     if (response_.model.empty()) response_.model = text_member(piece, "model");
+    if (made_at_.empty()) made_at_ = text_member(piece, "created_at");
     if (const json::object* message = object_member(piece, "message")) {
         HEDDLE_CHECK(take_message(*message, text));
     }
@@ -76,6 +77,7 @@ void collector::take_end(const json::object& piece) {
 
 result<chat_response> collector::finish() {
     HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
+    name_calls(response_.tool_calls, made_at_);
     // Calls end with "stop" here.
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {
         response_.finish = finish_reason::tool_calls;

@@ -84,7 +84,7 @@ private:
         out_.key("role").raw(role_name(message.role));
         if (message.role == chat_role::tool) {
             out_.key("tool_name").string(name_of_result(index));
-            if (!message.tool_call_id.empty()) {
+            if (is_of_service(message.tool_call_id)) {
                 out_.key("tool_call_id").string(message.tool_call_id);
             }
         }
@@ -111,6 +111,10 @@ private:
         return {};
     }
 
+    static bool is_of_service(std::string_view id) noexcept {
+        return !id.empty() && !is_own_call_id(id);
+    }
+
     void thinking(const chat_message& message) {
         std::string all;
         for (const ports::reasoning_part& part : message.reasoning) all += part.text;
@@ -123,7 +127,7 @@ private:
         for (const ports::tool_call& call : message.tool_calls) {
             HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
             out_.begin_object();
-            if (!call.id.empty()) out_.key("id").string(call.id);
+            if (is_of_service(call.id)) out_.key("id").string(call.id);
             out_.key("function").begin_object();
             out_.key("name").string(call.name);
             out_.key("arguments").raw(arguments);

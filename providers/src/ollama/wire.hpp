@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/providers/common/json_text.hpp>
-#include <heddle/providers/ollama/codec.hpp>
+#include <heddle/providers/ollama/provider.hpp>
 
 #include "common/answer_parts.hpp"
 
@@ -10,6 +10,14 @@
 #include <string>
 
 namespace heddle::providers::ollama {
+
+/// What the codec needs of the settings.
+struct codec_options {
+    std::string name;
+    std::string prefix; ///< of the base URL's path
+    secret api_key;
+    std::size_t max_line = 4 * 1024 * 1024; ///< of a streamed answer
+};
 
 /// The body of a request. Errors: llm_errc::invalid_request. Pure.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, answer_mode mode,
@@ -38,6 +46,7 @@ private:
 
     json_reader& reader_;
     ports::chat_response response_;
+    std::string made_at_;
     bool done_ = false;
 };
 
