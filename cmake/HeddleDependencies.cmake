@@ -10,6 +10,7 @@ mark_as_advanced(VALIJSON_INCLUDE_DIR)
 if(HEDDLE_BUILD_CLI)
     find_package(CLI11 CONFIG REQUIRED)
     find_package(spdlog CONFIG REQUIRED)
+    find_package(tomlplusplus CONFIG REQUIRED)
     find_path(EDITLINE_INCLUDE_DIR histedit.h) # libedit: optional
     find_library(EDITLINE_LIBRARY edit)
     mark_as_advanced(EDITLINE_INCLUDE_DIR EDITLINE_LIBRARY)
