@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::providers::openai {
+namespace heddle::providers {
 
 struct base_url {
     std::string origin; ///< "https://api.openai.com", as http_port::origin takes it
@@ -23,4 +23,4 @@ struct base_url {
 /// True for localhost, 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_loopback_name(std::string_view host) noexcept;
 
-} // namespace heddle::providers::openai
+} // namespace heddle::providers

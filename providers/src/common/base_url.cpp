@@ -1,10 +1,10 @@
-#include "openai/base_url.hpp"
+#include "common/base_url.hpp"
 
 #include <heddle/ports/llm_port.hpp>
 
 #include <algorithm>
 
-namespace heddle::providers::openai {
+namespace heddle::providers {
 
 namespace {
 
@@ -71,4 +71,4 @@ bool is_loopback_name(std::string_view host) noexcept {
     return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-} // namespace heddle::providers::openai
+} // namespace heddle::providers
