@@ -13,6 +13,8 @@ constexpr double burst_seconds = 1;
 constexpr double longest_credit = 20; // seconds
 constexpr double most_trust = 2000;
 constexpr double largest_growth = 0.25;
+constexpr double few_calls = 20;
+constexpr double many_calls = 200; // to rest an estimate on
 constexpr double slowest = 1.0 / 3600; // even a service that refuses all is asked once an hour
 /// After so long without a call what was learned is forgotten.
 constexpr auto forget_after = std::chrono::minutes(10);
@@ -65,13 +67,18 @@ void learned_pace::give_back(std::uint64_t number) noexcept {
 }
 
 void learned_pace::estimate(double measured, double calls, double rate_before) noexcept {
-    if (estimate_ <= 0 || unsure_) {
+    const double least = 0.5 * rate_before;
+    if (calls < few_calls && measured < least) {
+        // Too little to believe in: what was admitted before is still being paid for over there.
+        estimate_ = least;
+        trust_ = calls;
+    } else if (estimate_ <= 0 || unsure_) {
         estimate_ = measured;
         trust_ = calls;
     } else if (!pressed_) { // it could have been more: take it as a lower bound
         estimate_ = std::max(measured, 0.8 * rate_before);
         trust_ = 0;
-    } else if (calls >= 20 && std::abs(measured - estimate_) > 0.25 * estimate_) {
+    } else if (calls >= few_calls && std::abs(measured - estimate_) > 0.25 * estimate_) {
         estimate_ = measured; // the limit has changed
         trust_ = calls;
     } else {
@@ -92,7 +99,9 @@ void learned_pace::refused_first(std::uint64_t number, time_point sent,
     estimate((let_in + 0.5) / passed, let_in, rate_);
     unsure_ = first;
     rate_ = below_estimate * estimate_;
-    growth_.restart();
+    // What rests on little is tried out soon.
+    const bool sure = trust_ >= many_calls;
+    growth_.restart(sure ? calls_in_step : std::max(few_calls, trust_), sure ? 0.005 : 0.05);
     interval_from_ = number;
     interval_began_ = sent;
     refused_ = 0;

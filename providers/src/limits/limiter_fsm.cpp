@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t at(measure which) noexcept { return static_cast<std::size_t>(which); }
 constexpr double learning = 0.05; // of sizes: the weight of a new answer
+constexpr double nearly_full = 0.8;  // of the window
 constexpr double fixed_weight = 200; // of a call beside its tokens, where flows share
 
 /// A figure of the service, which may be anything.
@@ -218,6 +219,19 @@ void limiter_fsm::grow_window() noexcept {
     window_ = std::min(window_, static_cast<double>(options_.most_in_flight));
 }
 
+/// What was in flight is only then suspected when there was hardly room for more; else the window
+/// comes back to where it was as soon as it is needed.
+void limiter_fsm::shrink_window() noexcept {
+    const double in_flight = static_cast<double>(in_flight_) + 1; // the refused one was as well
+    if (in_flight >= nearly_full * window_) {
+        const double before = std::exchange(plateau_, std::max(1.0, in_flight - 1));
+        const bool sure = std::abs(before - plateau_) <= 0.25 * plateau_;
+        window_growth_.restart(sure ? calls_in_step : std::max(20.0, plateau_),
+                               sure ? 1.0 : std::max(1.0, 0.1 * plateau_));
+    }
+    window_ = std::max(1.0, window_ * options_.decrease);
+}
+
 void limiter_fsm::take_limited(const record& ended, const call_report& report, time_point now) {
     ++limited_count_;
     auto wait = report.retry_after.value_or(std::chrono::milliseconds(0));
@@ -240,9 +254,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
         return;
     }
     ++epoch_;
-    plateau_ = std::max(1.0, std::min(static_cast<double>(in_flight_), window_));
-    window_ = std::max(1.0, plateau_ * options_.decrease);
-    window_growth_.restart();
+    shrink_window();
     window_held_back_ = pace_held_back_ = false;
     pace_.refused_first(ended.number, ended.sent, cooldown_until_);
     for (std::size_t i = 0; i < measures; ++i) {
@@ -285,21 +297,22 @@ void limiter_fsm::observe(const record& ended, const rate_limit_headers& seen,
                           time_point now) noexcept {
     const auto one = [&](measure which, const std::optional<std::int64_t>& limit,
                          const std::optional<std::int64_t>& remaining,
-                         std::optional<std::chrono::milliseconds> reset, double others) {
+                         std::optional<std::chrono::milliseconds> reset, double others,
+                         double uncounted) {
         if (!limit || !remaining) return;
         const bool marked = (ended.marked >> at(which) & 1U) != 0;
-        buckets_[at(which)].observe({*limit, *remaining, reset}, others,
+        buckets_[at(which)].observe({*limit, *remaining, reset}, others, uncounted,
                                     marked ? std::optional(ended.marks[at(which)]) : std::nullopt,
                                     now);
     };
     one(measure::requests, seen.requests_limit, seen.requests_remaining, seen.requests_reset,
-        static_cast<double>(in_flight_));
+        static_cast<double>(in_flight_), 0);
     one(measure::tokens, seen.tokens_limit, seen.tokens_remaining, seen.tokens_reset,
-        reserved_input_ + reserved_output_);
+        reserved_input_ + reserved_output_, reserved_output_);
     one(measure::input_tokens, seen.input_tokens_limit, seen.input_tokens_remaining,
-        seen.input_tokens_reset, reserved_input_);
+        seen.input_tokens_reset, reserved_input_, 0);
     one(measure::output_tokens, seen.output_tokens_limit, seen.output_tokens_remaining,
-        seen.output_tokens_reset, reserved_output_);
+        seen.output_tokens_reset, reserved_output_, reserved_output_);
 }
 
 limiter_counters limiter_fsm::counters(time_point now) const {

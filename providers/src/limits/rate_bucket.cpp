@@ -84,7 +84,7 @@ void rate_bucket::learn_period(const limit_reading& seen) noexcept {
     if (votes_ >= 3 && vote != 0) period_ = vote;
 }
 
-void rate_bucket::observe(const limit_reading& seen, double taken_by_others,
+void rate_bucket::observe(const limit_reading& seen, double taken_by_others, double uncounted,
                           std::optional<double> mark, time_point now) noexcept {
     if (seen.limit <= 0) return;
     learn_period(seen);
@@ -106,13 +106,16 @@ void rate_bucket::observe(const limit_reading& seen, double taken_by_others,
         return;
     }
     if (!mark) return;
-    // The figure was taken somewhere between the sending of that call and now.
+    // The figure was taken somewhere between the sending of that call and now, with or without what
+    // the calls under way will take.
     const double then = *mark + corrected_;
     const double low = std::min(then, level_);
     const double high = std::max(then, level_);
     double change = 0;
     if (usable < low) change = gain_down * (usable - low);
-    else if (usable > high) change = (observed_ ? gain_up : 1.0) * (usable - high);
+    else if (usable - uncounted > high) {
+        change = (observed_ ? gain_up : 1.0) * (usable - uncounted - high);
+    }
     observed_ = true;
     level_ += change;
     corrected_ += change;

@@ -8,21 +8,19 @@
 
 namespace heddle::providers::limits {
 
-/// Raises a value in small steps that double while nothing speaks against them. A step is due after
-/// so many calls that the one refusal which ends a round stays far below one in two hundred.
+/// Raises a value in small steps that double while nothing speaks against them.
 class careful_growth {
 public:
-    static constexpr double calls_in_step = 400;
-
-    explicit careful_growth(double first) noexcept : first_(first), next_(first) {}
-    void restart() noexcept {
-        next_ = first_;
+    /// A step is due after `calls` that the present value held back; the first adds `first`.
+    void restart(double calls, double first) noexcept {
+        needed_ = calls;
+        next_ = first;
         calls_ = 0;
     }
     /// To be called for each call that the present value held back. How much to add, mostly 0.
     [[nodiscard]] double after_call(double least_calls, double largest) noexcept {
         calls_ += 1;
-        if (calls_ < (least_calls > calls_in_step ? least_calls : calls_in_step)) return 0;
+        if (calls_ < (least_calls > needed_ ? least_calls : needed_)) return 0;
         calls_ = 0;
         const double step = next_ < largest ? next_ : largest;
         next_ = 2 * step;
@@ -30,10 +28,14 @@ public:
     }
 
 private:
-    double first_;
-    double next_;
+    double needed_ = 0;
+    double next_ = 0;
     double calls_ = 0;
 };
+
+/// So many calls go between steps of growth that the one refusal which ends a round of them stays far
+/// below one in two hundred.
+inline constexpr double calls_in_step = 400;
 
 /// Requests per second for a service that says nothing of its limits. Knows nothing, and holds
 /// nothing back, until the first 429. From one refusal to the next the bucket over there is empty at
@@ -85,7 +87,7 @@ private:
     std::uint64_t interval_from_ = 0;
     time_point interval_began_{};
     double refused_ = 0; // in the present interval
-    careful_growth growth_{0.005};
+    careful_growth growth_;
 };
 
 } // namespace heddle::providers::limits

@@ -101,6 +101,8 @@ public:
     void settle(std::uint32_t slot, const call_report& report, time_point now);
 
     [[nodiscard]] limiter_counters counters(time_point now) const;
+    /// False: release() would give null and wake_at() stays as it is.
+    [[nodiscard]] bool has_work() const noexcept { return refused_ != nullptr || !queue_.empty(); }
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
@@ -130,6 +132,7 @@ private:
 
     void take_limited(const record& ended, const call_report& report, time_point now);
     void grow_window() noexcept;
+    void shrink_window() noexcept;
     void settle_tokens(const record& ended, const call_report& report) noexcept;
     void learn_sizes(const record& ended, double input, double output) noexcept;
     void observe(const record& ended, const rate_limit_headers& seen, time_point now) noexcept;
@@ -146,10 +149,10 @@ private:
     double reserved_output_ = 0;
 
     double window_;
-    double plateau_; // what was in flight at the last 429; infinite before
+    double plateau_; // what was in flight when a full window met a 429; infinite before
     bool window_held_back_ = false;
     bool pace_held_back_ = false;
-    careful_growth window_growth_{1};
+    careful_growth window_growth_;
     std::uint32_t epoch_ = 0; // counts 429s that had consequences
     unsigned epochs_without_success_ = 0;
 

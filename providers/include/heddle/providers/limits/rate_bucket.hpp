@@ -50,10 +50,11 @@ public:
     /// The service refused although there was enough: it is empty.
     void drain() noexcept;
 
-    /// `taken_by_others`: what calls that are still under way have taken, this one left out. `mark`:
-    /// what take() gave for the call that is answered; empty when the limit was not known then.
-    void observe(const limit_reading& seen, double taken_by_others, std::optional<double> mark,
-                 time_point now) noexcept;
+    /// `taken_by_others`: what calls that are still under way have taken, this one left out;
+    /// `uncounted`: how much of that the service may not have counted yet (output). `mark`: what
+    /// take() gave for the call that is answered; empty when the limit was not known then.
+    void observe(const limit_reading& seen, double taken_by_others, double uncounted,
+                 std::optional<double> mark, time_point now) noexcept;
 
     [[nodiscard]] double level() const noexcept { return level_; }
     [[nodiscard]] double capacity() const noexcept { return capacity_; }
