@@ -4,8 +4,9 @@ namespace heddle::testing {
 
 // Each is in the file of its name.
 wire_adapter openai_chat_wire();
+wire_adapter openai_responses_wire();
 
-std::vector<wire_adapter> wire_adapters() { return {openai_chat_wire()}; }
+std::vector<wire_adapter> wire_adapters() { return {openai_chat_wire(), openai_responses_wire()}; }
 
 providers::retry_options wire_retry() {
     providers::retry_options options;
