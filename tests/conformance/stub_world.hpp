@@ -91,6 +91,7 @@ private:
     [[nodiscard]] coro::task<result<lang::value>> answer(tasks::task_call call);
     [[nodiscard]] result<lang::value> call_tool(std::string name, host::effect_call call);
     /// An error or a FAILED result, or nothing for a reply that is content.
+    [[nodiscard]] lang::value context_value(const tasks::context_management& given);
     [[nodiscard]] std::optional<result<lang::value>> failure(const boost::json::object& reply);
 
     stub_llm& llm_;
