@@ -1,5 +1,6 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/tasks/compiled_task.hpp>
+#include <heddle/tasks/effective_context.hpp>
 
 namespace heddle::tasks {
 
@@ -61,6 +62,9 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
                          std::move(schema).error());
     }
     made->schema = std::move(*schema);
+    if (auto fits = check_context_layer(declared.subtype, declared.context); !fits) {
+        return in_clause(declared, "context_management", {}, std::move(fits).error());
+    }
     made->declared = std::move(declared);
     choose_format(*made);
     return made;

@@ -1,7 +1,9 @@
+#include "context_clauses.hpp"
 #include "parameter_list.hpp"
 #include "source_form.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_template.hpp>
 
 #include <algorithm>
@@ -54,12 +56,16 @@ private:
     result<void> read_retries(const source_form& clause);
     result<void> read_output(const source_form& clause);
     result<void> read_tools(const source_form& clause);
-    result<void> read_pairs(const source_form& clause);
-    result<void> read_file_paths(const source_form& clause);
-    result<void> keep(const source_form& clause, const source_form& content);
+    template <class T>
+    result<void> read_settings(const source_form& clause, T& into,
+                               result<T> (*read)(const source_form&)) const;
+    result<void> read_history(const source_form& clause);
+    result<void> read_context(const source_form& clause);
+    result<void> read_files(const source_form& clause);
 
     source_form form_;
     task_template made_;
+    source_span context_span_;
 };
 
 const std::array<defatom_parser::row, 17> defatom_parser::rows{{
@@ -77,9 +83,9 @@ const std::array<defatom_parser::row, 17> defatom_parser::rows{{
     {"retries", &defatom_parser::read_retries},
     {"output_format", &defatom_parser::read_output},
     {"tools", &defatom_parser::read_tools},
-    {"history_config", &defatom_parser::read_pairs},
-    {"context_management", &defatom_parser::read_pairs},
-    {"file_paths", &defatom_parser::read_file_paths},
+    {"history_config", &defatom_parser::read_history},
+    {"context_management", &defatom_parser::read_context},
+    {"file_paths", &defatom_parser::read_files},
 }};
 
 error defatom_parser::fail(source_span where, std::string_view clause, std::string what) const {
@@ -260,35 +266,33 @@ result<void> defatom_parser::read_tools(const source_form& clause) {
     return {};
 }
 
-result<void> defatom_parser::read_pairs(const source_form& clause) {
+/// The one value of a clause, read by `read`; its errors get the name of the clause.
+template <class T>
+result<void> defatom_parser::read_settings(const source_form& clause, T& into,
+                                           result<T> (*read)(const source_form&)) const {
     HEDDLE_TRY(const source_form given, only_value(clause));
-    const source_form pairs = given.unquoted();
-    bool good = pairs.is_list();
-    for (std::size_t i = 0; good && i < pairs.size(); ++i) {
-        const source_form pair = pairs[i];
-        good = pair.is_list() && pair.size() == 2 && pair[0].is_symbol();
+    auto made = read(given.unquoted());
+    if (!made) {
+        const error_info& info = made.error().info();
+        return fail(info.span, clause[0].text(), info.message).with_hint(info.hint);
     }
-    if (!good) {
-        return fail(pairs.span, clause[0].text(),
-                    "must be a list of (name value), not " + pairs.shown());
-    }
-    return keep(clause, pairs);
+    into = *std::move(made);
+    return {};
 }
 
-result<void> defatom_parser::read_file_paths(const source_form& clause) {
-    HEDDLE_TRY(const source_form given, only_value(clause));
-    const source_form content = given.unquoted();
-    if (!content.is_list()) {
-        return fail(content.span, clause[0].text(),
-                    "must be a list of paths or of (name value), not " + content.shown());
-    }
-    return keep(clause, content);
+result<void> defatom_parser::read_history(const source_form& clause) {
+    return read_settings(clause, made_.history, &read_history_config);
 }
 
-result<void> defatom_parser::keep(const source_form& clause, const source_form& content) {
-    auto json = form_to_json(content);
-    if (!json) return fail(content.span, clause[0].text(), json.error().message());
-    made_.kept.push_back({clause_name(clause[0].text()), std::move(*json)});
+result<void> defatom_parser::read_context(const source_form& clause) {
+    context_span_ = clause.span;
+    return read_settings(clause, made_.context, &read_context_management);
+}
+
+result<void> defatom_parser::read_files(const source_form& clause) {
+    file_paths_source made;
+    HEDDLE_CHECK(read_settings(clause, made, &read_file_paths));
+    made_.files = std::move(made);
     return {};
 }
 
@@ -320,6 +324,10 @@ result<task_template> defatom_parser::parse() {
         if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");
         was_seen = true;
         HEDDLE_CHECK((this->*found->read)(clause));
+    }
+    if (auto fits = check_context_layer(made_.subtype, made_.context); !fits) {
+        return fail(context_span_, "context_management", fits.error().message())
+            .with_hint(fits.error().info().hint);
     }
     if (!seen[0]) return fail(form_.span, {}, "has no (params …) clause");
     if (!seen[1]) return fail(form_.span, {}, "has no (instructions \"…\") clause");

@@ -72,7 +72,6 @@ void session_tasks::announce(const compiled_task& task) {
                                    "task " + task.declared.name + ": the clause " + clause +
                                        " has no effect in this version");
     };
-    for (const kept_clause& kept : task.declared.kept) say(kept.name);
     if (!task.declared.tools.empty()) say("tools");
 }
 

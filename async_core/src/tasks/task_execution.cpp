@@ -144,10 +144,8 @@ void task_execution::note_unused() {
     };
     if (const call_overrides* set = call_.overrides.get()) {
         if (!set->files.is_nil()) note("files");
-        if (!set->context.is_nil()) note("context");
-        if (!set->history.is_nil()) note("history_config");
     }
-    for (const kept_clause& kept : call_.task->declared.kept) note(kept.name);
+    if (call_.task->declared.files) note("file_paths");
     if (!call_.task->declared.tools.empty()) note("tools");
 }
 
