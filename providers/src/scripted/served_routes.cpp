@@ -4,6 +4,7 @@
 #include "gemini/served_wire.hpp"
 #include "ollama/served_wire.hpp"
 #include "openai/served_wire.hpp"
+#include "responses/served_wire.hpp"
 
 namespace heddle::providers::scripted {
 
@@ -40,6 +41,9 @@ served_route find_route(const parsed_request& request) {
         found.method = request.method;
     } else if (path == "/chat/completions") {
         found.what = kind::chat;
+    } else if (path == "/responses") {
+        found.what = kind::chat;
+        found.format = &responses::served();
     } else if (path == "/messages") {
         found.what = kind::chat;
         found.format = &anthropic::served();

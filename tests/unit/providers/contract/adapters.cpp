@@ -5,6 +5,7 @@
 #include <heddle/providers/gemini/provider.hpp>
 #include <heddle/providers/ollama/provider.hpp>
 #include <heddle/providers/openai/provider.hpp>
+#include <heddle/providers/responses/provider.hpp>
 #include <heddle/providers/scripted/provider.hpp>
 #include <heddle/providers/scripted/server.hpp>
 
@@ -140,6 +141,17 @@ adapter openai_adapter() {
                   {});
 }
 
+adapter responses_adapter() {
+    return served("responses",
+                  [](ports::http_port& http, const scripted::server& server, std::string key,
+                     unsigned retries, adapter_run& run) {
+                      return connect(http, server.base_url(), std::move(key), retries, run,
+                                     providers::responses::options{},
+                                     providers::make_responses_provider);
+                  },
+                  {});
+}
+
 adapter anthropic_adapter(providers::anthropic::api_version version, std::string name) {
     adapter_traits traits;
     traits.filter_is_refusal = true;
@@ -198,6 +210,7 @@ std::vector<adapter> all_adapters() {
          },
          {}},
         openai_adapter(),
+        responses_adapter(),
         anthropic_adapter(api_version::v2026_10_21, "anthropic"),
         anthropic_adapter(api_version::v2023_06_01, "anthropic_2023"),
         gemini_adapter(providers::gemini::api_version::v1, "gemini"),

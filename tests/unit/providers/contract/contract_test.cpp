@@ -196,6 +196,24 @@ TEST_P(contract, passing_errors_are_retried_and_lasting_ones_not) {
     }
 }
 
+TEST_P(contract, a_crowded_service_is_asked_again_whole_and_streamed) {
+    start(R"json({"rules":[
+        {"match":"limit","text":"ok","error":{"status":429,"retry_after":0.002,"times":2}},
+        {"match":"crowd","text":"ok then","error":{"status":529,"times":2}}]})json",
+          2);
+    const auto limited = complete(user_request("limit"));
+    ASSERT_TRUE(limited) << limited.error().message();
+    EXPECT_EQ(limited->attempts, 3U);
+    std::string pieces;
+    const auto crowded = stream(user_request("crowd"), [&](std::string_view text) -> result<void> {
+        pieces += text;
+        return {};
+    });
+    ASSERT_TRUE(crowded) << crowded.error().message();
+    EXPECT_EQ(crowded->attempts, 3U);
+    EXPECT_EQ(pieces, "ok then");
+}
+
 TEST_P(contract, retries_keep_to_the_deadline) {
     start(R"json({"default":{"error":{"status":429,"retry_after":5}}})json", 3);
     const auto begin = clock::now();
@@ -319,8 +337,8 @@ TEST_P(contract, cancellation_ends_a_stream_between_its_pieces) {
 INSTANTIATE_TEST_SUITE_P(providers, contract, ::testing::ValuesIn(all_adapters()),
                          [](const auto& one) { return one.param.name; });
 
-/// The two ways to the same rules differ in nothing that a caller sees.
-TEST(contract_of_both_front_ends, answers_are_identical) {
+/// The ways to the same rules differ in nothing that a caller sees, where the format can say all.
+TEST(contract_of_the_front_ends, answers_are_identical) {
     constexpr std::string_view rules = R"json({"seed":9,"rules":[
         {"match":"(?s)^sum (?P<text>.*)$","json":{"n":"{{words}}","all":"{{all:\\w+}}","h":"{{hash}}"}},
         {"match":"chance","text":"lucky","error":{"status":500,"message":"unlucky","probability":0.5}},
@@ -364,8 +382,9 @@ TEST(contract_of_both_front_ends, answers_are_identical) {
         }
         run->finish();
     }
-    ASSERT_EQ(seen.size(), 2U);
+    ASSERT_EQ(seen.size(), 3U);
     EXPECT_EQ(seen[0], seen[1]);
+    EXPECT_EQ(seen[0], seen[2]);
     EXPECT_EQ(seen[0].size(), 300U);
 }
 

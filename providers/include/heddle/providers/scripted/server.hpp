@@ -41,9 +41,9 @@ struct server_counters {
     std::size_t in_flight = 0; ///< requests being answered, delays included
 };
 
-/// Answers, whole and streamed, in the format of the path: `POST /v1/chat/completions` (OpenAI),
-/// `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and `:streamGenerateContent`
-/// (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`, `/api/tags`, `/health`.
+/// Answers, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
+/// `/v1/responses` (OpenAI), `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and
+/// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`, `/api/tags`, `/health`.
 /// The `/v1` may be left out. HTTP/1.1 with keep-alive, pipelining, chunked bodies and
 /// `Expect: 100-continue`.
 /// Threads: the shard's only.
