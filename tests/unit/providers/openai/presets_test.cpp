@@ -50,6 +50,16 @@ TEST(openai_presets, every_one_makes_a_provider) {
     }
 }
 
+TEST(openai_presets, are_all_in_the_reference) {
+    const std::string page = read_file(source_file("docs/reference/providers.md"));
+    for (const openai::preset& one : openai::presets()) {
+        std::string row = "| `" + std::string(one.name) + "` | `" + std::string(one.base_url);
+        row += one.key_variable.empty() ? "` |  |"
+                                        : "` | `" + std::string(one.key_variable) + "` |";
+        EXPECT_NE(page.find(row), std::string::npos) << row;
+    }
+}
+
 TEST(openai_presets, mistral_speaks_a_dialect_of_its_own) {
     test_loop on;
     fake_http http;
