@@ -45,7 +45,7 @@ TEST(anthropic_codec, sampling_settings_are_refused_in_the_new_version_before_an
     EXPECT_NE(refusal_of(*codec, budget).find("set a reasoning effort instead"), std::string::npos);
 
     const auto old = codec_of(api_version::v2023_06_01);
-    EXPECT_EQ(body_of(*old, warm).at("temperature"), 1.0);
+    EXPECT_EQ(body_of(*old, warm).at("temperature").to_number<double>(), 1.0);
     EXPECT_EQ(body_of(*old, top).at("top_p"), 0.5);
     EXPECT_EQ(body_of(*old, few).at("top_k"), 40);
 }

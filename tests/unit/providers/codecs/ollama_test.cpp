@@ -32,7 +32,8 @@ TEST(ollama_codec, calls_and_results_go_back_with_the_ids_of_the_service_only) {
     EXPECT_EQ(answer.finish, finish_reason::tool_calls);
     chat_request next = carried_on(user_request("x"), answer);
     next.messages[3].tool_failed = true;
-    const json::array& messages = body_of(*codec, next).at("messages").as_array();
+    const json::value body = body_of(*codec, next);
+    const json::array& messages = body.at("messages").as_array();
     EXPECT_EQ(messages[1], json::parse(R"({"role":"assistant","content":"See.","thinking":"Hm.",
         "tool_calls":[{"id":"call_1","function":{"name":"f","arguments":{"a":1}}},
         {"function":{"name":"g","arguments":{"b":2}}},{"function":{"name":"h","arguments":{}}}]})"));
