@@ -19,7 +19,7 @@ const std::map<std::string, names, std::less<>> may_include{
     {"ports", {"base", "coro"}},
     {"memory", {"base", "coro", "ports"}},
     {"host", {"base", "lang", "coro", "ports"}},
-    {"tasks", {"base", "lang", "coro", "ports", "host"}},
+    {"tasks", {"base", "lang", "coro", "ports", "host", "memory"}},
     {"io", {"base", "coro", "ports"}},
     {"providers", {"base", "coro", "ports"}},
     {"cli", {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers"}},
