@@ -14,7 +14,7 @@ constexpr double longest_credit = 20; // seconds
 constexpr double most_trust = 2000;
 constexpr double largest_growth = 0.25;
 constexpr double few_calls = 20;
-constexpr double many_calls = 200; // to rest an estimate on
+constexpr double many_calls = 200;     // to rest an estimate on
 constexpr double slowest = 1.0 / 3600; // even a service that refuses all is asked once an hour
 /// After so long without a call what was learned is forgotten.
 constexpr auto forget_after = std::chrono::minutes(10);

@@ -30,9 +30,8 @@ public:
     coro::task<result<call_permit>> acquire(call_demand, coro::call_context context) override {
         if (slow) {
             coro::wait_point nobody;
-            const coro::wake outcome =
-                co_await nobody.wait(context.with_deadline(coro::deadline(
-                    context.loop->now() + 1s)));
+            const coro::wake outcome = co_await nobody.wait(
+                context.with_deadline(coro::deadline(context.loop->now() + 1s)));
             if (outcome == coro::wake::cancelled) {
                 co_return error::cancelled(context.cancel->reason());
             }
@@ -51,9 +50,7 @@ private:
     void end(const call_ticket&, const call_outcome&) noexcept override { --out; }
 };
 
-std::string long_text(char first = 'x') {
-    return std::string(1, first) + std::string(5'000, 'y');
-}
+std::string long_text(char first = 'x') { return std::string(1, first) + std::string(5'000, 'y'); }
 
 struct fan_out {
     struct caller {
