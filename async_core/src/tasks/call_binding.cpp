@@ -1,3 +1,5 @@
+#include "context_clauses.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -5,6 +7,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_result.hpp>
 #include <heddle/tasks/template_validation.hpp>
@@ -67,42 +70,6 @@ constexpr std::array<reserved_row, 14> reserved_keys{{
 
 [[nodiscard]] std::string title(const compiled_task& task) { return "task " + task.declared.name; }
 
-/// inheritContext and inherit-context as inherit_context.
-[[nodiscard]] std::string snake_case(std::string_view name) {
-    std::string made;
-    for (const char c : name) {
-        if (c >= 'A' && c <= 'Z') {
-            if (!made.empty() && made.back() != '_') made += '_';
-            made += static_cast<char>(c - 'A' + 'a');
-        } else made += c == '-' ? '_' : c;
-    }
-    return made;
-}
-
-/// A map, or a list of (name value), as a map with snake_case keys. Nothing when it is neither.
-[[nodiscard]] std::optional<lang::value> settings_map(lang::heap& memory,
-                                                      const lang::value& given) {
-    lang::value made = lang::value::empty_map();
-    if (given.is(lang::kind::map)) {
-        for (const lang::map_entry& entry : lang::map_entries(given)) {
-            const std::string key = snake_case(lang::string_bytes(entry.key));
-            made = lang::map_put(memory, std::move(made), key, entry.item);
-        }
-        return made;
-    }
-    if (!given.is(lang::kind::list)) return std::nullopt;
-    for (const lang::value& pair : lang::list_items(given)) {
-        if (!pair.is(lang::kind::list) || pair.length() != 2) return std::nullopt;
-        const auto items = lang::list_items(pair);
-        const bool symbol = items[0].is(lang::kind::symbol);
-        if (!symbol && !items[0].is(lang::kind::string)) return std::nullopt;
-        const std::string key =
-            snake_case(symbol ? lang::symbol_name(items[0]) : lang::string_bytes(items[0]));
-        made = lang::map_put(memory, std::move(made), key, items[1]);
-    }
-    return made;
-}
-
 class call_binder {
 public:
     call_binder(lang::heap& memory, std::shared_ptr<const compiled_task> task,
@@ -120,6 +87,7 @@ public:
 
 private:
     [[nodiscard]] error malformed(std::string what) const;
+    [[nodiscard]] error malformed_clause(std::string_view name, const error& inner) const;
     [[nodiscard]] error refused(std::string what) const;
     [[nodiscard]] std::string known_inputs() const;
 
@@ -128,7 +96,7 @@ private:
     [[nodiscard]] bound_input* input_from(std::string_view name);
     result<void> set_reserved(reserved key, std::string_view name, lang::value given);
     result<void> set_files(std::string_view name, lang::value given);
-    result<void> set_context(lang::value given);
+    result<void> set_context(const lang::value& given);
     result<double> number(std::string_view name, const lang::value& given) const;
     result<void> fill_missing();
     result<void> check_inputs() const;
@@ -142,6 +110,10 @@ private:
 error call_binder::malformed(std::string what) const {
     return error(lang::errc::evaluation, title(task_) + ": " + std::move(what))
         .with_span(made_.span);
+}
+
+error call_binder::malformed_clause(std::string_view name, const error& inner) const {
+    return malformed(std::string(name) + " " + inner.message()).with_hint(inner.info().hint);
 }
 
 error call_binder::refused(std::string what) const {
@@ -239,15 +211,11 @@ result<void> call_binder::set_reserved(reserved key, std::string_view name, lang
     switch (key) {
     case reserved::none: return {};
     case reserved::files: return set_files(name, std::move(given));
-    case reserved::context: return set_context(std::move(given));
+    case reserved::context: return set_context(given);
     case reserved::history: {
-        if (given.is_nil()) return {};
-        auto map = settings_map(memory_, given);
-        if (!map) {
-            return malformed(std::string(name) + " must be a list of (name value) or a map, not " +
-                             shown(given));
-        }
-        set.history = std::move(*map);
+        auto read = read_history_config({given, made_.span});
+        if (!read) return malformed_clause(name, read.error());
+        set.history = *read;
         return {};
     }
     case reserved::model:
@@ -304,22 +272,13 @@ result<void> call_binder::set_files(std::string_view name, lang::value given) {
     return {};
 }
 
-result<void> call_binder::set_context(lang::value given) {
-    auto map = settings_map(memory_, given);
-    if (!map) {
-        return malformed("context must be a list of (name value) or a map, not " + shown(given));
+result<void> call_binder::set_context(const lang::value& given) {
+    auto read = read_context_management({given, made_.span});
+    if (!read) return malformed_clause("context", read.error());
+    if (auto fits = check_context_layer(task_.declared.subtype, *read); !fits) {
+        return refused("context: " + fits.error().message()).with_hint(fits.error().info().hint);
     }
-    const auto text = [&](std::string_view key) {
-        const lang::value* found = lang::map_find(*map, key);
-        return found && found->is(lang::kind::string) ? lang::string_bytes(*found)
-                                                      : std::string_view();
-    };
-    const std::string_view inherit = text("inherit_context");
-    if (text("fresh_context") == "enabled" && (inherit == "full" || inherit == "subset")) {
-        return refused("context: fresh_context \"enabled\" excludes inherit_context \"" +
-                       std::string(inherit) + "\"");
-    }
-    made_.overrides->context = std::move(*map);
+    made_.overrides->context = *read;
     return {};
 }
 

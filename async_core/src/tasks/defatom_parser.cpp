@@ -1,6 +1,9 @@
+#include "context_clauses.hpp"
+#include "parameter_list.hpp"
 #include "source_form.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_template.hpp>
 
 #include <algorithm>
@@ -40,8 +43,6 @@ private:
                                                 std::int64_t most) const;
 
     result<void> read_params(const source_form& clause);
-    result<task_input> read_param(const source_form& param) const;
-    result<void> read_default(const source_form& given, task_input& made) const;
     result<void> read_instructions(const source_form& clause);
     result<void> read_system(const source_form& clause);
     result<void> read_description(const source_form& clause);
@@ -55,12 +56,16 @@ private:
     result<void> read_retries(const source_form& clause);
     result<void> read_output(const source_form& clause);
     result<void> read_tools(const source_form& clause);
-    result<void> read_pairs(const source_form& clause);
-    result<void> read_file_paths(const source_form& clause);
-    result<void> keep(const source_form& clause, const source_form& content);
+    template <class T>
+    result<void> read_settings(const source_form& clause, T& into,
+                               result<T> (*read)(const source_form&)) const;
+    result<void> read_history(const source_form& clause);
+    result<void> read_context(const source_form& clause);
+    result<void> read_files(const source_form& clause);
 
     source_form form_;
     task_template made_;
+    source_span context_span_;
 };
 
 const std::array<defatom_parser::row, 17> defatom_parser::rows{{
@@ -78,9 +83,9 @@ const std::array<defatom_parser::row, 17> defatom_parser::rows{{
     {"retries", &defatom_parser::read_retries},
     {"output_format", &defatom_parser::read_output},
     {"tools", &defatom_parser::read_tools},
-    {"history_config", &defatom_parser::read_pairs},
-    {"context_management", &defatom_parser::read_pairs},
-    {"file_paths", &defatom_parser::read_file_paths},
+    {"history_config", &defatom_parser::read_history},
+    {"context_management", &defatom_parser::read_context},
+    {"file_paths", &defatom_parser::read_files},
 }};
 
 error defatom_parser::fail(source_span where, std::string_view clause, std::string what) const {
@@ -130,72 +135,8 @@ result<std::int64_t> defatom_parser::whole_of(const source_form& clause, std::in
 }
 
 result<void> defatom_parser::read_params(const source_form& clause) {
-    if (clause.size() - 1 > template_limits::max_inputs) {
-        return fail(clause.span, "params", "has too many parameters");
-    }
     made_.declares_inputs = true;
-    for (std::size_t i = 1; i < clause.size(); ++i) {
-        HEDDLE_TRY(task_input input, read_param(clause[i]));
-        for (const task_input& other : made_.inputs) {
-            if (other.name == input.name) {
-                return fail(clause[i].span, "params", "names '" + input.name + "' twice");
-            }
-        }
-        made_.inputs.push_back(std::move(input));
-    }
-    return {};
-}
-
-/// p, (p), (p type), (p type "description"), with `optional` before the type, (default e) after it.
-result<task_input> defatom_parser::read_param(const source_form& param) const {
-    task_input made;
-    if (param.is_symbol()) {
-        made.name = param.text();
-        return made;
-    }
-    if (!param.is_list() || param.size() == 0 || !param[0].is_symbol()) {
-        return fail(param.span, "params",
-                    "must hold names or lists (name type \"description\"), not " + param.shown());
-    }
-    made.name = param[0].text();
-    std::size_t at = 1;
-    const auto bad = [&](const source_form& part) {
-        return fail(part.span, "params",
-                    "has a part of '" + made.name + "' that cannot be read: " + part.shown());
-    };
-    if (at < param.size() && param[at].is_symbol() && param[at].text() == "optional") {
-        made.optional = true;
-        ++at;
-    }
-    if (at < param.size() && param[at].is_symbol()) made.type = param[at++].text();
-    // The description and the default may stand in either order.
-    for (; at < param.size(); ++at) {
-        const source_form part = param[at];
-        if (part.is_string() && made.description.empty()) made.description = part.text();
-        else if (part.is_list() && part.size() == 2 && part[0].is_symbol() &&
-                 part[0].text() == "default" && !made.default_json) {
-            HEDDLE_CHECK(read_default(part[1], made));
-        } else return bad(part);
-    }
-    return made;
-}
-
-/// A default is data: registering a template runs nothing.
-result<void> defatom_parser::read_default(const source_form& given, task_input& made) const {
-    const source_form content = given.unquoted();
-    const bool quoted = !content.content.identical(given.content);
-    if (!quoted && (content.is_symbol() || (content.is_list() && content.size() != 0))) {
-        return fail(given.span, "params",
-                    "must give '" + made.name + "' a literal as its default, not " + given.shown())
-            .with_hint("quote a list: (default '(1 2))");
-    }
-    auto json = form_to_json(content);
-    if (!json) {
-        return fail(given.span, "params",
-                    "has a default of '" + made.name + "' that " + json.error().message());
-    }
-    made.default_json = std::move(*json);
-    made.optional = true;
+    HEDDLE_TRY(made_.inputs, read_parameters(clause, "defatom " + made_.name));
     return {};
 }
 
@@ -325,35 +266,33 @@ result<void> defatom_parser::read_tools(const source_form& clause) {
     return {};
 }
 
-result<void> defatom_parser::read_pairs(const source_form& clause) {
+/// The one value of a clause, read by `read`; its errors get the name of the clause.
+template <class T>
+result<void> defatom_parser::read_settings(const source_form& clause, T& into,
+                                           result<T> (*read)(const source_form&)) const {
     HEDDLE_TRY(const source_form given, only_value(clause));
-    const source_form pairs = given.unquoted();
-    bool good = pairs.is_list();
-    for (std::size_t i = 0; good && i < pairs.size(); ++i) {
-        const source_form pair = pairs[i];
-        good = pair.is_list() && pair.size() == 2 && pair[0].is_symbol();
+    auto made = read(given.unquoted());
+    if (!made) {
+        const error_info& info = made.error().info();
+        return fail(info.span, clause[0].text(), info.message).with_hint(info.hint);
     }
-    if (!good) {
-        return fail(pairs.span, clause[0].text(),
-                    "must be a list of (name value), not " + pairs.shown());
-    }
-    return keep(clause, pairs);
+    into = *std::move(made);
+    return {};
 }
 
-result<void> defatom_parser::read_file_paths(const source_form& clause) {
-    HEDDLE_TRY(const source_form given, only_value(clause));
-    const source_form content = given.unquoted();
-    if (!content.is_list()) {
-        return fail(content.span, clause[0].text(),
-                    "must be a list of paths or of (name value), not " + content.shown());
-    }
-    return keep(clause, content);
+result<void> defatom_parser::read_history(const source_form& clause) {
+    return read_settings(clause, made_.history, &read_history_config);
 }
 
-result<void> defatom_parser::keep(const source_form& clause, const source_form& content) {
-    auto json = form_to_json(content);
-    if (!json) return fail(content.span, clause[0].text(), json.error().message());
-    made_.kept.push_back({clause_name(clause[0].text()), std::move(*json)});
+result<void> defatom_parser::read_context(const source_form& clause) {
+    context_span_ = clause.span;
+    return read_settings(clause, made_.context, &read_context_management);
+}
+
+result<void> defatom_parser::read_files(const source_form& clause) {
+    file_paths_source made;
+    HEDDLE_CHECK(read_settings(clause, made, &read_file_paths));
+    made_.files = std::move(made);
     return {};
 }
 
@@ -385,6 +324,10 @@ result<task_template> defatom_parser::parse() {
         if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");
         was_seen = true;
         HEDDLE_CHECK((this->*found->read)(clause));
+    }
+    if (auto fits = check_context_layer(made_.subtype, made_.context); !fits) {
+        return fail(context_span_, "context_management", fits.error().message())
+            .with_hint(fits.error().info().hint);
     }
     if (!seen[0]) return fail(form_.span, {}, "has no (params …) clause");
     if (!seen[1]) return fail(form_.span, {}, "has no (instructions \"…\") clause");

@@ -155,6 +155,40 @@ retry_advice read_retry_advice(std::optional<std::string_view> should_retry,
     return advice;
 }
 
+std::optional<milliseconds> parse_duration(std::string_view text) {
+    struct unit {
+        std::string_view name;
+        double in_ms;
+    };
+    // "ms" stands before "m", which it begins with.
+    static constexpr std::array<unit, 7> units = {{{"ms", 1},
+                                                   {"us", 1e-3},
+                                                   {"µs", 1e-3},
+                                                   {"ns", 1e-6},
+                                                   {"h", 3'600'000},
+                                                   {"m", 60'000},
+                                                   {"s", 1'000}}};
+    text = trim(text);
+    if (text.empty()) return std::nullopt;
+    double sum = 0;
+    for (bool first = true; !text.empty(); first = false) {
+        double number = 0;
+        const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number,
+                                               std::chars_format::fixed);
+        if (ec != std::errc{} || !std::isfinite(number) || number < 0) return std::nullopt;
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        const auto found = std::find_if(units.begin(), units.end(), [text](const unit& one) {
+            return text.starts_with(one.name);
+        });
+        const bool alone = first && text.empty();
+        if (found == units.end() && !alone) return std::nullopt;
+        sum += number * (alone ? 1'000 : found->in_ms);
+        if (!alone) text.remove_prefix(found->name.size());
+    }
+    if (sum >= static_cast<double>(longest_advice.count())) return longest_advice;
+    return milliseconds(static_cast<milliseconds::rep>(std::ceil(sum)));
+}
+
 retry_decision retry_state::after(const error& failure, coro::clock::time_point now,
                                   coro::deadline until) noexcept {
     if (failure.is_cancelled()) return {false, {}, "cancelled"};
@@ -181,6 +215,9 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
     const coro::clock::time_point at = now + wait;
     if (!until.is_never() && at + options_->least_try > until.at()) {
         return {false, {}, "another try could not finish before the deadline"};
+    }
+    if (options_->total > milliseconds(0) && at > started_ + options_->total) {
+        return {false, {}, "another try would begin after the time for all tries"};
     }
     ++spent;
     ++attempts_;

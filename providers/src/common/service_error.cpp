@@ -114,6 +114,7 @@ void append_label(std::string& message, std::string_view label, const secret* hi
 
 ports::llm_errc classify(const service_failure& failure) noexcept {
     using ports::llm_errc;
+    if (failure.kind) return *failure.kind;
     switch (failure.status) {
     case 0: return classify_by_type(failure);
     case 400:
@@ -134,6 +135,12 @@ ports::llm_errc classify(const service_failure& failure) noexcept {
     if (failure.status >= 500 && failure.status < 600) return llm_errc::server;
     if (failure.status >= 400 && failure.status < 500) return llm_errc::invalid_request;
     return llm_errc::protocol; // a redirection, which no model service has reason to send
+}
+
+retry_advice advice_of(const ports::http_response& answer,
+                       std::chrono::system_clock::time_point wall_now) {
+    return read_retry_advice(answer.header("x-should-retry"), answer.header("retry-after-ms"),
+                             answer.header("retry-after"), wall_now);
 }
 
 error make_service_error(std::string_view provider_name, const service_failure& failure,
@@ -165,6 +172,35 @@ error make_protocol_error(std::string_view provider_name, std::string_view what,
     return error(ports::make_error_code(ports::llm_errc::protocol), std::move(message))
         .with_origin(error_origin::server)
         .with_retryable(false);
+}
+
+error from_http_error(error failure, std::string_view provider_name) {
+    using ports::http_errc;
+    using ports::llm_errc;
+    if (failure.is_cancelled() || failure.code().category() != ports::http_category())
+        return failure;
+    llm_errc kind = llm_errc::connection;
+    bool retryable = is_retryable(failure);
+    switch (static_cast<http_errc>(failure.code().value())) {
+    case http_errc::connect_timeout:
+    case http_errc::first_byte_timeout:
+    case http_errc::idle_timeout:
+    case http_errc::total_timeout: kind = llm_errc::request_timeout; break;
+    case http_errc::protocol_error:
+    case http_errc::header_too_large:
+    case http_errc::body_too_large: kind = llm_errc::protocol; break;
+    case http_errc::invalid_url:
+        kind = llm_errc::configuration;
+        retryable = false;
+        break;
+    default: break;
+    }
+    error made(ports::make_error_code(kind), std::string(provider_name) + ": " + failure.message());
+    if (!failure.info().hint.empty()) made = std::move(made).with_hint(failure.info().hint);
+    return std::move(made)
+        .with_origin(failure.info().origin)
+        .with_retryable(retryable)
+        .with_cause(failure);
 }
 
 std::string presentable(std::string_view text, std::size_t max_bytes, const secret* hidden) {

@@ -3,10 +3,13 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/secret.hpp>
+#include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/providers/common/retry.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,10 +23,15 @@ struct service_failure {
     std::string_view message;
     std::string_view request_id;
     retry_advice advice;
+    std::optional<ports::llm_errc> kind{}; ///< where the service says it in a way of its own
 };
 
 /// The kind of an error by its status, and by type and code where these say more. Pure.
 [[nodiscard]] ports::llm_errc classify(const service_failure& failure) noexcept;
+
+/// What the headers of an answer say about trying again (read_retry_advice).
+[[nodiscard]] retry_advice advice_of(const ports::http_response& answer,
+                                     std::chrono::system_clock::time_point wall_now);
 
 /// Makes the error: kind, retryable, retry_after, origin server. The message begins with the
 /// provider's name and holds the server's text made fit to show. Pure.
@@ -34,6 +42,11 @@ struct service_failure {
 /// `seen` is a text of the server, or empty.
 [[nodiscard]] error make_protocol_error(std::string_view provider_name, std::string_view what,
                                         std::string_view seen, const secret* hidden);
+
+/// What an error of the HTTP port means for a call of a model: llm_errc::connection,
+/// request_timeout, protocol or configuration, retryable() set, the HTTP error as its cause.
+/// Cancellation and errors of others pass unchanged. Pure.
+[[nodiscard]] error from_http_error(error failure, std::string_view provider_name);
 
 /// Makes a text of a server fit for one line of a message: `hidden` and whatever looks like a key
 /// are taken out, control characters and runs of blanks become one blank, bytes that are not UTF-8

@@ -1,4 +1,4 @@
-#include <heddle/providers/openai/chat_wire.hpp>
+#include "openai/chat_wire.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,9 +53,9 @@ public:
         HEDDLE_CHECK(format());
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(extra());
-        if (options_.mode != answer_mode::whole) out_ += R"(,"stream":true)";
-        if (options_.mode == answer_mode::stream_with_usage) {
-            out_ += R"(,"stream_options":{"include_usage":true})";
+        if (options_.mode == answer_mode::stream) {
+            out_ += R"(,"stream":true)";
+            if (options_.stream_usage) out_ += R"(,"stream_options":{"include_usage":true})";
         }
         out_ += '}';
         return std::move(out_);
@@ -170,8 +170,16 @@ private:
             }
             out_ += ']';
         }
+        return reasoning();
+    }
+
+    result<void> reasoning() {
         if (!request_.reasoning_effort.empty()) {
             string_member(R"("reasoning_effort":)", request_.reasoning_effort);
+        } else if (request_.reasoning_tokens == 0) {
+            string_member(R"("reasoning_effort":)", "none");
+        } else if (request_.reasoning_tokens) {
+            return wrong("the service takes an effort for reasoning, not a number of tokens");
         }
         return {};
     }
@@ -267,24 +275,6 @@ private:
 result<std::string> encode_request(const chat_request& request, const encode_options& options,
                                    json_memo* known_json) {
     return encoder(request, options, known_json).encode();
-}
-
-std::vector<ports::http_header> request_headers(const secret& api_key,
-                                                std::string_view organization,
-                                                std::string_view project, request_body body) {
-    std::vector<ports::http_header> headers;
-    headers.push_back({"accept", "application/json", false});
-    if (body == request_body::json) {
-        headers.push_back({"content-type", "application/json", false});
-    }
-    if (!api_key.empty()) {
-        headers.push_back({"authorization", "Bearer " + std::string(api_key.reveal()), true});
-    }
-    if (!organization.empty()) {
-        headers.push_back({"openai-organization", std::string(organization), false});
-    }
-    if (!project.empty()) headers.push_back({"openai-project", std::string(project), false});
-    return headers;
 }
 
 } // namespace heddle::providers::openai

@@ -93,7 +93,7 @@ void append_head(std::string& out, const chat_response& answer, std::string_view
 
 } // namespace
 
-result<served_request> decode_request(chat_reader& reader, std::string_view body) {
+result<served_request> decode_request(json_reader& reader, std::string_view body) {
     HEDDLE_TRY(const json::value tree, reader.parse(body));
     const json::object* root = tree.if_object();
     if (!root) return wrong("the body is not a JSON object");

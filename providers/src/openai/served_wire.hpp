@@ -20,7 +20,7 @@ struct served_request {
 };
 
 /// Reads the body of a request. Errors: what is wrong with it, for a 400.
-[[nodiscard]] result<served_request> decode_request(chat_reader& reader, std::string_view body);
+[[nodiscard]] result<served_request> decode_request(json_reader& reader, std::string_view body);
 
 /// Appends the body of a whole answer. `created` is in seconds since 1970.
 void append_answer(std::string& out, const ports::chat_response& answer, std::int64_t created);

@@ -23,8 +23,8 @@ error port_error(std::string what, const error_code& ec) {
     return error(errc::io_error, "model server: " + std::move(what) + ": " + ec.message());
 }
 
-openai::decode_options reader_options() {
-    openai::decode_options options;
+decode_options reader_options() {
+    decode_options options;
     options.provider_name = "the request"; // what the messages of the reader are about
     return options;
 }
@@ -38,7 +38,7 @@ struct server::state {
                  std::move(options),
                  loop,
                  log,
-                 openai::chat_reader(reader_options()),
+                 json_reader(reader_options()),
                  {},
                  false,
                  {}},

@@ -27,7 +27,7 @@ struct server_shared {
     server_options options;
     coro::event_loop& loop;
     log_port& log;
-    openai::chat_reader reader; ///< used between two waits only
+    json_reader reader; ///< used between two waits only
     server_counters counters;
     bool stopping = false;
     std::string body; ///< of the answer being made, for its memory

@@ -17,11 +17,13 @@ namespace heddle::ports {
 
 enum class process_errc : int {
     ok = 0,
-    not_found,       ///< no such program on PATH
-    not_permitted,   ///< there, but cannot be executed
-    bad_directory,   ///< cwd is none, or outside the workspace
-    start_failed,    ///< fork or exec failed for another reason
-    invalid_argument ///< an empty command, a NUL in an argument, a bad name of a variable
+    not_found,        ///< no such program on PATH
+    not_permitted,    ///< there, but cannot be executed
+    bad_directory,    ///< cwd is none, or outside the workspace
+    start_failed,     ///< the system could not start it for another reason
+    invalid_argument, ///< an empty command, a NUL in an argument, a bad name of a variable
+    too_long,         ///< arguments and environment are longer than the system takes
+    status_lost       ///< it has ended, but somebody else took its exit status
 };
 
 [[nodiscard]] const boost::system::error_category& process_category() noexcept;
@@ -40,15 +42,19 @@ struct process_request {
     std::string input;                  ///< for its standard input, which is closed after it
     std::string directory;              ///< relative to the workspace; empty: the workspace
     std::vector<std::pair<std::string, std::string>> environment; ///< besides the inherited ones
+    std::vector<std::string> secrets; ///< names of withheld variables that this child may inherit
     std::size_t max_output = 1024 * 1024; ///< of each stream; the rest is read and dropped
+    std::chrono::milliseconds timeout{
+        0}; ///< 0: none; then the group is ended, and that is a result
     std::chrono::milliseconds grace{500}; ///< between SIGTERM and SIGKILL of the group
     process_io io = process_io::captured;
 };
 
 struct process_result {
-    int exit_code = 0; ///< 128 + signal when a signal ended it
-    int signal = 0;    ///< 0: it ended by itself
-    std::string out;   ///< bytes as they came
+    int exit_code = 0;      ///< 128 + signal when a signal ended it
+    int signal = 0;         ///< 0: it ended by itself
+    bool timed_out = false; ///< it was ended because request.timeout was over
+    std::string out;        ///< bytes as they came
     std::string err;
     std::uint64_t out_dropped = 0; ///< bytes beyond max_output
     std::uint64_t err_dropped = 0;
@@ -60,8 +66,9 @@ class process_port {
 public:
     virtual ~process_port() = default;
     /// Waits until the program has ended and its output is read. A non-zero exit code is a result.
-    /// Errors: process_errc; cancelled, by request or by deadline: the whole group is ended and
-    /// reaped before the call returns.
+    /// What the program leaves running in its group ends with it. Errors: process_errc; cancelled, by
+    /// request or by deadline of the context. Cancellation: the whole group is ended (SIGTERM, after
+    /// `grace` SIGKILL) and the program reaped before the call returns.
     [[nodiscard]] virtual coro::task<result<process_result>> run(process_request request,
                                                                  coro::call_context context) = 0;
 };

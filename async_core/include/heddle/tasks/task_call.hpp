@@ -14,9 +14,9 @@ namespace heddle::tasks {
 
 /// What a call asks for besides its inputs: its reserved clauses.
 struct call_overrides {
-    lang::value files;   ///< list of strings, or nil
-    lang::value context; ///< map with snake_case keys, or nil
-    lang::value history; ///< map, or nil
+    lang::value files; ///< list of strings, or nil
+    context_management context;
+    history_config history;
     std::string model;
     std::string provider;
     std::optional<double> temperature;

@@ -32,13 +32,6 @@ struct output_format {
     std::string schema;
 };
 
-/// A clause whose meaning belongs to a part of the task system that this build does not have: kept
-/// as JSON text. Using it is announced by a warning at registration.
-struct kept_clause {
-    std::string name;
-    std::string json;
-};
-
 /// Everything that is declared about one task. Plain data that belongs to no session and can be
 /// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
 struct task_template {
@@ -73,7 +66,6 @@ struct task_template {
     std::string returns;      ///< declared type of the result ("object"); "" when not given
     bool manual_xml = false;
     bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
-    std::vector<kept_clause> kept;  ///< history_config, context_management, file_paths
     std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
     source_span span;               ///< of the definition
     source_span instructions_span;

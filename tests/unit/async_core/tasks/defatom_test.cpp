@@ -39,9 +39,9 @@ TEST(defatom, reads_every_clause) {
     EXPECT_EQ(made->criteria, "is good");
     EXPECT_TRUE(made->output.json);
     EXPECT_EQ(made->output.schema, "string[]");
-    ASSERT_EQ(made->kept.size(), 3U);
-    EXPECT_EQ(made->kept[0].json, "{\"use_session_history\":false}");
-    EXPECT_EQ(made->kept[2].json, "[\"a.txt\",\"b.txt\"]");
+    EXPECT_EQ(made->history.use_session_history, false);
+    EXPECT_EQ(made->context.inherit_context, inherit_mode::none);
+    EXPECT_EQ(made->files.value().paths, (std::vector<std::string>{"a.txt", "b.txt"}));
     EXPECT_EQ(made->tools, (std::vector<std::string>{"read-file", "grep"}));
 }
 

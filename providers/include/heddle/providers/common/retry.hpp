@@ -22,6 +22,9 @@ struct retry_options {
     std::chrono::milliseconds longest_asked_wait{120'000};
     /// The least time a try needs: with less left before the deadline it is not started.
     std::chrono::milliseconds least_try{1};
+    /// Of all tries and waits together: a retry that would begin later is not granted. 0: only the
+    /// deadline of the call counts.
+    std::chrono::milliseconds total{0};
     std::uint64_t seed = 0; ///< of the jitter; 0: a different one in each process
 };
 
@@ -48,6 +51,11 @@ struct retry_advice {
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_http_date(
     std::string_view text);
 
+/// Reads a duration as services write it: numbers with the units h, m, s, ms, us, ns one after the
+/// other ("6m0s", "23.4s", "20ms"), or a number alone, which is seconds. Rounded up; never longer
+/// than a week. Nothing when it is not one.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
 struct retry_decision {
     bool again = false;
     coro::clock::time_point at; ///< when to send it; set if again
@@ -62,8 +70,10 @@ public:
     using random = std::minstd_rand;
 
     /// `options` and `jitter` outlive this; `jitter` is shared by the calls of a provider.
-    retry_state(const retry_options& options, random& jitter) noexcept
-        : options_(&options), jitter_(&jitter) {}
+    /// `started` is only needed where options.total is set.
+    retry_state(const retry_options& options, random& jitter,
+                coro::clock::time_point started = {}) noexcept
+        : options_(&options), jitter_(&jitter), started_(started) {}
 
     /// To be asked after each failure. A retry that could not finish before `until` is not granted.
     [[nodiscard]] retry_decision after(const error& failure, coro::clock::time_point now,
@@ -75,6 +85,7 @@ public:
 private:
     const retry_options* options_;
     random* jitter_;
+    coro::clock::time_point started_;
     std::uint32_t attempts_ = 1;
     unsigned failures_ = 0;    // of the service or the way to it
     unsigned rate_limits_ = 0; // 429

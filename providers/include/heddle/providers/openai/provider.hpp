@@ -5,10 +5,10 @@
 #include <heddle/base/secret.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/http_port.hpp>
-#include <heddle/ports/llm_port.hpp>
-#include <heddle/providers/common/retry.hpp>
-#include <heddle/providers/openai/chat_wire.hpp>
+#include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/common/http_chat_provider.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +19,11 @@ namespace openai {
 
 inline constexpr std::string_view default_base_url = "https://api.openai.com/v1";
 
-struct options {
+/// `compatible` leaves out what other servers of this format do not know: max_tokens is used in
+/// place of max_completion_tokens, and no `refusal: null` goes back in assistant messages.
+enum class wire_dialect : std::uint8_t { openai, compatible };
+
+struct options : call_options {
     std::string name = "openai"; ///< what users write before the colon, and what errors begin with
     /// http or https, host, port, path prefix; one trailing slash is ignored. No query, no user.
     std::string base_url{default_base_url};
@@ -28,20 +32,22 @@ struct options {
     std::string project;      ///< openai-project, unless empty
     /// Empty: `openai` for api.openai.com, `compatible` for all others.
     std::optional<wire_dialect> dialect;
-    ports::http_limits limits;
-    retry_options retry;
+    /// Ask for the usage at the end of a stream; some old servers refuse requests that do.
+    bool stream_usage = true;
 };
 
 } // namespace openai
+
+/// The codec alone: name, base URL, key and what follows them in `options` are used.
+/// Errors: llm_errc::configuration for a base URL that cannot be used.
+[[nodiscard]] result<std::unique_ptr<chat_codec>> make_openai_codec(openai::options options);
 
 /// Makes a provider over `http`. Does not connect.
 /// `http`, `loop` and `log` outlive it.
 /// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
 /// into a header, and a missing key for api.openai.com. No error shows the key.
 /// Threads: the result belongs to the shard of `loop`.
-[[nodiscard]] result<std::unique_ptr<ports::llm_port>> make_openai_provider(ports::http_port& http,
-                                                                            openai::options options,
-                                                                            coro::event_loop& loop,
-                                                                            log_port& log);
+[[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_openai_provider(
+    ports::http_port& http, openai::options options, coro::event_loop& loop, log_port& log);
 
 } // namespace heddle::providers

@@ -1,0 +1,33 @@
+// A response store in a SQLite file.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/ports/response_store.hpp>
+#include <heddle/ports/tree_port.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace heddle::store {
+
+struct response_store_options {
+    std::string file; ///< made when absent, readable by its owner only; its folder must be there
+    std::chrono::seconds keep_for{std::chrono::hours(24 * 30)}; ///< age at which an answer expires
+    std::uint64_t max_bytes = 1024ULL * 1024 * 1024;            ///< of keys and bodies
+    /// The time of day; tests give their own.
+    std::function<std::chrono::system_clock::time_point()> clock = [] {
+        return std::chrono::system_clock::now();
+    };
+};
+
+/// Opens a store. The work on the file runs on `workers`, which outlive it; the file is first touched
+/// by the first call, so that errors show there.
+/// Errors of the calls: io_error, naming the file and what to do (another version, damaged, locked by
+/// another process for long, disk full). Threads: the result belongs to the loop of `workers`.
+[[nodiscard]] std::unique_ptr<ports::response_store> make_response_store(
+    ports::worker_port& workers, response_store_options options);
+
+} // namespace heddle::store

@@ -1,0 +1,125 @@
+#include "environment.hpp"
+
+#include <heddle/process/child_processes.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace heddle::process {
+
+namespace {
+
+using ports::process_errc;
+
+constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
+
+[[nodiscard]] char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] bool is_program(const std::string& path, bool& there) noexcept {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    there = true;
+    return ::access(path.c_str(), X_OK) == 0;
+}
+
+[[nodiscard]] std::string_view path_of(const environment_block& variables) {
+    for (const std::string& line : variables) {
+        if (line.starts_with("PATH=")) return std::string_view(line).substr(5);
+    }
+    return usual_path;
+}
+
+[[nodiscard]] error no_permission(const std::string& name) {
+    return error(process_errc::not_permitted, "the program \"" + name + "\" cannot be executed")
+        .with_hint("make it executable: chmod +x")
+        .with_retryable(false);
+}
+
+} // namespace
+
+bool matches_name(std::string_view pattern, std::string_view name) noexcept {
+    // The last star is the only one that has to be tried again.
+    std::size_t p = 0;
+    std::size_t n = 0;
+    std::optional<std::size_t> star;
+    std::size_t resume = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            resume = n;
+        } else if (p < pattern.size() && lower(pattern[p]) == lower(name[n])) {
+            ++p;
+            ++n;
+        } else if (star) {
+            p = *star + 1;
+            n = ++resume;
+        } else return false;
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::vector<std::string> usual_secrets() {
+    return {"*API_KEY*",  "*APIKEY*", "*ACCESS_KEY*", "*SECRET*",      "*TOKEN*",
+            "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*PRIVATE_KEY*", "*PASSPHRASE*"};
+}
+
+result<environment_block> make_environment(const char* const* inherited,
+                                           const std::vector<std::string>& withheld,
+                                           const ports::process_request& request) {
+    std::map<std::string, std::string, std::less<>> made;
+    for (; inherited && *inherited; ++inherited) {
+        const std::string_view line(*inherited);
+        const std::size_t equals = line.find('=');
+        if (equals == std::string_view::npos || equals == 0) continue;
+        const std::string_view name = line.substr(0, equals);
+        if (name == "PWD" || name == "OLDPWD") continue; // the child's directory is another
+        const bool allowed =
+            std::find(request.secrets.begin(), request.secrets.end(), name) !=
+                request.secrets.end() ||
+            std::none_of(withheld.begin(), withheld.end(),
+                         [&](const std::string& each) { return matches_name(each, name); });
+        if (allowed) made.insert_or_assign(std::string(name), line.substr(equals + 1));
+    }
+    for (const auto& [name, text] : request.environment) {
+        if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
+            text.find('\0') != std::string::npos) {
+            return error(
+                       process_errc::invalid_argument,
+                       "a variable of the environment has a name or text that cannot be passed on")
+                .with_hint("a name is not empty and has no '='; neither has a zero byte")
+                .with_retryable(false);
+        }
+        made.insert_or_assign(name, text);
+    }
+    environment_block block;
+    block.reserve(made.size());
+    for (auto& [name, text] : made) block.push_back(name + "=" + text);
+    return block;
+}
+
+result<std::string> find_program(const std::string& name, const environment_block& variables) {
+    if (name.find('/') != std::string::npos) return name; // relative to the child's directory
+    std::string_view rest = path_of(variables);
+    bool there = false;
+    while (!rest.empty()) {
+        const std::size_t colon = rest.find(':');
+        const std::string_view directory = rest.substr(0, colon);
+        rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+        if (!directory.starts_with('/')) continue;
+        std::string path = std::string(directory) + "/" + name;
+        if (is_program(path, there)) return path;
+    }
+    if (there) return no_permission(name);
+    return error(process_errc::not_found, "there is no program \"" + name + "\" on PATH")
+        .with_hint("install it, or give its path (\"./" + name + "\" for one in the directory)")
+        .with_retryable(false);
+}
+
+} // namespace heddle::process

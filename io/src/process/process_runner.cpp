@@ -1,0 +1,279 @@
+#include "process/child_watch.hpp"
+#include "process/environment.hpp"
+#include "process/output_pipe.hpp"
+#include "process/start_child.hpp"
+#include "process/terminal.hpp"
+
+#include <heddle/coro/semaphore.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/process/child_processes.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace heddle::process {
+
+namespace {
+
+using coro::clock;
+using ports::process_errc;
+using ports::process_io;
+using ports::process_request;
+using ports::process_result;
+
+constexpr std::size_t input_piece = 256 * 1024;             // written between turns of the loop
+constexpr auto last_words = std::chrono::milliseconds(100); // for a pipe whose writers were killed
+
+/// The children of a port that are not reaped yet. Shared: coroutines that the loop gave up may
+/// outlive the port.
+using living_children = std::set<child_watch*>;
+
+/// One child and what is known of it. Everything that waits wakes `changed`.
+class running_child {
+public:
+    running_child(coro::event_loop& loop, started_child child, const process_request& request,
+                  std::shared_ptr<living_children> living)
+        : io_(request.io), living_(std::move(living)) {
+        const auto wake = [this] { changed_.notify(); };
+        watch_ = std::make_shared<child_watch>(loop, child.pid, wake);
+        living_->insert(watch_.get());
+        if (io_ == process_io::captured) {
+            out_ =
+                std::make_shared<output_pipe>(loop, std::move(child.out), request.max_output, wake);
+            err_ =
+                std::make_shared<output_pipe>(loop, std::move(child.err), request.max_output, wake);
+            out_->start();
+            err_->start();
+        }
+        watch_->start(io_ == process_io::terminal);
+    }
+    running_child(const running_child&) = delete;
+    running_child& operator=(const running_child&) = delete;
+    ~running_child() {
+        close();
+        living_->erase(watch_.get());
+    }
+
+    [[nodiscard]] bool exited() const noexcept { return watch_->ended(); }
+    [[nodiscard]] bool read_to_end() const noexcept {
+        return !out_ || (out_->ended() && err_->ended());
+    }
+    [[nodiscard]] bool over() const noexcept { return exited() && read_to_end(); }
+    void signal(int number) const noexcept { watch_->signal_group(number); }
+    [[nodiscard]] coro::wait_point& changed() noexcept { return changed_; }
+
+    /// Reads no more and hears no more.
+    void close() noexcept {
+        if (out_) out_->close();
+        if (err_) err_->close();
+        watch_->stop();
+    }
+
+    /// The status and the output, once it has exited.
+    [[nodiscard]] result<process_result> take() {
+        int status = 0;
+        const bool known = watch_->reap(status);
+        close();
+        if (!known) {
+            return error(process_errc::status_lost,
+                         "the exit status was taken by another part of this program")
+                .with_hint("SIGCHLD must not be ignored while heddle runs programs");
+        }
+        process_result made;
+        if (WIFSIGNALED(status)) {
+            made.signal = WTERMSIG(status);
+            made.exit_code = 128 + made.signal;
+        } else made.exit_code = WEXITSTATUS(status);
+        if (out_) {
+            made.out = out_->take_text();
+            made.err = err_->take_text();
+            made.out_dropped = out_->dropped();
+            made.err_dropped = err_->dropped();
+        }
+        return made;
+    }
+
+private:
+    process_io io_;
+    std::shared_ptr<living_children> living_;
+    coro::wait_point changed_;
+    std::shared_ptr<child_watch> watch_;
+    std::shared_ptr<output_pipe> out_;
+    std::shared_ptr<output_pipe> err_;
+};
+
+/// What a wait is for.
+enum class until : std::uint8_t { exited, read_to_end, over };
+
+[[nodiscard]] bool reached(const running_child& child, until what) noexcept {
+    switch (what) {
+    case until::exited: return child.exited();
+    case until::read_to_end: return child.read_to_end();
+    case until::over: return child.over();
+    }
+    return true;
+}
+
+/// Waits for it; the wake that ended the wait when something else came first.
+coro::task<coro::wake> wait_until(running_child& child, until what, coro::call_context context) {
+    while (!reached(child, what)) {
+        const coro::wake woken = co_await child.changed().wait(context);
+        if (woken != coro::wake::notified) co_return woken;
+    }
+    co_return coro::wake::notified;
+}
+
+/// Asks the group to end, and ends it. After this the child has exited; its pipes may be open still
+/// in a process that left the group.
+coro::task<void> end_group(running_child& child, std::chrono::milliseconds grace,
+                           coro::event_loop& loop) {
+    const coro::call_context undisturbed{&loop, nullptr, {}};
+    child.signal(SIGTERM);
+    child.signal(SIGCONT); // one that is stopped would not hear it
+    const coro::deadline patience(loop.now() + grace);
+    co_await wait_until(child, until::over, undisturbed.with_deadline(patience));
+    child.signal(SIGKILL);
+    co_await wait_until(child, until::exited, undisturbed);
+    const coro::deadline soon(loop.now() + last_words);
+    co_await wait_until(child, until::read_to_end, undisturbed.with_deadline(soon));
+}
+
+/// The input as a file in memory.
+coro::task<result<fs::descriptor>> hold_input(std::string text, coro::call_context context) {
+    fs::descriptor file(::memfd_create("heddle-input", MFD_CLOEXEC));
+    const auto failed = [] {
+        return error(process_errc::start_failed,
+                     "the input cannot be held: " + std::generic_category().message(errno));
+    };
+    if (!file.open()) co_return failed();
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t count =
+            ::write(file.get(), text.data() + done, std::min(input_piece, text.size() - done));
+        if (count < 0 && errno != EINTR) co_return failed();
+        if (count > 0) done += static_cast<std::size_t>(count);
+        if (done == text.size()) break;
+        co_await coro::yield_now(*context.loop);
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+    }
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) co_return failed();
+    co_return file;
+}
+
+class process_runner final : public ports::process_port {
+public:
+    process_runner(coro::event_loop& loop, process_options options, fs::workspace_root root)
+        : loop_(loop), options_(std::move(options)), root_(std::move(root)) {}
+    process_runner(const process_runner&) = delete;
+    process_runner& operator=(const process_runner&) = delete;
+    ~process_runner() override {
+        for (child_watch* each : *living_) each->kill_now();
+    }
+
+    coro::task<result<process_result>> run(process_request request,
+                                           coro::call_context context) override {
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (request.io == process_io::captured) {
+            result<process_result> ended = co_await run_now(std::move(request), context);
+            co_return ended;
+        }
+        const result<void> turn = co_await terminal_turn_.acquire(context);
+        if (!turn) co_return turn.error();
+        result<process_result> ended = co_await run_in_terminal(std::move(request), context);
+        terminal_turn_.release();
+        co_return ended;
+    }
+
+private:
+    coro::task<result<process_result>> run_in_terminal(process_request request,
+                                                       coro::call_context context) {
+        if (options_.on_terminal) options_.on_terminal(true);
+        std::optional<terminal_loan> loan(std::in_place);
+        result<process_result> ended = co_await run_now(std::move(request), context, &*loan);
+        loan.reset();
+        if (options_.on_terminal) options_.on_terminal(false);
+        co_return ended;
+    }
+
+    coro::task<result<process_result>> run_now(process_request request, coro::call_context context,
+                                               terminal_loan* loan = nullptr) {
+        auto variables = make_environment(environ, options_.withheld, request);
+        if (!variables) co_return std::move(variables).error();
+        auto directory = open_directory(root_, request.directory);
+        if (!directory) co_return std::move(directory).error();
+        fs::descriptor input;
+        if (!request.input.empty() && request.io == process_io::captured) {
+            result<fs::descriptor> held = co_await hold_input(std::move(request.input), context);
+            if (!held) co_return std::move(held).error();
+            input = *std::move(held);
+        }
+        child_setting setting{&*variables, directory->get(), input.get(),
+                              loan ? loan->descriptor() : -1};
+        const clock::time_point began = loop_.now();
+        auto started = start_child(request, setting);
+        if (!started) co_return std::move(started).error();
+        if (loan) loan->give_to(started->pid);
+        input = fs::descriptor();
+        running_child child(loop_, *std::move(started), request, living_);
+        result<process_result> ended = co_await watch(child, request, context);
+        if (ended) ended->elapsed = loop_.now() - began;
+        co_return ended;
+    }
+
+    coro::task<result<process_result>> watch(running_child& child, const process_request& request,
+                                             coro::call_context context) {
+        coro::call_context bounded = context;
+        if (request.timeout.count() > 0) {
+            bounded = context.with_deadline(coro::deadline(loop_.now() + request.timeout));
+        }
+        coro::wake woken = co_await wait_until(child, until::exited, bounded);
+        if (woken == coro::wake::notified && !child.read_to_end()) {
+            // Its last output, or that of something it left behind.
+            const coro::deadline soon(loop_.now() + request.grace);
+            const coro::call_context shortly = bounded.with_deadline(soon);
+            woken = co_await wait_until(child, until::read_to_end, shortly);
+            if (woken != coro::wake::notified) co_await end_group(child, request.grace, loop_);
+            // It ended in time by itself.
+            if (woken == coro::wake::timed_out) woken = coro::wake::notified;
+        } else if (woken != coro::wake::notified) {
+            co_await end_group(child, request.grace, loop_);
+        }
+        child.signal(SIGKILL); // what it left in its group without our pipes
+        result<process_result> ended = child.take();
+        if (woken == coro::wake::cancelled) {
+            co_return error::cancelled(context.cancel->reason());
+        }
+        if (woken == coro::wake::timed_out) {
+            if (!context.until.is_never() && context.until.passed(loop_.now()) &&
+                context.until.at() <= bounded.until.at()) {
+                co_return error::cancelled(cancel_reason::deadline);
+            }
+            if (ended) ended->timed_out = true;
+        }
+        co_return ended;
+    }
+
+    coro::event_loop& loop_;
+    process_options options_;
+    fs::workspace_root root_;
+    coro::semaphore terminal_turn_{1};
+    std::shared_ptr<living_children> living_ = std::make_shared<living_children>();
+};
+
+} // namespace
+
+result<std::unique_ptr<ports::process_port>> make_process_port(coro::event_loop& loop,
+                                                               process_options options) {
+    HEDDLE_TRY(fs::workspace_root root, fs::open_root(options.workspace));
+    return std::unique_ptr<ports::process_port>(
+        std::make_unique<process_runner>(loop, std::move(options), std::move(root)));
+}
+
+} // namespace heddle::process

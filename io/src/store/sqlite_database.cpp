@@ -1,0 +1,111 @@
+#include "store/sqlite_database.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::store {
+
+namespace {
+
+constexpr int busy_wait_ms = 10'000; ///< another process writes for a moment, not for longer
+
+std::string hint_for(int code) {
+    switch (code & 0xFF) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT: return "the file is damaged or no store; delete it, it is made anew";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "another process keeps the file locked";
+    case SQLITE_FULL: return "the disk is full";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN: return "the file and its folder must be writable";
+    default: return {};
+    }
+}
+
+} // namespace
+
+error sqlite_database::failure_of(sqlite3* raw) {
+    const int code = raw ? sqlite3_extended_errcode(raw) : SQLITE_NOMEM;
+    const char* text = raw ? sqlite3_errmsg(raw) : "out of memory";
+    return error(errc::io_error, text).with_hint(hint_for(code));
+}
+
+result<sqlite_database> sqlite_database::open(const std::string& file) {
+    // Made by us first: SQLite would follow the umask, and answers are nobody else's business.
+    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (made < 0) {
+        return error(errc::io_error, std::strerror(errno))
+            .with_hint("the file and its folder must be writable");
+    }
+    ::close(made);
+    sqlite3* raw = nullptr;
+    const int opened =
+        sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    sqlite_database made_one(raw);
+    if (opened != SQLITE_OK) return failure_of(raw);
+    sqlite3_busy_timeout(raw, busy_wait_ms);
+    return made_one;
+}
+
+result<void> sqlite_database::run(const char* statements) {
+    if (sqlite3_exec(raw_.get(), statements, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+    return failure_of(raw_.get());
+}
+
+result<sqlite_statement> sqlite_database::prepare(std::string_view statement) {
+    sqlite3_stmt* raw = nullptr;
+    const int made =
+        sqlite3_prepare_v3(raw_.get(), statement.data(), static_cast<int>(statement.size()),
+                           SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+    if (made != SQLITE_OK) return failure_of(raw_.get());
+    return sqlite_statement(raw);
+}
+
+sqlite_statement& sqlite_statement::begin() {
+    sqlite3_reset(raw_.get());
+    sqlite3_clear_bindings(raw_.get());
+    next_ = 1;
+    return *this;
+}
+
+sqlite_statement& sqlite_statement::bind(std::string_view bytes) {
+    sqlite3_bind_blob64(raw_.get(), next_++, bytes.data(), bytes.size(), SQLITE_STATIC);
+    return *this;
+}
+
+sqlite_statement& sqlite_statement::bind(std::int64_t number) {
+    sqlite3_bind_int64(raw_.get(), next_++, number);
+    return *this;
+}
+
+sqlite_statement& sqlite_statement::bind_text(std::string_view text) {
+    sqlite3_bind_text64(raw_.get(), next_++, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    return *this;
+}
+
+result<bool> sqlite_statement::step() {
+    const int code = sqlite3_step(raw_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return sqlite_database::failure_of(sqlite3_db_handle(raw_.get()));
+}
+
+std::int64_t sqlite_statement::number(int column) const {
+    return sqlite3_column_int64(raw_.get(), column);
+}
+
+std::string_view sqlite_statement::bytes(int column) const {
+    const void* data = sqlite3_column_blob(raw_.get(), column);
+    return {static_cast<const char*>(data),
+            static_cast<std::size_t>(sqlite3_column_bytes(raw_.get(), column))};
+}
+
+bool sqlite_statement::is_null(int column) const {
+    return sqlite3_column_type(raw_.get(), column) == SQLITE_NULL;
+}
+
+} // namespace heddle::store

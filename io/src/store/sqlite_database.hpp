@@ -1,0 +1,62 @@
+// SQLite with errors as results.
+#pragma once
+
+#include <heddle/base/error.hpp>
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle::store {
+
+/// A prepared statement, reset when it is used again. The views it gives hold until then.
+class sqlite_statement {
+public:
+    sqlite_statement() = default;
+    explicit sqlite_statement(sqlite3_stmt* raw) : raw_(raw) {}
+
+    /// Begins a new use: forgets bindings and rows.
+    sqlite_statement& begin();
+    sqlite_statement& bind(std::string_view bytes); ///< as a blob; it must stay until the last step
+    sqlite_statement& bind(std::int64_t number);
+    sqlite_statement& bind_text(std::string_view text);
+
+    /// True: a row is there. False: done. Errors: io_error in the words of SQLite.
+    [[nodiscard]] result<bool> step();
+    [[nodiscard]] std::int64_t number(int column) const;
+    [[nodiscard]] std::string_view bytes(int column) const;
+    [[nodiscard]] bool is_null(int column) const;
+
+private:
+    struct finalizer {
+        void operator()(sqlite3_stmt* raw) const noexcept { sqlite3_finalize(raw); }
+    };
+    std::unique_ptr<sqlite3_stmt, finalizer> raw_;
+    int next_ = 1;
+};
+
+/// One connection. Threads: one at a time.
+class sqlite_database {
+public:
+    /// Opens or makes the file, with permissions for its owner only.
+    [[nodiscard]] static result<sqlite_database> open(const std::string& file);
+
+    [[nodiscard]] result<void> run(const char* statements);
+    [[nodiscard]] result<sqlite_statement> prepare(std::string_view statement);
+    [[nodiscard]] std::int64_t changes() const noexcept { return sqlite3_changes64(raw_.get()); }
+
+    /// What SQLite says of the last call of `raw`, with what can be done about it.
+    [[nodiscard]] static error failure_of(sqlite3* raw);
+
+private:
+    struct closer {
+        void operator()(sqlite3* raw) const noexcept { sqlite3_close(raw); }
+    };
+    explicit sqlite_database(sqlite3* raw) : raw_(raw) {}
+    std::unique_ptr<sqlite3, closer> raw_;
+};
+
+} // namespace heddle::store

@@ -1,0 +1,67 @@
+// Answers that were given before, in place of a call.
+#pragma once
+
+#include <heddle/base/log.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/response_store.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heddle::providers {
+
+struct cache_counters {
+    std::uint64_t hits = 0;
+    std::uint64_t shared = 0; ///< took the answer of an equal call that was under way
+    std::uint64_t misses = 0;
+};
+
+/// A provider whose answers are kept and given again for equal requests to the same provider. Equal
+/// calls that are under way at the same time become one (single flight). Errors, refusals and answers
+/// that were cut short are never kept; a request with `scheduling.use_cache` false passes by.
+///
+/// An answer out of the cache says `attempts` 0 and counts no tokens: nothing was paid. A streamed
+/// call gets its text in one piece. A store that fails is logged once and left alone: the call is made.
+class cached_provider final : public ports::llm_port {
+public:
+    /// `inner`, `store` and `log` outlive this.
+    cached_provider(ports::llm_port& inner, ports::response_store& store, log_port& log);
+    ~cached_provider() override;
+    cached_provider(const cached_provider&) = delete;
+    cached_provider& operator=(const cached_provider&) = delete;
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+
+    [[nodiscard]] const cache_counters& counters() const noexcept { return counters_; }
+
+private:
+    struct flight;
+    class seat;
+
+    /// Null `on_delta`: the caller wants no pieces.
+    [[nodiscard]] coro::task<result<ports::chat_response>> answer(
+        const ports::chat_request& request, const ports::chat_delta_sink* on_delta,
+        coro::call_context context);
+    [[nodiscard]] coro::task<std::optional<ports::chat_response>> look_up(
+        std::string key, coro::call_context context);
+    [[nodiscard]] coro::task<void> keep(std::string key, const ports::chat_response& answer,
+                                        coro::call_context context);
+    void tell(const error& failure);
+
+    ports::llm_port& inner_;
+    ports::response_store& store_;
+    log_port& log_;
+    struct flights;
+    std::unique_ptr<flights> flights_;
+    cache_counters counters_;
+    bool told_ = false;
+};
+
+} // namespace heddle::providers

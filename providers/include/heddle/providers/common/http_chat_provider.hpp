@@ -1,0 +1,86 @@
+// The one provider for all services that are spoken to over HTTP.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/log.hpp>
+#include <heddle/base/secret.hpp>
+#include <heddle/ports/http_port.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/providers/common/call_gate.hpp>
+#include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/common/retry.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers {
+
+/// How a provider calls its service, whatever the service.
+struct call_options {
+    ports::http_limits limits; ///< `idle` bounds the silence inside a stream
+    retry_options retry;
+    std::shared_ptr<call_gate> gate; ///< asked before every request; null: none
+    std::string retry_count_header;  ///< tells the service how often a call failed; empty: not sent
+};
+
+/// A thin llm_port over the HTTP port and a codec: it encodes, sends, decodes, and tries again.
+/// Retries: what the codec or the HTTP port call retryable, within the budgets of retry_options and
+/// the deadline of the call; a stream only until its first piece has been handed out, unless
+/// chat_request::scheduling asks for more.
+class http_chat_provider final : public ports::llm_port {
+public:
+    /// `origin` is "https://host[:port]". `http` and `log` outlive this. Does not connect.
+    /// Errors: llm_errc::configuration when the HTTP port cannot use the origin.
+    [[nodiscard]] static result<std::unique_ptr<http_chat_provider>> make(
+        ports::http_port& http, std::string_view origin, std::unique_ptr<chat_codec> codec,
+        call_options options, log_port& log);
+
+    ~http_chat_provider() override;
+    http_chat_provider(const http_chat_provider&) = delete;
+    http_chat_provider& operator=(const http_chat_provider&) = delete;
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+
+    /// Asks the service for its models: one request, not tried again, not counted by the gate.
+    /// Errors: as complete. Cancellation: as complete.
+    [[nodiscard]] coro::task<result<std::vector<std::string>>> list_models(
+        coro::call_context context);
+
+    /// True if the service keeps prompt prefixes for later requests.
+    [[nodiscard]] bool caches_prompts() const noexcept;
+
+private:
+    class streamed_answer;
+    struct parts;
+    explicit http_chat_provider(parts made);
+
+    [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
+                                               std::uint32_t attempt) noexcept;
+    [[nodiscard]] coro::clock::time_point start_of(const coro::call_context& context) const;
+    [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
+                                                      answer_mode mode, std::uint32_t attempt);
+    [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
+    [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer);
+    [[nodiscard]] result<ports::chat_response> read_streamed(streamed_answer& receiving,
+                                                             result<ports::http_response>& answer);
+    void settle(call_permit& permit, const ports::http_response* head,
+                const result<ports::chat_response>& read) const;
+    [[nodiscard]] retry_decision decide(retry_state& tries, const error& failure,
+                                        const coro::call_context& context);
+
+    ports::http_port& http_;
+    std::shared_ptr<ports::http_origin> origin_;
+    std::unique_ptr<chat_codec> codec_;
+    call_options options_;
+    retry_state::random jitter_;
+    log_port& log_;
+};
+
+} // namespace heddle::providers

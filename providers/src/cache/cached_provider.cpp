@@ -1,0 +1,205 @@
+#include <heddle/providers/cache/cached_provider.hpp>
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/providers/common/neutral_json.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::providers {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_request;
+using ports::chat_response;
+
+/// A call that equal ones wait for.
+struct cached_provider::flight {
+    std::optional<chat_response> answer;
+    bool failed = false; ///< neither: whoever made the call was cancelled
+    std::vector<coro::wait_point*> waiting;
+};
+
+struct cached_provider::flights {
+    std::unordered_map<std::string, std::shared_ptr<flight>> by_key;
+};
+
+/// The place of whoever makes the call. Leaving it, in whatever way, lets the others go on.
+class cached_provider::seat {
+public:
+    seat(flights& all, std::string key) : all_(all), key_(std::move(key)) {
+        mine_ = std::make_shared<flight>();
+        all_.by_key.emplace(key_, mine_);
+    }
+    ~seat() {
+        all_.by_key.erase(key_);
+        for (coro::wait_point* each : mine_->waiting) each->notify();
+    }
+    seat(const seat&) = delete;
+    seat& operator=(const seat&) = delete;
+
+    flight& get() noexcept { return *mine_; }
+    const std::string& key() const noexcept { return key_; }
+
+private:
+    flights& all_;
+    std::string key_;
+    std::shared_ptr<flight> mine_;
+};
+
+namespace {
+
+/// Takes a waiter off the list, also when its call is cancelled.
+class waiting_place {
+public:
+    waiting_place(std::vector<coro::wait_point*>& list, coro::wait_point& mine)
+        : list_(list), mine_(mine) {
+        list_.push_back(&mine_);
+    }
+    ~waiting_place() { std::erase(list_, &mine_); }
+    waiting_place(const waiting_place&) = delete;
+    waiting_place& operator=(const waiting_place&) = delete;
+
+private:
+    std::vector<coro::wait_point*>& list_;
+    coro::wait_point& mine_;
+};
+
+/// A copy that was not paid for.
+chat_response unpaid(chat_response answer) {
+    answer.attempts = 0;
+    if (answer.usage) answer.usage = ports::token_usage{};
+    return answer;
+}
+
+bool can_be_kept(const chat_response& answer) noexcept {
+    return answer.refusal.empty() && (answer.finish == ports::finish_reason::stop ||
+                                      answer.finish == ports::finish_reason::tool_calls);
+}
+
+} // namespace
+
+cached_provider::cached_provider(ports::llm_port& inner, ports::response_store& store,
+                                 log_port& log)
+    : inner_(inner), store_(store), log_(log), flights_(std::make_unique<flights>()) {}
+
+cached_provider::~cached_provider() = default;
+
+std::string_view cached_provider::provider_name() const noexcept { return inner_.provider_name(); }
+
+// `request` by reference: the port says that it outlives the call.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+task<result<chat_response>> cached_provider::complete(const chat_request& request,
+                                                      call_context context) {
+    return answer(request, nullptr, context);
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+task<result<chat_response>> cached_provider::stream(const chat_request& request,
+                                                    ports::chat_delta_sink on_delta,
+                                                    call_context context) {
+    result<chat_response> made = co_await answer(request, &on_delta, context);
+    co_return made;
+}
+
+// `request` and `on_delta` stay until this has ended: complete() and stream() see to it.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+task<result<chat_response>> cached_provider::answer(const chat_request& request,
+                                                    const ports::chat_delta_sink* on_delta,
+                                                    call_context context) {
+    std::string key;
+    bool alone = !request.scheduling.use_cache; ///< makes its call whatever others do
+    if (!alone) {
+        key = inner_.provider_name();
+        key += '\n';
+        append_request_json(key, request);
+    }
+    std::optional<chat_response> known;
+    while (!alone) {
+        const auto found = flights_->by_key.find(key);
+        if (found == flights_->by_key.end()) break;
+        const std::shared_ptr<flight> other = found->second;
+        coro::wait_point ended;
+        const waiting_place place(other->waiting, ended);
+        const coro::wake woken = co_await ended.wait(context);
+        if (woken != coro::wake::notified) {
+            co_return error::cancelled(woken == coro::wake::cancelled ? context.cancel->reason()
+                                                                      : cancel_reason::deadline);
+        }
+        if (other->answer) {
+            ++counters_.shared;
+            known = unpaid(*other->answer);
+            break;
+        }
+        alone = other->failed; // no queue of calls that fail one after the other
+    }
+    std::optional<seat> leading;
+    if (!known && !alone) {
+        leading.emplace(*flights_, key);
+        known = co_await look_up(key, context);
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (known) {
+            ++counters_.hits;
+            leading->get().answer = known;
+        }
+    }
+    if (known) {
+        if (on_delta && *on_delta && !known->text.empty()) {
+            result<void> taken = (*on_delta)(known->text);
+            if (!taken) co_return std::move(taken).error();
+        }
+        co_return *std::move(known);
+    }
+    if (!key.empty()) ++counters_.misses;
+    result<chat_response> made = error(errc::internal, "no call was made");
+    if (on_delta) made = co_await inner_.stream(request, *on_delta, context);
+    else made = co_await inner_.complete(request, context);
+    if (leading) {
+        if (made) leading->get().answer = *made;
+        else leading->get().failed = !made.error().is_cancelled();
+        leading.reset();
+    }
+    if (made && !key.empty() && can_be_kept(*made)) {
+        co_await keep(std::move(key), *made, context);
+    }
+    co_return made;
+}
+
+task<std::optional<chat_response>> cached_provider::look_up(std::string key, call_context context) {
+    result<std::optional<ports::stored_response>> found =
+        co_await store_.find(std::move(key), context);
+    if (!found) {
+        tell(found.error());
+        co_return std::nullopt;
+    }
+    if (!*found) co_return std::nullopt;
+    result<chat_response> read = read_response_json((*found)->body);
+    if (!read) {
+        tell(read.error());
+        co_return std::nullopt;
+    }
+    co_return unpaid(*std::move(read));
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
+task<void> cached_provider::keep(std::string key, const chat_response& answer,
+                                 call_context context) {
+    ports::stored_response kept;
+    kept.provider = inner_.provider_name();
+    kept.model = answer.model;
+    append_response_json(kept.body, answer);
+    const result<void> done = co_await store_.keep(std::move(key), std::move(kept), context);
+    // The answer is there and paid for: that it could not be kept takes nothing from it.
+    if (!done) tell(done.error());
+}
+
+void cached_provider::tell(const error& failure) {
+    if (failure.is_cancelled() || told_) return;
+    told_ = true;
+    log_.write(log_level::warn, "cache",
+               "answers are not kept or found again: " + failure.message() +
+                   (failure.info().hint.empty() ? "" : "; " + failure.info().hint));
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,264 @@
+#include "cassette/cassette_line.hpp"
+
+#include <heddle/providers/common/json_text.hpp>
+#include <heddle/providers/common/neutral_json.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <array>
+#include <utility>
+
+namespace heddle::providers {
+
+namespace {
+
+namespace json = boost::json;
+using ports::chat_response;
+using ports::llm_errc;
+
+struct error_name {
+    llm_errc code;
+    std::string_view name;
+};
+
+constexpr std::array error_names{
+    error_name{llm_errc::invalid_request, "invalid_request"},
+    error_name{llm_errc::authentication, "authentication"},
+    error_name{llm_errc::permission, "permission"},
+    error_name{llm_errc::not_found, "not_found"},
+    error_name{llm_errc::rate_limit, "rate_limit"},
+    error_name{llm_errc::quota, "quota"},
+    error_name{llm_errc::overloaded, "overloaded"},
+    error_name{llm_errc::server, "server"},
+    error_name{llm_errc::request_timeout, "request_timeout"},
+    error_name{llm_errc::conflict, "conflict"},
+    error_name{llm_errc::connection, "connection"},
+    error_name{llm_errc::protocol, "protocol"},
+    error_name{llm_errc::content_refused, "content_refused"},
+    error_name{llm_errc::configuration, "configuration"},
+};
+
+std::string_view name_of(const boost::system::error_code& code) noexcept {
+    for (const error_name& each : error_names) {
+        if (code == ports::make_error_code(each.code)) return each.name;
+    }
+    return "protocol";
+}
+
+llm_errc code_named(std::string_view name) noexcept {
+    for (const error_name& each : error_names) {
+        if (each.name == name) return each.code;
+    }
+    return llm_errc::protocol;
+}
+
+result<json::value> parse(std::string_view text) {
+    boost::system::error_code failed;
+    json::parse_options limits;
+    limits.max_depth = 128; // a request quotes schemas
+    json::value made = json::parse(text, failed, {}, limits);
+    if (failed) return error(errc::invalid_argument, "it is not JSON");
+    return made;
+}
+
+std::string_view text_at(const json::object& object, std::string_view name) {
+    const json::value* found = object.if_contains(name);
+    const json::string* text = found ? found->if_string() : nullptr;
+    return text ? std::string_view(text->data(), text->size()) : std::string_view();
+}
+
+void append_error(std::string& out, const error& failure) {
+    out += R"({"kind":)";
+    append_json_string(out, name_of(failure.code()));
+    out += R"(,"message":)";
+    append_json_string(out, failure.message());
+    if (!failure.info().hint.empty()) {
+        out += R"(,"hint":)";
+        append_json_string(out, failure.info().hint);
+    }
+    if (failure.info().retryable) {
+        out += *failure.info().retryable ? R"(,"retryable":true)" : R"(,"retryable":false)";
+    }
+    if (failure.info().retry_after) {
+        out += R"(,"retry_after_ms":)";
+        append_json_number(out, static_cast<std::int64_t>(failure.info().retry_after->count()));
+    }
+    const auto* partial =
+        dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+    if (partial) {
+        out += R"(,"partial":)";
+        append_response_json(out, partial->so_far);
+    }
+    out += '}';
+}
+
+result<void> read_error(const json::object& said, recorded_call& call) {
+    error made(ports::make_error_code(code_named(text_at(said, "kind"))),
+               std::string(text_at(said, "message")));
+    if (const auto hint = text_at(said, "hint"); !hint.empty()) {
+        made = std::move(made).with_hint(std::string(hint));
+    }
+    const json::value* retryable = said.if_contains("retryable");
+    if (const bool* known = retryable ? retryable->if_bool() : nullptr) {
+        made = std::move(made).with_retryable(*known);
+    }
+    const json::value* wait = said.if_contains("retry_after_ms");
+    if (const std::int64_t* known = wait ? wait->if_int64() : nullptr) {
+        made = std::move(made).with_retry_after(std::chrono::milliseconds(*known));
+    }
+    if (const json::value* partial = said.if_contains("partial")) {
+        HEDDLE_TRY(chat_response so_far, read_response_json(json::serialize(*partial)));
+        made = std::move(made).with_payload(
+            std::make_shared<ports::partial_response>(std::move(so_far)));
+    }
+    call.outcome.emplace(std::move(made).with_origin(error_origin::server));
+    return {};
+}
+
+void equalise_blanks(json::value& content) {
+    if (json::object* object = content.if_object()) {
+        for (auto& member : *object) equalise_blanks(member.value());
+        return;
+    }
+    if (json::array* list = content.if_array()) {
+        for (json::value& item : *list) equalise_blanks(item);
+        return;
+    }
+    json::string* text = content.if_string();
+    if (!text) return;
+    std::string made;
+    bool blank = false;
+    for (const char each : *text) {
+        const bool is_blank = each == ' ' || each == '\n' || each == '\t' || each == '\r';
+        if (!is_blank && blank && !made.empty()) made += ' ';
+        blank = is_blank;
+        if (!is_blank) made += each;
+    }
+    *text = made;
+}
+
+} // namespace
+
+std::string cassette_header(std::string_view default_model) {
+    std::string out = R"({"heddle_cassette":)";
+    append_json_number(out, std::int64_t{cassette_version});
+    out += R"(,"default_model":)";
+    append_json_string(out, default_model);
+    out += "}\n";
+    return out;
+}
+
+std::string cassette_call(std::string_view provider, const ports::chat_request& request,
+                          const result<chat_response>& outcome,
+                          const std::vector<std::size_t>& pieces) {
+    std::string out = R"({"provider":)";
+    append_json_string(out, provider);
+    out += R"(,"request":)";
+    append_request_json(out, request);
+    if (outcome) {
+        out += R"(,"answer":)";
+        append_response_json(out, *outcome);
+    } else {
+        out += R"(,"error":)";
+        append_error(out, outcome.error());
+    }
+    if (!pieces.empty()) {
+        out += R"(,"pieces":[)";
+        bool first = true;
+        for (const std::size_t size : pieces) {
+            if (!std::exchange(first, false)) out += ',';
+            append_json_number(out, static_cast<std::int64_t>(size));
+        }
+        out += ']';
+    }
+    out += "}\n";
+    return out;
+}
+
+result<std::string> read_cassette_header(std::string_view line) {
+    HEDDLE_TRY(const json::value read, parse(line));
+    const json::object* object = read.if_object();
+    const json::value* version = object ? object->if_contains("heddle_cassette") : nullptr;
+    if (!version) {
+        return error(errc::invalid_argument, "this is not a recording of calls")
+            .with_hint("one is made by --record FILE");
+    }
+    if (!version->is_int64() || version->get_int64() != cassette_version) {
+        return error(errc::invalid_argument, "the recording was made by another version")
+            .with_hint("record it anew");
+    }
+    return std::string(text_at(*object, "default_model"));
+}
+
+result<recorded_call> read_cassette_call(std::string_view line) {
+    HEDDLE_TRY(const json::value read, parse(line));
+    const json::object* object = read.if_object();
+    const json::value* request = object ? object->if_contains("request") : nullptr;
+    if (!request || !request->is_object()) {
+        return error(errc::invalid_argument, "the line holds no call");
+    }
+    recorded_call made;
+    made.provider = text_at(*object, "provider");
+    made.request = json::serialize(*request);
+    const json::value* answer = object->if_contains("answer");
+    const json::value* failure = object->if_contains("error");
+    if (answer && answer->is_object()) {
+        HEDDLE_TRY(chat_response response, read_response_json(json::serialize(*answer)));
+        made.outcome.emplace(std::move(response));
+    } else if (failure && failure->is_object()) {
+        HEDDLE_CHECK(read_error(failure->get_object(), made));
+    } else {
+        return error(errc::invalid_argument, "the call has neither an answer nor an error");
+    }
+    const json::value* pieces = object->if_contains("pieces");
+    if (const json::array* sizes = pieces ? pieces->if_array() : nullptr) {
+        for (const json::value& size : *sizes) {
+            const std::int64_t* bytes = size.if_int64();
+            if (!bytes || *bytes < 0) {
+                return error(errc::invalid_argument, "the sizes of its pieces cannot be read");
+            }
+            made.pieces.push_back(static_cast<std::size_t>(*bytes));
+        }
+    }
+    return made;
+}
+
+std::string cassette_key(const ports::chat_request& request) {
+    std::string text;
+    append_request_json(text, request);
+    const auto read = parse(text);
+    return read ? json::serialize(*read) : text;
+}
+
+std::string lenient_cassette_key(std::string_view request_json) {
+    const auto read = parse(request_json);
+    const json::object* object = read ? read->if_object() : nullptr;
+    if (!object) return std::string(request_json);
+    json::object kept;
+    for (const std::string_view name : {"messages", "tools", "format"}) {
+        if (const json::value* found = object->if_contains(name)) kept[name] = *found;
+    }
+    json::value made(std::move(kept));
+    equalise_blanks(made);
+    return json::serialize(made);
+}
+
+std::vector<std::string> differing_members(std::string_view one, std::string_view other) {
+    std::vector<std::string> names;
+    const auto first = parse(one);
+    const auto second = parse(other);
+    const json::object* left = first ? first->if_object() : nullptr;
+    const json::object* right = second ? second->if_object() : nullptr;
+    if (!left || !right) return names;
+    for (const auto& member : *left) {
+        const json::value* found = right->if_contains(member.key());
+        if (!found || *found != member.value()) names.emplace_back(member.key());
+    }
+    for (const auto& member : *right) {
+        if (!left->if_contains(member.key())) names.emplace_back(member.key());
+    }
+    return names;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,76 @@
+#include <heddle/providers/cassette/cassette.hpp>
+
+#include "cassette/cassette_line.hpp"
+
+namespace heddle::providers {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_request;
+using ports::chat_response;
+
+class recording_provider final : public ports::llm_port {
+public:
+    recording_provider(cassette_recorder& recorder, ports::llm_port& inner)
+        : recorder_(recorder), inner_(inner) {}
+
+    std::string_view provider_name() const noexcept override { return inner_.provider_name(); }
+
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+    task<result<chat_response>> complete(const chat_request& request,
+                                         call_context context) override {
+        result<chat_response> made = co_await inner_.complete(request, context);
+        keep(request, made, {});
+        co_return made;
+    }
+
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+    task<result<chat_response>> stream(const chat_request& request, ports::chat_delta_sink on_delta,
+                                       call_context context) override {
+        std::vector<std::size_t> pieces;
+        ports::chat_delta_sink noting = [&pieces, &on_delta](std::string_view piece) {
+            pieces.push_back(piece.size());
+            return on_delta ? on_delta(piece) : result<void>();
+        };
+        result<chat_response> made = co_await inner_.stream(request, std::move(noting), context);
+        keep(request, made, pieces);
+        co_return made;
+    }
+
+private:
+    void keep(const chat_request& request, const result<chat_response>& made,
+              const std::vector<std::size_t>& pieces) {
+        if (!made && made.error().is_cancelled()) return;
+        recorder_.add(cassette_call(provider_name(), request, made, pieces));
+        ++recorder_.recorded_;
+    }
+
+    cassette_recorder& recorder_;
+    ports::llm_port& inner_;
+};
+
+cassette_recorder::cassette_recorder(sink lines, std::string_view default_model,
+                                     std::vector<secret> keys)
+    : lines_(std::move(lines)), keys_(std::move(keys)) {
+    std::erase_if(keys_, [](const secret& key) { return key.empty(); });
+    add(cassette_header(default_model));
+}
+
+std::unique_ptr<ports::llm_port> cassette_recorder::record(ports::llm_port& inner) {
+    return std::make_unique<recording_provider>(*this, inner);
+}
+
+void cassette_recorder::add(std::string line) {
+    if (failure_) return;
+    constexpr std::string_view redacted = "[redacted]";
+    for (const secret& key : keys_) {
+        const std::string_view hidden = key.reveal();
+        for (std::size_t at = line.find(hidden); at != std::string::npos;
+             at = line.find(hidden, at + redacted.size())) {
+            line.replace(at, hidden.size(), redacted);
+        }
+    }
+    if (auto written = lines_(line); !written) failure_ = std::move(written).error();
+}
+
+} // namespace heddle::providers

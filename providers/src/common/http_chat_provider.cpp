@@ -1,0 +1,325 @@
+#include <heddle/providers/common/http_chat_provider.hpp>
+
+#include <heddle/coro/wait_point.hpp>
+
+#include "common/service_address.hpp"
+#include "common/service_error.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace heddle::providers {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_delta_sink;
+using ports::chat_request;
+using ports::chat_response;
+using ports::http_request;
+using ports::http_response;
+
+namespace {
+
+/// What tokenizers of English make of text, about; a limiter corrects it by what was used.
+constexpr std::size_t bytes_in_a_token = 4;
+constexpr std::int64_t tokens_around_a_message = 4;
+
+error body_too_large() {
+    return error(ports::make_error_code(ports::http_errc::body_too_large),
+                 "the answer's body is too large");
+}
+
+} // namespace
+
+struct http_chat_provider::parts {
+    ports::http_port& http;
+    std::shared_ptr<ports::http_origin> origin;
+    std::unique_ptr<chat_codec> codec;
+    call_options options;
+    log_port& log;
+};
+
+/// Where the pieces of a streamed answer go. A server that does not stream, or answers with an
+/// error, sends one whole text, which is kept and read at the end.
+class http_chat_provider::streamed_answer {
+public:
+    streamed_answer(chat_codec& codec, const chat_delta_sink& receiver, call_permit& permit,
+                    std::size_t max_body)
+        : codec_(codec), receiver_(receiver), permit_(permit), max_body_(max_body) {
+        if (!receiver) return;
+        sink_ = [this](std::string_view text) { return hand_out(text); };
+    }
+    streamed_answer(const streamed_answer&) = delete;
+    streamed_answer& operator=(const streamed_answer&) = delete;
+
+    result<void> begin(const http_response& head) {
+        permit_.answering();
+        whole_.status = head.status;
+        whole_.headers = head.headers;
+        if (codec_.is_stream(head)) events_ = codec_.open_stream();
+        return {};
+    }
+    result<void> take(std::string_view piece) {
+        if (piece.size() > max_body_ - received_) return body_too_large();
+        received_ += piece.size();
+        if (events_) return events_->feed(piece, sink_);
+        whole_.body += piece;
+        return {};
+    }
+    result<chat_response> finish(std::chrono::system_clock::time_point wall_now) {
+        if (events_) return events_->finish();
+        result<chat_response> read = codec_.decode(whole_, wall_now);
+        if (!read || !sink_ || read->text.empty()) return read;
+        HEDDLE_CHECK(sink_(read->text));
+        return read;
+    }
+    /// Null before the head has come.
+    const http_response* head() const noexcept { return whole_.status != 0 ? &whole_ : nullptr; }
+    /// The receiver ended the call: nothing may be tried again, whatever its error looks like.
+    bool refused() const noexcept { return refused_; }
+    bool handed_out() const noexcept { return events_ && events_->started(); }
+    error with_so_far(error failure) const {
+        if (!handed_out() || failure.info().payload) return failure;
+        return std::move(failure).with_payload(
+            std::make_shared<ports::partial_response>(events_->so_far()));
+    }
+
+private:
+    result<void> hand_out(std::string_view text) {
+        result<void> taken = receiver_(text);
+        if (!taken) refused_ = true;
+        return taken;
+    }
+
+    chat_codec& codec_;
+    const chat_delta_sink& receiver_;
+    call_permit& permit_;
+    chat_delta_sink sink_; // null if nobody listens
+    std::unique_ptr<chat_stream_reader> events_;
+    http_response whole_;
+    std::size_t max_body_;
+    std::size_t received_ = 0;
+    bool refused_ = false;
+};
+
+result<std::unique_ptr<http_chat_provider>> http_chat_provider::make(
+    ports::http_port& http, std::string_view origin, std::unique_ptr<chat_codec> codec,
+    call_options options, log_port& log) {
+    auto found = http.origin(origin);
+    if (!found) {
+        return wrong_setting(codec->provider_name(), found.error().message())
+            .with_cause(found.error());
+    }
+    return std::unique_ptr<http_chat_provider>(new http_chat_provider(
+        parts{http, *std::move(found), std::move(codec), std::move(options), log}));
+}
+
+http_chat_provider::http_chat_provider(parts made)
+    : http_(made.http), origin_(std::move(made.origin)), codec_(std::move(made.codec)),
+      options_(std::move(made.options)), jitter_(make_jitter(options_.retry)), log_(made.log) {}
+
+http_chat_provider::~http_chat_provider() = default;
+
+std::string_view http_chat_provider::provider_name() const noexcept {
+    return codec_->provider_name();
+}
+
+bool http_chat_provider::caches_prompts() const noexcept { return codec_->caches_prompts(); }
+
+// The loop of tries stands in each of the two calls, and not in one coroutine of its own below
+// them: that would cost every call a frame and a resumption.
+//
+// `request` by reference: the port says that it outlives the call.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
+                                                         call_context context) {
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    retry_state tries(options_.retry, jitter_, start_of(context));
+    for (;;) {
+        call_permit permit;
+        if (options_.gate) {
+            const call_demand demand = demand_of(request, tries.attempts());
+            permit = options_.gate->try_acquire(demand);
+            if (!permit) {
+                result<call_permit> granted = co_await options_.gate->acquire(demand, context);
+                if (!granted) co_return std::move(granted).error();
+                permit = *std::move(granted);
+            }
+        }
+        auto prepared = prepare(request, answer_mode::whole, tries.attempts());
+        if (!prepared) co_return std::move(prepared).error();
+        result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
+        result<chat_response> read = read_answer(answer);
+        if (permit) settle(permit, answer ? &*answer : nullptr, read);
+        if (read) {
+            read->attempts = tries.attempts();
+            co_return read;
+        }
+        const retry_decision decision = decide(tries, read.error(), context);
+        if (!decision.again) co_return read;
+        result<void> waited = co_await coro::sleep_until(context, decision.at);
+        if (!waited) co_return std::move(waited).error();
+    }
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+task<result<chat_response>> http_chat_provider::stream(const chat_request& request,
+                                                       chat_delta_sink on_delta,
+                                                       call_context context) {
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    retry_state tries(options_.retry, jitter_, start_of(context));
+    for (;;) {
+        call_permit permit;
+        if (options_.gate) {
+            const call_demand demand = demand_of(request, tries.attempts());
+            permit = options_.gate->try_acquire(demand);
+            if (!permit) {
+                result<call_permit> granted = co_await options_.gate->acquire(demand, context);
+                if (!granted) co_return std::move(granted).error();
+                permit = *std::move(granted);
+            }
+        }
+        auto prepared = prepare(request, answer_mode::stream, tries.attempts());
+        if (!prepared) co_return std::move(prepared).error();
+        streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
+        // Both refer to `receiving`, which stays until the call below has ended.
+        ports::http_head_sink on_head = [&receiving](const http_response& head) {
+            return receiving.begin(head);
+        };
+        ports::http_body_sink on_piece = [&receiving](std::string_view piece) {
+            return receiving.take(piece);
+        };
+        result<http_response> answer = co_await http_.stream(
+            *std::move(prepared), std::move(on_head), std::move(on_piece), context);
+        result<chat_response> read = read_streamed(receiving, answer);
+        if (permit) settle(permit, receiving.head(), read);
+        if (read) {
+            read->attempts = tries.attempts();
+            co_return read;
+        }
+        // What has been handed out cannot be taken back: no second try after it, unless asked for.
+        const bool too_late = receiving.handed_out() && !request.scheduling.retry_after_text;
+        if (receiving.refused() || too_late) co_return read;
+        const retry_decision decision = decide(tries, read.error(), context);
+        if (!decision.again) co_return read;
+        result<void> waited = co_await coro::sleep_until(context, decision.at);
+        if (!waited) co_return std::move(waited).error();
+    }
+}
+
+task<result<std::vector<std::string>>> http_chat_provider::list_models(call_context context) {
+    using models = result<std::vector<std::string>>;
+    if (auto stop = context.stop_error()) co_return models(*std::move(stop));
+    http_request prepared = prepare(codec_->encode_ping());
+    prepared.idempotent = true;
+    result<http_response> answer = co_await http_.exchange(std::move(prepared), context);
+    if (!answer) {
+        co_return models(from_http_error(std::move(answer).error(), codec_->provider_name()));
+    }
+    co_return codec_->decode_ping(*answer, std::chrono::system_clock::now());
+}
+
+coro::clock::time_point http_chat_provider::start_of(const call_context& context) const {
+    if (options_.retry.total.count() <= 0) return {}; // nobody will ask
+    return context.loop->now();
+}
+
+call_demand http_chat_provider::demand_of(const chat_request& request,
+                                          std::uint32_t attempt) noexcept {
+    std::size_t bytes = request.format.schema_json.size();
+    for (const ports::chat_message& message : request.messages) {
+        bytes += message.text.size();
+        for (const auto& call : message.tool_calls) bytes += call.arguments_json.size();
+        for (const auto& part : message.reasoning) bytes += part.text.size();
+    }
+    for (const ports::tool_spec& tool : request.tools) {
+        bytes += tool.name.size() + tool.description.size() + tool.parameters_json.size();
+    }
+    call_demand demand;
+    demand.request = &request;
+    demand.input_tokens =
+        static_cast<std::int64_t>((bytes + bytes_in_a_token - 1) / bytes_in_a_token) +
+        tokens_around_a_message * static_cast<std::int64_t>(request.messages.size());
+    demand.output_tokens = request.max_output_tokens.value_or(0);
+    demand.attempt = attempt;
+    return demand;
+}
+
+result<http_request> http_chat_provider::prepare(const chat_request& request, answer_mode mode,
+                                                 std::uint32_t attempt) {
+    HEDDLE_TRY(encoded_request encoded, codec_->encode(request, mode));
+    if (attempt > 1 && !options_.retry_count_header.empty()) {
+        encoded.headers.push_back(
+            {options_.retry_count_header, std::to_string(attempt - 1), false});
+    }
+    return prepare(std::move(encoded));
+}
+
+http_request http_chat_provider::prepare(encoded_request encoded) const {
+    http_request prepared;
+    prepared.origin = origin_;
+    prepared.method = std::move(encoded.method);
+    prepared.target = std::move(encoded.target);
+    prepared.headers = std::move(encoded.headers);
+    prepared.body = std::move(encoded.body);
+    prepared.limits = options_.limits;
+    return prepared;
+}
+
+result<chat_response> http_chat_provider::read_answer(result<http_response>& answer) {
+    if (!answer) return from_http_error(std::move(answer).error(), codec_->provider_name());
+    return codec_->decode(*answer, std::chrono::system_clock::now());
+}
+
+result<chat_response> http_chat_provider::read_streamed(streamed_answer& receiving,
+                                                        result<http_response>& answer) {
+    if (answer) return receiving.finish(std::chrono::system_clock::now());
+    error failure = std::move(answer).error();
+    if (!receiving.refused()) {
+        failure = from_http_error(std::move(failure), codec_->provider_name());
+    }
+    return receiving.with_so_far(std::move(failure));
+}
+
+void http_chat_provider::settle(call_permit& permit, const http_response* head,
+                                const result<chat_response>& read) const {
+    call_outcome outcome;
+    rate_limit_headers limits;
+    if (head) {
+        outcome.status = head->status;
+        limits = codec_->read_limits(*head, std::chrono::system_clock::now());
+        outcome.limits = &limits;
+    }
+    error failure;
+    if (read) {
+        if (read->usage) outcome.usage = &*read->usage;
+    } else {
+        failure = read.error();
+        outcome.failure = &failure;
+        const auto* partial =
+            dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+        if (partial && partial->so_far.usage) outcome.usage = &*partial->so_far.usage;
+    }
+    permit.settle(outcome);
+}
+
+retry_decision http_chat_provider::decide(retry_state& tries, const error& failure,
+                                          const call_context& context) {
+    const coro::clock::time_point now = context.loop->now();
+    const retry_decision decision = tries.after(failure, now, context.until);
+    if (log_.enabled(log_level::debug)) {
+        std::string line = failure.message(); // begins with the provider's name
+        if (decision.again) {
+            const auto wait = std::chrono::ceil<std::chrono::milliseconds>(decision.at - now);
+            line += "; try " + std::to_string(tries.attempts()) + " in " +
+                    std::to_string(wait.count()) + " ms";
+        } else {
+            line += "; ";
+            line += decision.why_not;
+        }
+        log_.write(log_level::debug, "llm", line);
+    }
+    return decision;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,87 @@
+// Reading the JSON of model services, on Boost.JSON, with memory that is kept.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/secret.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include "common/service_error.hpp"
+
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/parser.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers {
+
+namespace json = boost::json;
+
+/// Null when `object` has no such member.
+[[nodiscard]] inline const json::value* member(const json::object& object, std::string_view name) {
+    return object.if_contains(name);
+}
+/// Empty when the member is missing or not a string.
+[[nodiscard]] std::string_view text_member(const json::object& object, std::string_view name);
+/// Zero when the member is missing or not a number that is whole.
+[[nodiscard]] std::int64_t count_member(const json::object& object, std::string_view name);
+/// Null when the member is missing or not an object.
+[[nodiscard]] const json::object* object_member(const json::object& object, std::string_view name);
+[[nodiscard]] const json::array* array_member(const json::object& object, std::string_view name);
+
+/// The title of an HTML page that a proxy or a login page sent in place of an answer, or that it is
+/// one; empty if `body` is not HTML.
+[[nodiscard]] std::string_view html_title(std::string_view body) noexcept;
+
+struct decode_options {
+    std::string_view provider_name;   ///< what error messages begin with; outlives
+    const secret* hidden = nullptr;   ///< never shown, should the service repeat it
+    std::size_t max_depth = 64;       ///< of the JSON
+    std::size_t max_tool_calls = 256; ///< of one answer
+};
+
+/// Checks the arguments, which models write, and not always well; none at all become "{}".
+/// Errors: llm_errc::protocol, which names the call.
+[[nodiscard]] result<void> check_calls(std::vector<ports::tool_call>& calls,
+                                       const decode_options& options);
+
+/// Parses with memory that it keeps. Each text is read into the same block; only a tree that does
+/// not fit takes more, which the next call gives back.
+class json_reader {
+public:
+    explicit json_reader(decode_options options);
+    json_reader(const json_reader&) = delete;
+    json_reader& operator=(const json_reader&) = delete;
+
+    /// The tree of `text`. It must be gone before the next call.
+    /// Errors: llm_errc::protocol when it is not JSON or nested too deeply.
+    [[nodiscard]] result<json::value> parse(std::string_view text);
+
+    [[nodiscard]] const decode_options& options() const noexcept { return options_; }
+    [[nodiscard]] error protocol_error(std::string_view what, std::string_view seen = {}) const {
+        return make_protocol_error(options_.provider_name, what, seen, options_.hidden);
+    }
+    [[nodiscard]] error service_error(const service_failure& failure) const {
+        return make_service_error(options_.provider_name, failure, options_.hidden);
+    }
+
+private:
+    decode_options options_;
+    alignas(16) std::array<unsigned char, 4096> parser_block_;
+    alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
+    json::monotonic_resource tree_memory_;
+    json::parser parser_;
+};
+
+/// The error of a stream that ended before its answer was whole: llm_errc::connection, retryable,
+/// with what came as a ports::partial_response.
+[[nodiscard]] error ended_early(std::string_view provider_name, const ports::chat_response& so_far);
+
+/// `failure` with what came as a ports::partial_response.
+[[nodiscard]] error with_so_far(error failure, const ports::chat_response& so_far);
+
+} // namespace heddle::providers

@@ -1,0 +1,238 @@
+#include <heddle/providers/common/neutral_json.hpp>
+
+#include <heddle/providers/common/json_text.hpp>
+
+#include <boost/json/parse.hpp>
+
+#include <array>
+#include <utility>
+
+namespace heddle::providers {
+
+namespace {
+
+namespace json = boost::json;
+using ports::chat_request;
+using ports::chat_response;
+using ports::finish_reason;
+
+constexpr std::array all_reasons{finish_reason::stop,       finish_reason::length,
+                                 finish_reason::tool_calls, finish_reason::content_filter,
+                                 finish_reason::refusal,    finish_reason::other};
+
+std::string_view role_name(ports::chat_role role) noexcept {
+    switch (role) {
+    case ports::chat_role::system: return "system";
+    case ports::chat_role::user: return "user";
+    case ports::chat_role::assistant: return "assistant";
+    case ports::chat_role::tool: return "tool";
+    }
+    return "user";
+}
+
+/// Writes the members of an object; those that hold nothing are left out.
+class object_writer {
+public:
+    explicit object_writer(std::string& out) : out_(out) { out_ += '{'; }
+    ~object_writer() { out_ += '}'; }
+    object_writer(const object_writer&) = delete;
+    object_writer& operator=(const object_writer&) = delete;
+
+    std::string& name(std::string_view key) {
+        if (!std::exchange(first_, false)) out_ += ',';
+        append_json_string(out_, key);
+        out_ += ':';
+        return out_;
+    }
+    void text(std::string_view key, std::string_view content) {
+        if (!content.empty()) append_json_string(name(key), content);
+    }
+    void flag(std::string_view key, bool content) {
+        if (content) name(key) += "true";
+    }
+    template <class Number>
+    void number(std::string_view key, const std::optional<Number>& content) {
+        if (content) append_json_number(name(key), *content);
+    }
+    void count(std::string_view key, std::int64_t content) {
+        if (content != 0) append_json_number(name(key), content);
+    }
+    /// `write` appends one element.
+    template <class Items, class Write>
+    void list(std::string_view key, const Items& items, Write write) {
+        if (items.empty()) return;
+        name(key) += '[';
+        bool first = true;
+        for (const auto& item : items) {
+            if (!std::exchange(first, false)) out_ += ',';
+            write(item);
+        }
+        out_ += ']';
+    }
+
+private:
+    std::string& out_;
+    bool first_ = true;
+};
+
+void append_call(std::string& out, const ports::tool_call& call) {
+    object_writer object(out);
+    object.text("id", call.id);
+    object.text("name", call.name);
+    object.text("arguments", call.arguments_json);
+    object.text("signature", call.signature);
+}
+
+void append_reasoning(std::string& out, const ports::reasoning_part& part) {
+    object_writer object(out);
+    object.text("text", part.text);
+    object.text("signature", part.signature);
+    object.text("opaque", part.opaque);
+}
+
+void append_message(std::string& out, const ports::chat_message& message) {
+    object_writer object(out);
+    object.text("role", role_name(message.role));
+    object.text("text", message.text);
+    object.list("reasoning", message.reasoning,
+                [&](const auto& part) { append_reasoning(out, part); });
+    object.list("tool_calls", message.tool_calls,
+                [&](const auto& call) { append_call(out, call); });
+    object.text("tool_call_id", message.tool_call_id);
+    object.text("tool_name", message.tool_name);
+    object.flag("tool_failed", message.tool_failed);
+    object.flag("cache", message.cache_up_to_here);
+}
+
+void append_tool(std::string& out, const ports::tool_spec& tool) {
+    object_writer object(out);
+    object.text("name", tool.name);
+    object.text("description", tool.description);
+    object.text("parameters", tool.parameters_json);
+    object.flag("strict", tool.strict);
+}
+
+void append_format(std::string& out, const ports::response_format& format) {
+    object_writer object(out);
+    const bool schema = format.type == ports::response_format::kind::json_schema;
+    object.text("type", schema ? "json_schema" : "json_object");
+    object.text("name", format.schema_name);
+    object.text("schema", format.schema_json);
+    object.flag("strict", format.strict);
+}
+
+std::string text_of(const json::object& object, std::string_view name) {
+    const json::value* found = object.if_contains(name);
+    const json::string* text = found ? found->if_string() : nullptr;
+    return text ? std::string(text->data(), text->size()) : std::string();
+}
+
+std::int64_t count_of(const json::object& object, std::string_view name) {
+    const json::value* found = object.if_contains(name);
+    const std::int64_t* count = found ? found->if_int64() : nullptr;
+    return count ? *count : 0;
+}
+
+/// Calls `read` with each object of a list.
+template <class Read>
+void each_object(const json::object& object, std::string_view name, Read read) {
+    const json::value* found = object.if_contains(name);
+    const json::array* list = found ? found->if_array() : nullptr;
+    if (!list) return;
+    for (const json::value& item : *list) {
+        if (const json::object* one = item.if_object()) read(*one);
+    }
+}
+
+ports::finish_reason reason_named(std::string_view name) noexcept {
+    for (const finish_reason each : all_reasons) {
+        if (ports::to_string(each) == name) return each;
+    }
+    return finish_reason::other;
+}
+
+} // namespace
+
+void append_request_json(std::string& out, const chat_request& request) {
+    object_writer object(out);
+    object.text("model", request.model);
+    object.list("messages", request.messages,
+                [&](const auto& message) { append_message(out, message); });
+    object.number("temperature", request.temperature);
+    object.number("top_p", request.top_p);
+    object.number("max_output_tokens", request.max_output_tokens);
+    object.number("seed", request.seed);
+    object.list("stop", request.stop, [&](const auto& text) { append_json_string(out, text); });
+    if (request.format.type != ports::response_format::kind::text) {
+        append_format(object.name("format"), request.format);
+    }
+    object.list("tools", request.tools, [&](const auto& tool) { append_tool(out, tool); });
+    object.text("tool_choice", request.tool_choice);
+    object.text("reasoning_effort", request.reasoning_effort);
+    object.number("reasoning_tokens", request.reasoning_tokens);
+    if (request.parallel_tool_calls) {
+        object.name("parallel_tool_calls") += *request.parallel_tool_calls ? "true" : "false";
+    }
+    object.list("extra", request.extra, [&](const auto& parameter) {
+        object_writer one(out);
+        one.text("name", parameter.name);
+        one.text("value", parameter.value_json);
+    });
+}
+
+void append_response_json(std::string& out, const chat_response& response) {
+    object_writer object(out);
+    object.text("id", response.id);
+    object.text("provider", response.provider);
+    object.text("model", response.model);
+    object.text("text", response.text);
+    object.text("refusal", response.refusal);
+    object.list("reasoning", response.reasoning,
+                [&](const auto& part) { append_reasoning(out, part); });
+    object.list("tool_calls", response.tool_calls,
+                [&](const auto& call) { append_call(out, call); });
+    object.text("finish", ports::to_string(response.finish));
+    if (!response.usage) return;
+    object_writer usage(object.name("usage"));
+    usage.count("input", response.usage->input);
+    usage.count("output", response.usage->output);
+    usage.count("cached", response.usage->cached);
+    usage.count("cache_written", response.usage->cache_written);
+    usage.count("reasoning", response.usage->reasoning);
+}
+
+result<chat_response> read_response_json(std::string_view text) {
+    boost::system::error_code failed;
+    json::parse_options limits;
+    limits.max_depth = 16;
+    const json::value root = json::parse(text, failed, {}, limits);
+    const json::object* object = failed ? nullptr : root.if_object();
+    if (!object) return error(errc::invalid_argument, "this is not a kept answer");
+    chat_response made;
+    made.id = text_of(*object, "id");
+    made.provider = text_of(*object, "provider");
+    made.model = text_of(*object, "model");
+    made.text = text_of(*object, "text");
+    made.refusal = text_of(*object, "refusal");
+    each_object(*object, "reasoning", [&](const json::object& part) {
+        made.reasoning.push_back(
+            {text_of(part, "text"), text_of(part, "signature"), text_of(part, "opaque")});
+    });
+    each_object(*object, "tool_calls", [&](const json::object& call) {
+        made.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"),
+                                   text_of(call, "arguments"), text_of(call, "signature")});
+    });
+    made.finish = reason_named(text_of(*object, "finish"));
+    const json::value* usage = object->if_contains("usage");
+    if (const json::object* counts = usage ? usage->if_object() : nullptr) {
+        made.usage.emplace();
+        made.usage->input = count_of(*counts, "input");
+        made.usage->output = count_of(*counts, "output");
+        made.usage->cached = count_of(*counts, "cached");
+        made.usage->cache_written = count_of(*counts, "cache_written");
+        made.usage->reasoning = count_of(*counts, "reasoning");
+    }
+    return made;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,212 @@
+#include <heddle/store/response_store.hpp>
+
+#include <heddle/fs/local_tree.hpp>
+
+#include "loopback_runner.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+
+namespace heddle::store {
+namespace {
+
+using ports::stored_response;
+using std::chrono::seconds;
+using std::chrono::system_clock;
+using ::testing::HasSubstr;
+
+class response_store_test : public ::testing::Test {
+protected:
+    response_store_test() {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "heddle-store-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        folder = name;
+    }
+    ~response_store_test() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+    }
+
+    std::unique_ptr<ports::response_store> open(std::uint64_t max_bytes = 1 << 20) {
+        response_store_options options;
+        options.file = (folder / "cache.db").string();
+        options.keep_for = seconds(1000);
+        options.max_bytes = max_bytes;
+        options.clock = [this] { return system_clock::time_point(seconds(now.load())); };
+        return make_response_store(*workers, std::move(options));
+    }
+    std::optional<std::string> find(ports::response_store& store, const std::string& request) {
+        auto found = loop.run(store.find(request, loop.context()));
+        EXPECT_TRUE(found) << found.error().message();
+        if (!found || !*found) return std::nullopt;
+        return (*found)->body;
+    }
+    void keep(ports::response_store& store, const std::string& request, std::string body) {
+        const auto kept = loop.run(
+            store.keep(request, stored_response{"openai", "gpt", std::move(body)}, loop.context()));
+        EXPECT_TRUE(kept) << kept.error().message();
+    }
+    ports::response_store_stats stats(ports::response_store& store) {
+        return loop.run(store.stats(loop.context())).value();
+    }
+
+    std::filesystem::path folder;
+    std::atomic<std::int64_t> now{100'000};
+    loopback::runner loop;
+    std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop.loop, 2);
+};
+
+TEST_F(response_store_test, gives_what_was_kept_also_after_it_is_opened_again) {
+    const std::string bytes("a\0b\xff", 4);
+    {
+        const auto store = open();
+        EXPECT_EQ(find(*store, "q"), std::nullopt);
+        keep(*store, "q", bytes);
+        EXPECT_EQ(find(*store, "q"), bytes);
+        EXPECT_EQ(find(*store, "Q"), std::nullopt);
+    }
+    const auto again = open();
+    const auto found = loop.run(again->find("q", loop.context())).value();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->body, bytes);
+    EXPECT_EQ(found->provider, "openai");
+    EXPECT_EQ(found->model, "gpt");
+}
+
+TEST_F(response_store_test, replaces_an_answer_and_counts_it_once) {
+    const auto store = open();
+    keep(*store, "q", std::string(100, 'a'));
+    keep(*store, "q", std::string(50, 'b'));
+    EXPECT_EQ(find(*store, "q"), std::string(50, 'b'));
+    EXPECT_EQ(stats(*store).entries, 1U);
+    EXPECT_LT(stats(*store).bytes, 150U);
+}
+
+TEST_F(response_store_test, forgets_what_is_too_old) {
+    const auto store = open();
+    keep(*store, "q", "old");
+    now += 999;
+    EXPECT_EQ(find(*store, "q"), "old");
+    now += 1;
+    EXPECT_EQ(find(*store, "q"), std::nullopt);
+    EXPECT_EQ(stats(*store).expired, 1U);
+    keep(*store, "q", "new");
+    EXPECT_EQ(find(*store, "q"), "new");
+}
+
+TEST_F(response_store_test, makes_room_by_removing_what_was_not_used_for_longest) {
+    const auto store = open(100'000);
+    const std::string body(9'000, 'x');
+    for (int i = 0; i < 10; ++i) {
+        keep(*store, "q" + std::to_string(i), body);
+        now += 10;
+    }
+    now += 800; // entries stay, but the first is used again more than an hour's grain later
+    EXPECT_EQ(stats(*store).entries, 10U);
+    keep(*store, "more", body);
+    keep(*store, "still more", body);
+    const auto after = stats(*store);
+    EXPECT_LE(after.bytes, 100'000U);
+    EXPECT_EQ(find(*store, "q0"), std::nullopt);
+    EXPECT_EQ(find(*store, "still more"), body);
+}
+
+TEST_F(response_store_test, does_not_keep_what_is_larger_than_itself) {
+    const auto store = open(1'000);
+    keep(*store, "small", "s");
+    keep(*store, "big", std::string(2'000, 'x'));
+    EXPECT_EQ(find(*store, "big"), std::nullopt);
+    EXPECT_EQ(find(*store, "small"), "s");
+}
+
+TEST_F(response_store_test, clears_all_or_what_is_old) {
+    const auto store = open();
+    keep(*store, "a", "1");
+    now += 100;
+    keep(*store, "b", "2");
+    EXPECT_EQ(loop.run(store->clear(seconds(50), loop.context())).value(), 1U);
+    EXPECT_EQ(find(*store, "a"), std::nullopt);
+    EXPECT_EQ(find(*store, "b"), "2");
+    EXPECT_EQ(loop.run(store->clear(std::nullopt, loop.context())).value(), 1U);
+    EXPECT_EQ(stats(*store).entries, 0U);
+    EXPECT_EQ(stats(*store).bytes, 0U);
+}
+
+TEST_F(response_store_test, two_processes_worth_of_connections_share_a_file) {
+    const auto one = open();
+    const auto other = open();
+    for (int i = 0; i < 50; ++i) {
+        keep(i % 2 == 0 ? *one : *other, "q" + std::to_string(i), std::to_string(i));
+    }
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(find(i % 2 == 0 ? *other : *one, "q" + std::to_string(i)), std::to_string(i));
+    }
+}
+
+TEST_F(response_store_test, is_readable_by_its_owner_only) {
+    const auto store = open();
+    keep(*store, "q", "a");
+    struct stat about {};
+    ASSERT_EQ(::stat((folder / "cache.db").c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0600U);
+    ASSERT_EQ(::stat((folder / "cache.db-wal").c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0077, 0U);
+}
+
+TEST_F(response_store_test, says_what_is_wrong_with_a_file_that_is_none) {
+    std::ofstream(folder / "cache.db") << std::string(5000, 'x');
+    const auto store = open();
+    const auto found = loop.run(store->find("q", loop.context()));
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), HasSubstr("cache.db"));
+    EXPECT_THAT(found.error().info().hint, HasSubstr("delete it"));
+}
+
+TEST_F(response_store_test, refuses_the_database_of_another_program) {
+    {
+        response_store_options options;
+        options.file = (folder / "cache.db").string();
+        const auto store = make_response_store(*workers, options);
+        keep(*store, "q", "a");
+    }
+    // The mark of the owner stands at offset 68 of the header (SQLite file format, 1.3).
+    std::fstream file(folder / "cache.db", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(68);
+    file.write("othr", 4);
+    file.close();
+    std::filesystem::remove(folder / "cache.db-wal");
+    std::filesystem::remove(folder / "cache.db-shm");
+    const auto store = open();
+    const auto found = loop.run(store->find("q", loop.context()));
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), HasSubstr("another program"));
+}
+
+TEST_F(response_store_test, says_that_its_folder_is_missing) {
+    response_store_options options;
+    options.file = (folder / "none" / "cache.db").string();
+    const auto store = make_response_store(*workers, options);
+    const auto kept = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+    ASSERT_FALSE(kept);
+    EXPECT_EQ(kept.error().code(), make_error_code(errc::io_error));
+    EXPECT_THAT(kept.error().message(), HasSubstr("none/cache.db"));
+}
+
+TEST_F(response_store_test, a_cancelled_look_up_ends_at_once_and_harms_nothing) {
+    const auto store = open();
+    keep(*store, "q", "a");
+    coro::cancel_source cancel;
+    cancel.request(cancel_reason::user);
+    const auto found = loop.run(store->find("q", loop.context(&cancel)));
+    ASSERT_FALSE(found);
+    EXPECT_TRUE(found.error().is_cancelled());
+    EXPECT_EQ(find(*store, "q"), "a");
+}
+
+} // namespace
+} // namespace heddle::store

@@ -1,0 +1,245 @@
+#include <heddle/providers/cache/cached_provider.hpp>
+
+#include "../provider_testing.hpp"
+
+#include <heddle/coro/nursery.hpp>
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace heddle::providers {
+namespace {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_request;
+using ports::chat_response;
+using ::testing::HasSubstr;
+
+/// Answers "answer N" to the Nth call, when it is let to.
+class slow_model final : public ports::llm_port {
+public:
+    std::string_view provider_name() const noexcept override { return "slow"; }
+
+    task<result<chat_response>> complete(const chat_request&, call_context context) override {
+        const int number = ++calls;
+        for (int i = 0; i < turns; ++i) {
+            co_await coro::yield_now(*context.loop);
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+        }
+        if (number <= failures) {
+            co_return error(ports::make_error_code(ports::llm_errc::server), "down");
+        }
+        chat_response made;
+        made.model = "m";
+        made.text = "answer " + std::to_string(number);
+        made.finish = finish;
+        made.usage = ports::token_usage{.input = 10, .output = 5};
+        co_return made;
+    }
+    task<result<chat_response>> stream(const chat_request& request, ports::chat_delta_sink on_delta,
+                                       call_context context) override {
+        auto made = co_await complete(request, context);
+        if (made) (void)on_delta(made->text);
+        co_return made;
+    }
+
+    int calls = 0;
+    int failures = 0;
+    int turns = 3;
+    ports::finish_reason finish = ports::finish_reason::stop;
+};
+
+/// A store in memory, that can be broken.
+class map_store final : public ports::response_store {
+public:
+    task<result<std::optional<ports::stored_response>>> find(std::string request,
+                                                             call_context context) override {
+        co_await coro::yield_now(*context.loop);
+        ++look_ups;
+        if (broken) co_return error(errc::io_error, "the disk is gone");
+        const auto found = kept.find(request);
+        if (found == kept.end()) co_return std::optional<ports::stored_response>();
+        co_return std::optional<ports::stored_response>(found->second);
+    }
+    task<result<void>> keep(std::string request, ports::stored_response answer,
+                            call_context context) override {
+        co_await coro::yield_now(*context.loop);
+        if (broken) co_return error(errc::io_error, "the disk is gone");
+        kept[request] = std::move(answer);
+        co_return result<void>();
+    }
+    task<result<ports::response_store_stats>> stats(call_context) override {
+        co_return ports::response_store_stats{};
+    }
+    task<result<std::uint64_t>> clear(std::optional<std::chrono::seconds>, call_context) override {
+        co_return std::uint64_t{0};
+    }
+
+    std::map<std::string, ports::stored_response> kept;
+    int look_ups = 0;
+    bool broken = false;
+};
+
+class cached_provider_test : public ::testing::Test {
+protected:
+    result<chat_response> ask(const chat_request& request) {
+        return loop.run(cached.complete(request, loop.context()));
+    }
+    static task<result<void>> call(ports::llm_port* port, chat_request request,
+                                   call_context context, std::vector<result<chat_response>>* into) {
+        auto made = co_await port->complete(request, context);
+        into->push_back(std::move(made));
+        co_return result<void>();
+    }
+    /// `count` equal calls at the same time.
+    std::vector<result<chat_response>> ask_at_once(const chat_request& request, int count) {
+        std::vector<result<chat_response>> made;
+        (void)loop.run(all(&cached, request, count, loop.context(), &made));
+        return made;
+    }
+    static task<result<void>> all(ports::llm_port* port, chat_request request, int count,
+                                  call_context context, std::vector<result<chat_response>>* into) {
+        coro::nursery children(context);
+        for (int i = 0; i < count; ++i) {
+            children.start(call(port, request, children.context(), into));
+        }
+        result<void> joined = co_await children.join();
+        co_return joined;
+    }
+
+    testing::test_loop loop;
+    slow_model model;
+    map_store store;
+    testing::recording_log log;
+    cached_provider cached{model, store, log};
+};
+
+TEST_F(cached_provider_test, asks_once_and_pays_once) {
+    const chat_request request = testing::user_request("q");
+    const auto first = ask(request).value();
+    EXPECT_EQ(first.text, "answer 1");
+    EXPECT_EQ(first.attempts, 1U);
+    const auto second = ask(request).value();
+    EXPECT_EQ(second.text, "answer 1");
+    EXPECT_EQ(second.attempts, 0U);
+    EXPECT_EQ(second.usage->input, 0);
+    EXPECT_EQ(model.calls, 1);
+    EXPECT_EQ(cached.counters().hits, 1U);
+    EXPECT_EQ(cached.counters().misses, 1U);
+}
+
+TEST_F(cached_provider_test, tells_requests_apart_by_all_that_is_asked) {
+    chat_request request = testing::user_request("q");
+    (void)ask(request);
+    request.temperature = 0.5;
+    (void)ask(request);
+    request.tools.push_back({"t", "", "{}", true});
+    (void)ask(request);
+    request.scheduling.flow = 7; // is not asked of the service
+    (void)ask(request);
+    EXPECT_EQ(model.calls, 3);
+}
+
+TEST_F(cached_provider_test, equal_calls_at_the_same_time_become_one) {
+    const auto made = ask_at_once(testing::user_request("q"), 20);
+    ASSERT_EQ(made.size(), 20U);
+    for (const auto& each : made) EXPECT_EQ(each.value().text, "answer 1");
+    EXPECT_EQ(model.calls, 1);
+    EXPECT_EQ(store.look_ups, 1);
+    EXPECT_EQ(cached.counters().shared, 19U);
+}
+
+TEST_F(cached_provider_test, keeps_no_error_and_those_who_waited_ask_for_themselves) {
+    model.failures = 1;
+    const auto made = ask_at_once(testing::user_request("q"), 5);
+    int failed = 0;
+    for (const auto& each : made) failed += each ? 0 : 1;
+    EXPECT_EQ(failed, 1);
+    EXPECT_EQ(model.calls, 5);
+    EXPECT_EQ(ask(testing::user_request("q")).value().attempts, 0U);
+}
+
+TEST_F(cached_provider_test, keeps_nothing_that_was_cut_or_refused) {
+    model.finish = ports::finish_reason::length;
+    (void)ask(testing::user_request("q"));
+    (void)ask(testing::user_request("q"));
+    EXPECT_EQ(model.calls, 2);
+    EXPECT_TRUE(store.kept.empty());
+}
+
+TEST_F(cached_provider_test, a_request_may_pass_by) {
+    chat_request request = testing::user_request("q");
+    (void)ask(request);
+    request.scheduling.use_cache = false;
+    EXPECT_EQ(ask(request).value().text, "answer 2");
+    EXPECT_EQ(store.kept.size(), 1U);
+}
+
+TEST_F(cached_provider_test, a_broken_store_is_told_once_and_costs_nothing_but_calls) {
+    store.broken = true;
+    EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 1");
+    EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");
+    EXPECT_THAT(log.text, HasSubstr("the disk is gone"));
+    EXPECT_EQ(log.text.find("the disk is gone"), log.text.rfind("the disk is gone"));
+}
+
+TEST_F(cached_provider_test, a_streamed_call_gets_a_known_answer_in_one_piece) {
+    (void)ask(testing::user_request("q"));
+    std::vector<std::string> pieces;
+    const chat_request request = testing::user_request("q");
+    const ports::chat_delta_sink sink = [&pieces](std::string_view piece) {
+        pieces.emplace_back(piece);
+        return result<void>();
+    };
+    const auto made = loop.run(cached.stream(request, sink, loop.context()));
+    EXPECT_EQ(made.value().text, "answer 1");
+    EXPECT_THAT(pieces, ::testing::ElementsAre("answer 1"));
+    EXPECT_EQ(model.calls, 1);
+}
+
+TEST_F(cached_provider_test, a_damaged_entry_is_asked_for_again) {
+    (void)ask(testing::user_request("q"));
+    store.kept.begin()->second.body = "{\"text\":";
+    EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");
+    EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");
+}
+
+/// Cancels the first of two equal calls after `turns` of the loop; the second must have its answer.
+task<result<void>> cancel_the_first(ports::llm_port* port, chat_request request, int turns,
+                                    call_context context, std::vector<result<chat_response>>* first,
+                                    std::vector<result<chat_response>>* second) {
+    coro::nursery children(context);
+    coro::cancel_source cancel(context.cancel);
+    const auto call = [](ports::llm_port* to, const chat_request* what, call_context mine,
+                         std::vector<result<chat_response>>* into) -> task<result<void>> {
+        auto made = co_await to->complete(*what, mine);
+        into->push_back(std::move(made));
+        co_return result<void>();
+    };
+    children.start(call(port, &request, context.with_cancel(cancel), first));
+    co_await coro::yield_now(*context.loop);
+    children.start(call(port, &request, children.context(), second));
+    for (int i = 0; i < turns; ++i) co_await coro::yield_now(*context.loop);
+    cancel.request(cancel_reason::user);
+    result<void> joined = co_await children.join();
+    co_return joined;
+}
+
+TEST_F(cached_provider_test, who_waits_takes_over_when_the_caller_is_cancelled_at_any_step) {
+    for (int turns = 0; turns < 12; ++turns) {
+        store.kept.clear();
+        std::vector<result<chat_response>> first;
+        std::vector<result<chat_response>> second;
+        (void)loop.run(cancel_the_first(&cached, testing::user_request("q"), turns, loop.context(),
+                                        &first, &second));
+        ASSERT_EQ(second.size(), 1U);
+        EXPECT_TRUE(second[0]) << turns << ": " << second[0].error().message();
+        ASSERT_EQ(first.size(), 1U);
+        EXPECT_TRUE(first[0] || first[0].error().is_cancelled());
+    }
+}
+
+} // namespace
+} // namespace heddle::providers

@@ -1,0 +1,229 @@
+#include <heddle/providers/cassette/cassette.hpp>
+
+#include "../provider_testing.hpp"
+
+#include <gmock/gmock.h>
+
+namespace heddle::providers {
+namespace {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_request;
+using ports::chat_response;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Gives what it was told to, in order.
+class listed_model final : public ports::llm_port {
+public:
+    std::string_view provider_name() const noexcept override { return "listed"; }
+    task<result<chat_response>> complete(const chat_request&, call_context) override {
+        co_return take();
+    }
+    task<result<chat_response>> stream(const chat_request&, ports::chat_delta_sink on_delta,
+                                       call_context) override {
+        for (const std::string& piece : pieces) (void)on_delta(piece);
+        co_return take();
+    }
+    std::deque<result<chat_response>> answers;
+    std::vector<std::string> pieces;
+
+private:
+    result<chat_response> take() {
+        auto next = std::move(answers.front());
+        answers.pop_front();
+        return next;
+    }
+};
+
+chat_response answer(std::string text) {
+    chat_response made;
+    made.id = "id-1";
+    made.model = "m-1";
+    made.text = std::move(text);
+    made.usage = ports::token_usage{.input = 12, .output = 3, .cached = 4};
+    return made;
+}
+
+class cassette_test : public ::testing::Test {
+protected:
+    result<chat_response> ask(ports::llm_port& port, const chat_request& request) {
+        return loop.run(port.complete(request, loop.context()));
+    }
+    result<chat_response> stream(ports::llm_port& port, const chat_request& request) {
+        heard.clear();
+        const ports::chat_delta_sink sink = [this](std::string_view piece) {
+            heard.emplace_back(piece);
+            return result<void>();
+        };
+        return loop.run(port.stream(request, sink, loop.context()));
+    }
+    std::unique_ptr<cassette_player> play(cassette_matching how = cassette_matching::strict) {
+        auto made = cassette_player::open("calls.jsonl", tape, how);
+        EXPECT_TRUE(made) << made.error().message();
+        return *std::move(made);
+    }
+
+    testing::test_loop loop;
+    listed_model model;
+    std::string tape;
+    cassette_recorder recorder{[this](std::string_view line) {
+                                   tape += line;
+                                   return result<void>();
+                               },
+                               "listed:m-1",
+                               {secret("sk-very-secret"), secret("")}};
+    std::unique_ptr<ports::llm_port> recording = recorder.record(model);
+    std::vector<std::string> heard;
+};
+
+TEST_F(cassette_test, plays_back_answers_with_all_their_parts) {
+    chat_response full = answer("two\nlines \xc3\xa9");
+    full.tool_calls.push_back({"c1", "look", R"({"a":1})", "sig"});
+    full.reasoning.push_back({"because", "signed", ""});
+    full.finish = ports::finish_reason::tool_calls;
+    model.answers.push_back(full);
+    (void)ask(*recording, testing::user_request("q"));
+
+    const auto player = play();
+    EXPECT_THAT(player->providers(), ElementsAre("listed"));
+    EXPECT_EQ(player->default_model(), "listed:m-1");
+    const auto port = player->play("listed");
+    const auto played = ask(*port, testing::user_request("q")).value();
+    EXPECT_EQ(played.id, "id-1");
+    EXPECT_EQ(played.text, full.text);
+    ASSERT_EQ(played.tool_calls.size(), 1U);
+    EXPECT_EQ(played.tool_calls[0].arguments_json, R"({"a":1})");
+    EXPECT_EQ(played.tool_calls[0].signature, "sig");
+    ASSERT_EQ(played.reasoning.size(), 1U);
+    EXPECT_EQ(played.reasoning[0].signature, "signed");
+    EXPECT_EQ(played.finish, ports::finish_reason::tool_calls);
+    EXPECT_EQ(played.usage->input, 12);
+    EXPECT_EQ(played.usage->cached, 4);
+    EXPECT_EQ(player->unplayed(), 0U);
+}
+
+TEST_F(cassette_test, plays_equal_calls_in_their_order_and_no_more_often) {
+    model.answers.push_back(answer("one"));
+    model.answers.push_back(answer("two"));
+    (void)ask(*recording, testing::user_request("q"));
+    (void)ask(*recording, testing::user_request("q"));
+    const auto player = play();
+    const auto port = player->play("listed");
+    EXPECT_EQ(ask(*port, testing::user_request("q")).value().text, "one");
+    EXPECT_EQ(player->unplayed(), 1U);
+    EXPECT_EQ(ask(*port, testing::user_request("q")).value().text, "two");
+    const auto third = ask(*port, testing::user_request("q"));
+    ASSERT_FALSE(third);
+    EXPECT_THAT(third.error().message(), HasSubstr("not recorded so many times"));
+}
+
+TEST_F(cassette_test, plays_a_stream_in_its_pieces) {
+    model.pieces = {"he", "llo ", "you"};
+    model.answers.push_back(answer("hello you"));
+    (void)stream(*recording, testing::user_request("q"));
+    EXPECT_THAT(heard, ElementsAre("he", "llo ", "you"));
+    const auto player = play();
+    const auto port = player->play("listed");
+    EXPECT_EQ(stream(*port, testing::user_request("q")).value().text, "hello you");
+    EXPECT_THAT(heard, ElementsAre("he", "llo ", "you"));
+}
+
+TEST_F(cassette_test, plays_errors_with_what_they_say_about_trying_again) {
+    chat_response part = answer("half");
+    model.pieces = {"half"};
+    model.answers.push_back(
+        error(ports::make_error_code(ports::llm_errc::rate_limit), "listed: slow down")
+            .with_retryable(true)
+            .with_retry_after(std::chrono::milliseconds(1500))
+            .with_payload(std::make_shared<ports::partial_response>(part)));
+    (void)stream(*recording, testing::user_request("q"));
+    const auto player = play();
+    const auto port = player->play("listed");
+    const auto played = stream(*port, testing::user_request("q"));
+    ASSERT_FALSE(played);
+    EXPECT_EQ(played.error().code(), ports::make_error_code(ports::llm_errc::rate_limit));
+    EXPECT_EQ(played.error().message(), "listed: slow down");
+    EXPECT_EQ(played.error().info().retryable, true);
+    EXPECT_EQ(played.error().info().retry_after, std::chrono::milliseconds(1500));
+    EXPECT_THAT(heard, ElementsAre("half"));
+    const auto* partial =
+        dynamic_cast<const ports::partial_response*>(played.error().info().payload.get());
+    ASSERT_TRUE(partial);
+    EXPECT_EQ(partial->so_far.text, "half");
+}
+
+TEST_F(cassette_test, never_writes_a_key) {
+    model.answers.push_back(answer("the key is sk-very-secret."));
+    (void)ask(*recording, testing::user_request("my key: sk-very-secret"));
+    EXPECT_THAT(tape, Not(HasSubstr("sk-very-secret")));
+    EXPECT_THAT(tape, HasSubstr("[redacted]"));
+}
+
+TEST_F(cassette_test, strict_matching_says_what_differs) {
+    model.answers.push_back(answer("one"));
+    (void)ask(*recording, testing::user_request("q"));
+    const auto player = play();
+    const auto port = player->play("listed");
+    chat_request other = testing::user_request("q");
+    other.temperature = 0.7;
+    const auto played = ask(*port, other);
+    ASSERT_FALSE(played);
+    EXPECT_EQ(played.error().code(), ports::make_error_code(ports::llm_errc::configuration));
+    EXPECT_THAT(played.error().info().hint, HasSubstr("differs in temperature"));
+}
+
+TEST_F(cassette_test, lenient_matching_looks_at_what_is_said_only) {
+    model.answers.push_back(answer("one"));
+    (void)ask(*recording, testing::user_request("what  is\nthis "));
+    const auto player = play(cassette_matching::lenient);
+    const auto port = player->play("another");
+    chat_request other = testing::user_request("what is this", "another-model");
+    other.temperature = 0.7;
+    EXPECT_EQ(ask(*port, other).value().text, "one");
+    EXPECT_EQ(ask(*port, other).value().text, "one");
+    EXPECT_FALSE(ask(*port, testing::user_request("what is that")));
+}
+
+TEST_F(cassette_test, a_sink_that_fails_ends_the_recording_not_the_calls) {
+    int written = 0;
+    cassette_recorder broken{[&written](std::string_view) -> result<void> {
+                                 if (++written == 1) return {};
+                                 return error(errc::io_error, "disk full");
+                             },
+                             "",
+                             {}};
+    const auto port = broken.record(model);
+    model.answers.push_back(answer("one"));
+    model.answers.push_back(answer("two"));
+    EXPECT_TRUE(ask(*port, testing::user_request("q")));
+    EXPECT_TRUE(ask(*port, testing::user_request("q")));
+    ASSERT_TRUE(broken.failure());
+    EXPECT_EQ(broken.failure()->message(), "disk full");
+    EXPECT_EQ(written, 2);
+}
+
+TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
+    const auto opened = [](std::string text) {
+        return cassette_player::open("calls.jsonl", std::move(text), cassette_matching::strict);
+    };
+    const std::string header = "{\"heddle_cassette\":1}\n";
+    EXPECT_TRUE(opened(header));
+    EXPECT_THAT(opened("").error().message(), HasSubstr("empty"));
+    EXPECT_THAT(opened("{}\n").error().message(), HasSubstr("calls.jsonl:1:"));
+    EXPECT_THAT(opened("{\"heddle_cassette\":2}\n").error().message(), HasSubstr("version"));
+    EXPECT_THAT(opened(header + "{\"provider\":\"p\"\n").error().message(),
+                HasSubstr("calls.jsonl:2: it is not JSON"));
+    EXPECT_THAT(opened(header + "{\"provider\":\"p\",\"request\":{}}\n").error().message(),
+                HasSubstr("neither an answer nor an error"));
+    EXPECT_FALSE(opened(header + std::string(100'000, '[') + "\n"));
+    EXPECT_THAT(opened(header + R"({"provider":"p","request":{},"answer":{},"pieces":[-1]})")
+                    .error()
+                    .message(),
+                HasSubstr("pieces"));
+}
+
+} // namespace
+} // namespace heddle::providers
