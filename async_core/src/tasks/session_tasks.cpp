@@ -24,7 +24,7 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in : {context_tools(parts_.memory), parts_.tools}) {
+    for (const auto& built_in : {context_tools(parts_.memory, parts_.matching), parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
