@@ -2,7 +2,9 @@
 //   bench_openai_codec [rounds]
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/sse_parser.hpp>
-#include <heddle/providers/openai/chat_wire.hpp>
+
+#include "common/json_reader.hpp"
+#include "openai/chat_wire.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -65,14 +67,14 @@ int main(int argc, char** argv) {
     measure("encode, 100 bytes and a schema, remembered", rounds,
             [&] { sink += openai::encode_request(schema, {}, &memo)->size(); });
 
-    openai::chat_decoder decoder{{}};
+    providers::json_reader reader({"openai"});
     ports::http_response response;
     response.status = 200;
     response.headers = {{"content-type", "application/json"}};
     response.body = answer;
     const auto now = std::chrono::system_clock::now();
     measure("decode, a typical answer", rounds,
-            [&] { sink += decoder.decode_response(response, now)->text.size(); });
+            [&] { sink += openai::decode_answer(reader, response, now)->text.size(); });
 
     std::string stream;
     for (int i = 0; i < 20; ++i) {
@@ -84,7 +86,7 @@ int main(int argc, char** argv) {
     stream += R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})"
               "\n\ndata: [DONE]\n\n";
     measure("decode, a stream of 22 events", rounds / 10, [&] {
-        openai::chat_stream events(decoder);
+        openai::chat_stream events(reader);
         if (events.feed(stream, nullptr)) sink += events.finish()->text.size();
     });
     return sink == 0 ? 1 : 0;

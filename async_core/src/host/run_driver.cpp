@@ -55,13 +55,67 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     co_return ended;
 }
 
-void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand) {
-    owner_.counters_.most_fibers =
-        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
-    branches_.start(drive(std::move(strand)));
+/// Lives in the coroutine that waits for the call.
+class run_driver::nested_call final : public coro::cancel_hook, public coro::timer_node {
+public:
+    explicit nested_call(lang::fiber& strand) : strand_(&strand) {}
+
+    void end(lang::outcome& last) {
+        strand_ = nullptr;
+        if (last.kind == lang::outcome_kind::done) result_.emplace(std::move(last.result));
+        else result_.emplace(*std::move(last.failure));
+        ended_.notify();
+    }
+    [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
+    [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
+
+private:
+    void on_cancel(cancel_reason reason) noexcept override {
+        if (strand_) strand_->request_cancel(reason);
+    }
+    void on_timer() noexcept override { on_cancel(cancel_reason::deadline); }
+
+    lang::fiber* strand_; ///< null once it has ended
+    coro::wait_point ended_;
+    std::optional<result<lang::value>> result_;
+};
+
+coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
+                                                        std::vector<lang::value> arguments,
+                                                        lang::value settings,
+                                                        coro::call_context context) {
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    lang::heap& memory = owner_.memory();
+    constexpr std::string_view depth_key = "call depth"; // no setting of a program has this name
+    const lang::value* outer = lang::map_find(settings, depth_key);
+    const std::int64_t depth = outer ? outer->as_integer() + 1 : 1;
+    if (depth > session::most_nested) {
+        co_return error(lang::errc::limit, "tools call each other more than " +
+                                               std::to_string(session::most_nested) +
+                                               " levels deep");
+    }
+    settings = lang::map_remove(memory, settings, "sandbox");
+    settings = lang::map_put(memory, std::move(settings), depth_key, lang::value::integer(depth));
+    // Permits of its own: those of the caller may all be held by branches that wait for such calls.
+    settings = lang::with_concurrency(owner_.world(), std::move(settings), options_.concurrency);
+    auto strand =
+        lang::start_fiber(owner_.world(), std::move(callee), arguments, std::move(settings));
+    arguments.clear();
+    nested_call call(*strand);
+    if (context.cancel) context.cancel->hook(call);
+    if (!context.until.is_never()) loop_.schedule(call, context.until.at());
+    begin_branch(std::move(strand), &call);
+    co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
+    co_return call.take();
 }
 
-coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) {
+void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call) {
+    owner_.counters_.most_fibers =
+        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+    branches_.start(drive(std::move(strand), call));
+}
+
+coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, nested_call* call) {
     strand_state state(loop_);
     strand->driver = this;
     strand->driver_data = &state;
@@ -69,19 +123,19 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) 
     for (;;) {
         if (strand->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
-            effect_call call{owner_, std::move(strand->request()), strand->settings(),
-                             context_of(*strand, state)};
-            const source_span where = call.request.span;
-            const coro::deadline until = call.context.until;
+            effect_call asked{owner_, std::move(strand->request()), strand->settings(),
+                              context_of(*strand, state)};
+            const source_span where = asked.request.span;
+            const coro::deadline until = asked.context.until;
             result<lang::value> answered =
                 error(heddle::errc::internal, "nobody answers this request");
             if (strand->cancel_requested() && !strand->cancellation_masked()) {
                 answered = error::cancelled(strand->cancelled_because());
-            } else if (const lang::builtin* row = call.request.row) {
+            } else if (const lang::builtin* row = asked.request.row) {
                 effect_handler* handler = owner_.owner().find_effect(row->name);
-                if (handler) answered = co_await handler->run(std::move(call));
+                if (handler) answered = co_await handler->run(std::move(asked));
             } else if (operator_source* operators = owner_.operators()) {
-                answered = co_await operators->call(std::move(call));
+                answered = co_await operators->call(std::move(asked));
             }
             deadline_or_error(*strand, answered, until, where);
             lang::machine::resume(*strand, std::move(answered));
@@ -111,6 +165,7 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand) 
                 else ended_.emplace(*std::move(now.failure));
                 main_ = nullptr;
             }
+            if (call) call->end(now);
             co_return result<void>();
         case lang::outcome_kind::effect:
         case lang::outcome_kind::parked: break;

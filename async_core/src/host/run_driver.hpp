@@ -22,7 +22,16 @@ public:
     /// Runs the main fiber and everything below it to the end.
     [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);
 
+    /// See session::call_within.
+    [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
+                                                              std::vector<lang::value> arguments,
+                                                              lang::value settings,
+                                                              coro::call_context context);
+
 private:
+    /// A call from within an effect: where its fiber's end is told.
+    class nested_call;
+
     /// What a driving coroutine keeps for its fiber.
     struct strand_state {
         explicit strand_state(coro::event_loop& loop) : loop(&loop) {}
@@ -33,8 +42,9 @@ private:
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
     /// paid for by each call in flight.
-    coro::task<result<void>> drive(std::unique_ptr<lang::fiber> strand);
-    void begin_branch(std::unique_ptr<lang::fiber> strand);
+    coro::task<result<void>> drive(std::unique_ptr<lang::fiber> strand,
+                                   nested_call* call = nullptr);
+    void begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call = nullptr);
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
     [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& strand);

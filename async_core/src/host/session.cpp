@@ -45,7 +45,13 @@ public:
         for (const auto& effect : owner_.owner_.effects()) {
             if (effect->row().name.front() != '%') found.emplace_back(effect->row().name);
         }
-        if (owner_.operators_) owner_.operators_->collect_names(found);
+        if (!owner_.operators_) return;
+        std::vector<std::string> operators;
+        owner_.operators_->collect_names(operators);
+        for (std::string& name : operators) {
+            // A tool may have the name of a primitive.
+            if (!owner_.owner_.find_effect(name)) found.push_back(std::move(name));
+        }
     }
 
 private:
@@ -115,12 +121,26 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
     result<lang::value> ended = error(heddle::errc::internal, "not run");
     {
         run_driver driver(*this, options);
+        driver_ = &driver;
         ended = co_await driver.run(std::move(main));
+        driver_ = nullptr;
     }
     owner_.loop().settle();
     memory().set_limit(SIZE_MAX);
     *imports_ = import_table(); // its values may be big
     running_ = false;
+    co_return ended;
+}
+
+coro::task<result<lang::value>> session::call_within(lang::value callee,
+                                                     std::vector<lang::value> arguments,
+                                                     lang::value settings,
+                                                     coro::call_context context) {
+    if (!driver_) {
+        co_return error(heddle::errc::invalid_argument, "no evaluation is under way");
+    }
+    result<lang::value> ended = co_await driver_->call_within(
+        std::move(callee), std::move(arguments), std::move(settings), context);
     co_return ended;
 }
 

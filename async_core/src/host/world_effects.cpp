@@ -376,7 +376,32 @@ public:
     }
 };
 
+class define_tool final : public world_effect {
+public:
+    define_tool()
+        : world_effect({"%deftool",
+                        "form body",
+                        2,
+                        2,
+                        {},
+                        nullptr,
+                        "Registers the tool of a deftool form.",
+                        "",
+                        ""}) {}
+    coro::task<result<value>> run(effect_call call) override {
+        operator_source* operators = call.owner.operators();
+        if (!operators) co_return error(lang::errc::evaluation, "deftool: this host has no tools");
+        co_return operators->define_tool(call.owner, call.request.arguments[0],
+                                         std::move(call.request.arguments[1]), call.request.span);
+    }
+};
+
 } // namespace
+
+result<lang::value> operator_source::define_tool(session&, const lang::value&, lang::value,
+                                                 source_span) {
+    return error(lang::errc::evaluation, "deftool: this host has no tools");
+}
 
 std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
     auto source = std::make_shared<random_source>(owner.parts().random_seed);
@@ -385,7 +410,8 @@ std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
             std::make_shared<file_exists>(),  std::make_shared<list_directory>(),
             std::make_shared<get_env>(),      std::make_shared<now>(),
             std::make_shared<uuid>(source),   std::make_shared<random_number>(source),
-            std::make_shared<sleep_effect>(), std::make_shared<define_task>()};
+            std::make_shared<sleep_effect>(), std::make_shared<define_task>(),
+            std::make_shared<define_tool>()};
 }
 
 } // namespace heddle::host

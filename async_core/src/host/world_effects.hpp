@@ -11,7 +11,7 @@ namespace heddle::host {
 class engine;
 
 /// log-message print read-file write-file file-exists? list-directory getenv now uuid random sleep,
-/// and %defatom. The engine outlives them.
+/// %defatom and %deftool. The engine outlives them.
 [[nodiscard]] std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner);
 
 } // namespace heddle::host

@@ -1,4 +1,5 @@
 #include "context_clauses.hpp"
+#include "parameter_list.hpp"
 #include "source_form.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -42,8 +43,6 @@ private:
                                                 std::int64_t most) const;
 
     result<void> read_params(const source_form& clause);
-    result<task_input> read_param(const source_form& param) const;
-    result<void> read_default(const source_form& given, task_input& made) const;
     result<void> read_instructions(const source_form& clause);
     result<void> read_system(const source_form& clause);
     result<void> read_description(const source_form& clause);
@@ -136,72 +135,8 @@ result<std::int64_t> defatom_parser::whole_of(const source_form& clause, std::in
 }
 
 result<void> defatom_parser::read_params(const source_form& clause) {
-    if (clause.size() - 1 > template_limits::max_inputs) {
-        return fail(clause.span, "params", "has too many parameters");
-    }
     made_.declares_inputs = true;
-    for (std::size_t i = 1; i < clause.size(); ++i) {
-        HEDDLE_TRY(task_input input, read_param(clause[i]));
-        for (const task_input& other : made_.inputs) {
-            if (other.name == input.name) {
-                return fail(clause[i].span, "params", "names '" + input.name + "' twice");
-            }
-        }
-        made_.inputs.push_back(std::move(input));
-    }
-    return {};
-}
-
-/// p, (p), (p type), (p type "description"), with `optional` before the type, (default e) after it.
-result<task_input> defatom_parser::read_param(const source_form& param) const {
-    task_input made;
-    if (param.is_symbol()) {
-        made.name = param.text();
-        return made;
-    }
-    if (!param.is_list() || param.size() == 0 || !param[0].is_symbol()) {
-        return fail(param.span, "params",
-                    "must hold names or lists (name type \"description\"), not " + param.shown());
-    }
-    made.name = param[0].text();
-    std::size_t at = 1;
-    const auto bad = [&](const source_form& part) {
-        return fail(part.span, "params",
-                    "has a part of '" + made.name + "' that cannot be read: " + part.shown());
-    };
-    if (at < param.size() && param[at].is_symbol() && param[at].text() == "optional") {
-        made.optional = true;
-        ++at;
-    }
-    if (at < param.size() && param[at].is_symbol()) made.type = param[at++].text();
-    // The description and the default may stand in either order.
-    for (; at < param.size(); ++at) {
-        const source_form part = param[at];
-        if (part.is_string() && made.description.empty()) made.description = part.text();
-        else if (part.is_list() && part.size() == 2 && part[0].is_symbol() &&
-                 part[0].text() == "default" && !made.default_json) {
-            HEDDLE_CHECK(read_default(part[1], made));
-        } else return bad(part);
-    }
-    return made;
-}
-
-/// A default is data: registering a template runs nothing.
-result<void> defatom_parser::read_default(const source_form& given, task_input& made) const {
-    const source_form content = given.unquoted();
-    const bool quoted = !content.content.identical(given.content);
-    if (!quoted && (content.is_symbol() || (content.is_list() && content.size() != 0))) {
-        return fail(given.span, "params",
-                    "must give '" + made.name + "' a literal as its default, not " + given.shown())
-            .with_hint("quote a list: (default '(1 2))");
-    }
-    auto json = form_to_json(content);
-    if (!json) {
-        return fail(given.span, "params",
-                    "has a default of '" + made.name + "' that " + json.error().message());
-    }
-    made.default_json = std::move(*json);
-    made.optional = true;
+    HEDDLE_TRY(made_.inputs, read_parameters(clause, "defatom " + made_.name));
     return {};
 }
 

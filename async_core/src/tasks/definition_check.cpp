@@ -1,12 +1,13 @@
 #include <heddle/tasks/definition_check.hpp>
 
+#include "deftool.hpp"
 #include "source_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/tasks/compiled_task.hpp>
 #include <heddle/tasks/prompt_template.hpp>
 #include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
 
@@ -37,7 +38,12 @@ public:
         good = check_template(made->system, made->system_span, signature.inputs) && good;
         if (good) {
             if (readable_) tell_unused(signature.inputs);
-            if (auto ready = compile_task(*made); !ready) tell("bad-template", ready.error());
+            complete_template(*made);
+            for (const template_violation& each : validate_template(*made)) {
+                if (each.level == lang::severity::error) {
+                    tell("bad-template", violation_error(*made, each));
+                }
+            }
         }
         return signature;
     }
@@ -164,11 +170,33 @@ private:
     bool readable_ = true;          ///< the texts are
 };
 
+std::optional<lang::task_signature> check_tool(const lang::value& definition, source_span span,
+                                               std::vector<problem>& problems) {
+    const auto made = parse_deftool(definition, span);
+    if (!made) {
+        const error_info& info = made.error().info();
+        problems.push_back({severity::error, "bad-tool", info.message, info.hint,
+                            info.span.known() ? info.span : span});
+        return std::nullopt;
+    }
+    lang::task_signature signature;
+    signature.is_tool = true;
+    for (const task_input& input : made->inputs) {
+        signature.inputs.push_back(input.name);
+        if (!input.optional) signature.required.push_back(input.name);
+    }
+    return signature;
+}
+
 } // namespace
 
 std::optional<lang::task_signature> definition_check::check(
     lang::realm& world, const lang::value& definition, source_span span,
     std::vector<lang::problem>& problems) const {
+    const source_form whole{definition, span};
+    const bool tool = whole.is_list() && whole.size() != 0 && whole[0].is_symbol() &&
+                      whole[0].text() == "deftool";
+    if (tool) return check_tool(definition, span, problems);
     return definition_reading(world, definition, span, problems).run();
 }
 

@@ -1,8 +1,12 @@
 #include <heddle/tasks/session_tasks.hpp>
 
 #include "context_tools.hpp"
+#include "deftool.hpp"
+#include "file_tools.hpp"
+#include "process_tools.hpp"
 #include "task_runner.hpp"
 
+#include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
@@ -24,7 +28,9 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in : {context_tools(parts_.memory, parts_.matching), parts_.tools}) {
+    for (const auto& built_in :
+         {context_tools(parts_.memory, parts_.matching), file_tools(),
+          process_tools(parts_.processes, parts_.processes_hint), parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
@@ -74,6 +80,9 @@ lang::operator_info session_tasks::described(const compiled_task& task) {
     lang::operator_info info;
     info.declares_inputs = task.declared.declares_inputs;
     info.inputs = task.input_names;
+    for (const task_input& input : task.declared.inputs) {
+        if (!input.from.empty()) info.inputs.push_back(input.from);
+    }
     info.name = task.declared.name;
     info.aliases = {task.declared.type + ":" + task.declared.subtype};
     return info;
@@ -157,6 +166,31 @@ result<lang::value> session_tasks::define_task(host::session&, const lang::value
                                                source_span span) {
     HEDDLE_TRY(task_template declared, parse_defatom(form, span));
     return add(std::move(declared));
+}
+
+result<lang::value> session_tasks::define_tool(host::session&, const lang::value& form,
+                                               lang::value body, source_span span) {
+    HEDDLE_TRY(tool_definition definition, parse_deftool(form, span));
+    const std::string name = definition.name;
+    if (owner_.owner().log().enabled(log_level::warn)) announce_tool(name);
+    auto added = add(make_language_tool(std::move(definition), std::move(body)));
+    if (!added) return std::move(added).error().with_span(span);
+    return tools_.find(name)->callable;
+}
+
+/// Says what a new tool hides, or is hidden by.
+void session_tasks::announce_tool(const std::string& name) {
+    log_port& log = owner_.owner().log();
+    if (tools_.find(name)) {
+        log.write(log_level::warn, "tasks", "tool " + name + " replaces an earlier one");
+    }
+    if (registry_.find(name)) {
+        log.write(log_level::warn, "tasks",
+                  "tool " + name + " has the name of a task, which models and calls by name reach");
+    }
+    if (lang::find_builtin(name) || owner_.owner().find_effect(name)) {
+        log.write(log_level::warn, "tasks", "tool " + name + " hides the primitive of that name");
+    }
 }
 
 std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(

@@ -7,6 +7,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/task_result.hpp>
 
 #include <boost/json/parse.hpp>
 
@@ -121,6 +122,14 @@ namespace json = boost::json;
     return {};
 }
 
+/// (with ((on-failure 'raise)) …) around the call.
+[[nodiscard]] bool raises_failures(const lang::value& settings) {
+    const lang::value* choice = lang::map_find(settings, "on-failure");
+    if (!choice) return false;
+    if (choice->is(lang::kind::symbol)) return lang::symbol_name(*choice) == "raise";
+    return choice->is(lang::kind::string) && lang::string_bytes(*choice) == "raise";
+}
+
 } // namespace
 
 result<void> tool_registry::add(lang::heap& memory, tool declared) {
@@ -168,9 +177,14 @@ coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool>
     if (!inputs) co_return std::move(inputs).error();
     auto fits = check_values(*one, call.owner.memory(), *inputs, span);
     if (!fits) co_return std::move(fits).error();
+    const bool raises = raises_failures(call.settings);
     tool_call made{call.owner, *std::move(inputs), std::move(call.settings), call.context, span};
     result<lang::value> ended = co_await one->declared.run(std::move(made));
     if (!ended) co_return std::move(ended).error().with_span(span);
+    if (raises && is_failed_result(*ended)) {
+        co_return task_error_of(*ended).with_span(span).with_trace("in tool " + one->declared.name,
+                                                                   span);
+    }
     co_return ended;
 }
 

@@ -114,6 +114,7 @@ void append_label(std::string& message, std::string_view label, const secret* hi
 
 ports::llm_errc classify(const service_failure& failure) noexcept {
     using ports::llm_errc;
+    if (failure.kind) return *failure.kind;
     switch (failure.status) {
     case 0: return classify_by_type(failure);
     case 400:

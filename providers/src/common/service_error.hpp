@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,7 @@ struct service_failure {
     std::string_view message;
     std::string_view request_id;
     retry_advice advice;
+    std::optional<ports::llm_errc> kind{}; ///< where the service says it in a way of its own
 };
 
 /// The kind of an error by its status, and by type and code where these say more. Pure.

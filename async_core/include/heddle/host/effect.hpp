@@ -53,6 +53,10 @@ public:
     /// (defatom …): `form` is the whole form as data; registers the template and gives its callable.
     [[nodiscard]] virtual result<lang::value> define_task(session& owner, const lang::value& form,
                                                           source_span span) = 0;
+    /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool and
+    /// gives its callable.
+    [[nodiscard]] virtual result<lang::value> define_tool(session& owner, const lang::value& form,
+                                                          lang::value body, source_span span);
 };
 
 } // namespace heddle::host

@@ -17,6 +17,7 @@
 namespace heddle::host {
 
 class import_table;
+class run_driver;
 
 /// Counts of a run under way, for progress.
 struct run_counters {
@@ -54,6 +55,17 @@ public:
                                                        std::vector<lang::value> arguments,
                                                        run_options options = {});
 
+    /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares its
+    /// bounds: for tools that are written in the language. Settings of a sandbox do not reach it.
+    /// Errors: those of the function; LimitError for calls nested deeper than `most_nested`;
+    /// invalid_argument when no evaluation is under way.
+    /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.
+    [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
+                                                              std::vector<lang::value> arguments,
+                                                              lang::value settings,
+                                                              coro::call_context context);
+    static constexpr std::int64_t most_nested = 100;
+
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);
     void define(std::string_view name, lang::value content);
@@ -86,6 +98,7 @@ private:
     std::unique_ptr<operator_source> operators_;
     std::unique_ptr<import_table> imports_;
     run_counters counters_;
+    run_driver* driver_ = nullptr; ///< of the evaluation under way
     bool running_ = false;
 };
 

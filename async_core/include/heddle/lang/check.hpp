@@ -24,17 +24,18 @@ struct problem {
     source_span span;
 };
 
-/// The inputs of a task, as its definition declares them.
+/// The inputs of a task or tool, as its definition declares them.
 struct task_signature {
     std::vector<std::string> inputs;   ///< in order
     std::vector<std::string> required; ///< those that each call must give
+    bool is_tool = false;              ///< called by clauses only, and takes no reserved keys
 };
 
 /// The host's knowledge of task definitions. The language knows only their names and parameters.
 class task_definitions {
 public:
     virtual ~task_definitions() = default;
-    /// Checks `(defatom …)` and adds what is wrong; nothing is registered. The signature, unless
+    /// Checks `(defatom …)` or `(deftool …)` and adds what is wrong; nothing is registered. The signature, unless
     /// the parameters cannot be read.
     [[nodiscard]] virtual std::optional<task_signature> check(
         realm& world, const value& definition, source_span span,

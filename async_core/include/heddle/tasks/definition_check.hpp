@@ -5,7 +5,7 @@
 
 namespace heddle::tasks {
 
-/// Reads `(defatom …)` as a run would, but tells every wrong clause and every placeholder that is no
+/// Reads `(defatom …)` and `(deftool …)` as a run would, but tells every wrong clause and every placeholder that is no
 /// input, and registers nothing. Immutable; threads: any.
 class definition_check final : public lang::task_definitions {
 public:

@@ -6,6 +6,7 @@
 #include <heddle/ports/memory_port.hpp>
 #include <heddle/tasks/context_options.hpp>
 #include <heddle/tasks/context_preparer.hpp>
+#include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_executor.hpp>
@@ -39,6 +40,8 @@ struct task_system_parts {
     std::map<std::string, task_executor*, std::less<>> executors;
     /// Whether a person waits for the session, or a batch runs over night.
     ports::call_priority priority = ports::call_priority::interactive;
+    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
+    std::string processes_hint; ///< how to allow programs, for that error; may be empty
 };
 
 /// The tasks and tools of one session: registries, calls by clause and position, execution. A task
@@ -72,6 +75,10 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
     [[nodiscard]] result<lang::value> define_task(host::session& owner, const lang::value& form,
                                                   source_span span) override;
+    /// A later tool takes the place of an earlier one of its name; that, and a task or primitive of
+    /// that name, is said in the log. Errors: SexpEvaluationError naming the wrong part.
+    [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
+                                                  lang::value body, source_span span) override;
 
 protected:
     /// Runs a call whose inputs were checked. For hosts that answer tasks by other means than a
@@ -82,6 +89,7 @@ protected:
 private:
     [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
     void announce(const compiled_task& task);
+    void announce_tool(const std::string& name);
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 
     host::session& owner_;

@@ -29,6 +29,8 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
+std::string kind_of(const task_signature& callee) { return callee.is_tool ? "tool" : "task"; }
+
 class call_rule {
 public:
     explicit call_rule(const rule_context& context) : context_(context) {}
@@ -98,6 +100,11 @@ private:
 
     void check_positions(const ast::node& n, const known_callee& callee, std::size_t given) const {
         const task_signature& task = *callee.task;
+        if (task.is_tool && given != 0) {
+            context_.add(severity::error, "task-inputs", n.span,
+                         "the tool '" + callee.name + "' takes clauses (name expression)");
+            return;
+        }
         if (given > task.inputs.size()) {
             context_.add(severity::error, "task-inputs", n.span,
                          "the task '" + callee.name + "' has " +
@@ -121,16 +128,19 @@ private:
             const std::string name(symbol_name(names[i]));
             const bool declared =
                 std::find(task.inputs.begin(), task.inputs.end(), name) != task.inputs.end();
-            if (!declared && !context_.world.host().is_reserved_key(name)) {
+            const bool reserved = !task.is_tool && context_.world.host().is_reserved_key(name);
+            if (!declared && !reserved) {
                 std::string hint = suggest_names(name, task.inputs);
                 if (hint.empty() && !task.inputs.empty())
                     hint = "its inputs are " + joined(task.inputs);
-                context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
-                             "the task '" + callee->name + "' has no input '" + name + "'",
-                             std::move(hint));
+                context_.add(
+                    severity::error, "task-inputs", n.children[i + 1]->span,
+                    "the " + kind_of(task) + " '" + callee->name + "' has no input '" + name + "'",
+                    std::move(hint));
             } else if (std::find(named.begin(), named.end(), name) != named.end()) {
                 context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
-                             "'" + name + "' is given twice to the task '" + callee->name + "'");
+                             "'" + name + "' is given twice to the " + kind_of(task) + " '" +
+                                 callee->name + "'");
             }
             named.push_back(name);
         }
@@ -145,8 +155,9 @@ private:
                 missing.push_back(input);
         }
         if (missing.empty()) return;
-        context_.add(severity::error, "task-inputs", n.span,
-                     "the task '" + callee.name + "' needs " + joined(missing));
+        context_.add(
+            severity::error, "task-inputs", n.span,
+            "the " + kind_of(*callee.task) + " '" + callee.name + "' needs " + joined(missing));
     }
 
     const rule_context& context_;

@@ -80,8 +80,8 @@ void program_facts::note_definition(definition& into, const ast::node& init,
     into.what = {};
     into.what.name = name;
     if (init.kind == node_kind::make_lambda) into.what.code = init.code;
-    const bool task =
-        init.kind == node_kind::effect_call && init.row->name == "%defatom" && options_.tasks;
+    const bool task = init.kind == node_kind::effect_call && options_.tasks &&
+                      (init.row->name == "%defatom" || init.row->name == "%deftool");
     if (!task) return;
     auto made = options_.tasks->check(world_, init.children[0]->constant, init.span, problems_);
     if (!made) return;

@@ -107,7 +107,14 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     sandboxes_ = request_.limits.sandboxes;
     std::deque<scope> scopes;
     if (request_.site) open_site(*request_.site, scopes);
-    for (const datum& each : forms) collect_toplevel({each.content, each.span});
+    for (const datum& each : forms) {
+        const form one{each.content, each.span};
+        collect_toplevel(one);
+        // Calls that stand before the definition, or in it, know how a tool is called.
+        const bool tool = one.is_list() && one.size() > 1 && one[0].is_symbol() &&
+                          one[0].name() == "deftool" && one[1].is_symbol();
+        if (tool && !request_.site) defined_tasks_[std::string(one[1].name())].is_tool = true;
+    }
     node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
         const form one{forms[i].content, forms[i].span};
@@ -218,7 +225,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
         for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
             if ((*v)->name != name) continue;
             node* callee = reference(head);
-            if ((*v)->is_task) return task_call(f, callee, (*v)->task_inputs, true, false);
+            if ((*v)->is_task) return task_call(f, callee, (*v)->task_inputs, true, (*v)->is_tool);
             return positional(f, callee);
         }
     }
@@ -226,6 +233,9 @@ ast::node* analyzer::call_named(const form& f, position where) {
     if (failed()) return callee;
     if (callee->kind == node_kind::constant && callee->constant.is(kind::builtin)) {
         const builtin& row = callee->constant.as_builtin();
+        if (row.how == builtin_kind::effect) {
+            if (node* tool = tool_behind_primitive(f)) return tool;
+        }
         const std::size_t count = f.size() - 1;
         if (row.how == builtin_kind::control || count < row.min_arguments ||
             count > row.max_arguments) {
@@ -242,7 +252,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
     const node* target = behind_extras(callee);
     if (target->kind != node_kind::global) return positional(f, callee);
     if (const auto task = defined_tasks_.find(std::string(name)); task != defined_tasks_.end()) {
-        return task_call(f, callee, task->second, true, false);
+        return task_call(f, callee, task->second.inputs, true, task->second.is_tool);
     }
     value& known = world_.global(target->index);
     std::optional<operator_info> info;
@@ -266,6 +276,28 @@ ast::node* analyzer::call_named(const form& f, position where) {
     either->children = {clause_call(f, callee, 1), positional(f, callee)};
     --either_depth_;
     return either;
+}
+
+/// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
+/// and they cannot all be calls of functions. Null: the primitive is meant.
+ast::node* analyzer::tool_behind_primitive(const form& f) {
+    if (f.size() < 2 || request_.limits.closed) return nullptr;
+    bool all_known = true;
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        if (!is_clause(f[i])) return nullptr;
+        const std::string_view clause = f[i][0].name();
+        all_known = all_known && (is_local(clause) || defined_.contains(std::string(clause)) ||
+                                  world_.find_global(clause) || find_builtin(clause) ||
+                                  find_special(clause) || world_.host().find_effect(clause));
+    }
+    if (all_known) return nullptr;
+    const auto info = world_.host().find_operator(world_.memory(), f[0].name());
+    if (!info || !info->is_tool) return nullptr;
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        const auto& inputs = info->inputs;
+        if (std::find(inputs.begin(), inputs.end(), f[i][0].name()) == inputs.end()) return nullptr;
+    }
+    return clause_call(f, constant(info->callable, f[0].span), 1);
 }
 
 ast::node* analyzer::positional(const form& f, node* callee) {

@@ -82,6 +82,10 @@ private:
         std::string_view name;
         handler analyse;
     };
+    struct defined_task {
+        std::vector<std::string> inputs;
+        bool is_tool = false;
+    };
     [[nodiscard]] static handler find_special(std::string_view name) noexcept;
 
     // expressions
@@ -93,6 +97,7 @@ private:
     node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                     bool declared, bool is_tool);
     node* clause_call(const form& f, node* callee, std::size_t first);
+    node* tool_behind_primitive(const form& f);
     node* positional(const form& f, node* callee);
     node* body(const form& f, std::size_t from, position where);
     node* with_scope(scope& opened, node* wrapped, std::size_t bound);
@@ -129,6 +134,9 @@ private:
     node* form_try(const form& f, position where);
     node* form_with(const form& f, position where);
     node* form_defatom(const form& f, position where);
+    node* form_deftool(const form& f, position where);
+    node* bind_operator(const form& f, node* registered, std::vector<std::string> inputs,
+                        bool is_tool);
     node* form_call_atomic_task(const form& f, position where);
     node* form_eval(const form& f, position where);
     node* form_sandbox(const form& f, position where);
@@ -240,7 +248,7 @@ private:
     std::uint32_t either_depth_ = 0;
     bool named_let_next_ = false;             ///< the next lambda is the function of a named let
     std::unordered_set<std::string> defined_; ///< top-level names of this program
-    std::unordered_map<std::string, std::vector<std::string>> defined_tasks_;
+    std::unordered_map<std::string, defined_task> defined_tasks_; ///< tools too
     std::optional<error> failure_;
     std::vector<error>* collected_ = nullptr;
 };

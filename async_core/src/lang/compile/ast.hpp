@@ -29,8 +29,9 @@ struct variable {
     bool bound_once = false;
     std::uint32_t loop_depth = 0;
     lambda* self = nullptr;               ///< the lambda that is its only value
-    std::vector<std::string> task_inputs; ///< of a defatom
+    std::vector<std::string> task_inputs; ///< of a defatom or deftool
     bool is_task = false;
+    bool is_tool = false; ///< with is_task: of a deftool
     int slot = -1; ///< register, while code is made
 
     [[nodiscard]] bool in_cell() const noexcept {

@@ -18,6 +18,7 @@ public:
         std::string text;
         bool definite = false; ///< certainly bound where the eval stands
         bool is_task = false;
+        bool is_tool = false;
         std::vector<std::string> task_inputs;
     };
     struct level {

@@ -165,6 +165,16 @@ constexpr form_doc rows[] = {
      "system, temperature, max-tokens, timeout, retries, output_format, history_config, "
      "context_management, file_paths, tools.",
      "", "tasks"},
+    {"deftool", "(deftool name (params parameter…) (description \"…\") body…)",
+     "Defines a tool: a function that workflows call as (name (parameter value)…) and that models "
+     "call when a task lists it in its tools. A parameter is written as in defatom; types are "
+     "string, integer, number, boolean, array, string[], integer[], number[], object and any. The "
+     "body sees its parameters and the names around the definition; an optional parameter that is "
+     "not given is its default, or nil.",
+     "(progn (deftool double (params (n integer)) (description \"Twice n\") (* 2 n)) (double (n "
+     "21))) "
+     "=> 42",
+     "tasks"},
     {"call-atomic-task", "(call-atomic-task task (parameter value)…)",
      "Calls the task that an expression gives: a name or a task as a value.", "", "tasks"},
     {"director-evaluator-loop",

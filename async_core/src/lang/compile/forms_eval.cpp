@@ -46,7 +46,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
             v->captured = v->reassigned = true;
             v->conditional = v->conditional || !v->definite;
             if (v == s->extras) continue;
-            level.names.push_back({v->name, v->definite, v->is_task, v->task_inputs});
+            level.names.push_back({v->name, v->definite, v->is_task, v->is_tool, v->task_inputs});
             variables.push_back(v);
         }
         if (s->extras) {
@@ -95,6 +95,7 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
             made->definite = each.definite;
             made->conditional = !each.definite;
             made->is_task = each.is_task;
+            made->is_tool = each.is_tool;
             made->task_inputs = each.task_inputs;
         }
         if (level.has_extras) {

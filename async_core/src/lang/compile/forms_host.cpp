@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace heddle::lang {
 
@@ -72,22 +73,86 @@ ast::node* analyzer::form_defatom(const form& f, position) {
     node* registered = make(node_kind::effect_call, f.span);
     registered->row = row;
     registered->children.push_back(constant(f.content, f.span));
+    return bind_operator(f, registered, std::move(inputs), false);
+}
+
+/// Binds the name of a task or tool to what registering it gives; the value is the name.
+ast::node* analyzer::bind_operator(const form& f, node* registered, std::vector<std::string> inputs,
+                                   bool is_tool) {
+    const std::string name(f[1].name());
     node* bound = nullptr;
     if (ast::variable* var = bind_here(name)) {
         bound = make(node_kind::bind_local, f.span);
         bound->var = var;
         var->is_task = true;
-        var->task_inputs = inputs;
+        var->is_tool = is_tool;
+        var->task_inputs = std::move(inputs);
         bound->children.push_back(registered);
         note_bound(*var);
     } else {
         bound = define_here(name, f.span, registered);
         defined_.emplace(name);
-        defined_tasks_[name] = inputs;
+        defined_tasks_[name] = {std::move(inputs), is_tool};
     }
     node* all = make(node_kind::sequence, f.span);
     all->children = {bound, constant(f[1].content, f.span)};
     return all;
+}
+
+/// (deftool name (params p…) (description "…") body…): the host reads the clauses; the body is a
+/// function of the parameters.
+ast::node* analyzer::form_deftool(const form& f, position) {
+    constexpr std::string_view usage =
+        "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
+    if (f.size() < 2) return fail(f.span, "deftool: expects a name", std::string(usage));
+    if (!check_name(f[1], "deftool", "the name")) return constant({}, f.span);
+    const std::string name(f[1].name());
+    std::optional<form> params;
+    bool described = false;
+    std::size_t body_from = 2;
+    for (; body_from < f.size(); ++body_from) {
+        const form clause = f[body_from];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) break;
+        if (clause[0].name() == "params" && !params) params = clause;
+        else if (clause[0].name() == "description" && !described) described = true;
+        else break;
+    }
+    if (!params || !described) {
+        return fail(f.span,
+                    "deftool " + name + ": (params …) and (description \"…\") come before the body",
+                    std::string(usage));
+    }
+    if (body_from == f.size())
+        return fail(f.span, "deftool " + name + ": has no body", std::string(usage));
+    if (request_.limits.closed || sandboxes_ != 0) {
+        return fail(
+            f.span, "deftool: a sandbox cannot define tools, which outlive it",
+            "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
+            errc::permission);
+    }
+    const builtin* row = world_.host().find_effect("%deftool");
+    if (!row) return fail(f.span, "deftool: this host has no tools");
+    std::vector<std::string> inputs;
+    std::vector<value> names;
+    for (std::size_t i = 1; i < params->size(); ++i) {
+        const form whole = (*params)[i];
+        const form parameter = whole.is_list() && whole.size() != 0 ? whole[0] : whole;
+        if (!parameter.is_symbol() || parameter.name() == "." ||
+            parameter.name().starts_with('&')) {
+            return fail(whole.span, "deftool " + name +
+                                        ": a parameter is a name or (name type \"what\"), not " +
+                                        shown(whole.content));
+        }
+        inputs.emplace_back(parameter.name());
+        names.push_back(parameter.content);
+    }
+    node* function = make(node_kind::make_lambda, f.span);
+    function->code =
+        lambda_of(f, {make_list(world_.memory(), names), params->span}, body_from, name);
+    node* registered = make(node_kind::effect_call, f.span);
+    registered->row = row;
+    registered->children = {constant(f.content, f.span), function};
+    return bind_operator(f, registered, std::move(inputs), true);
 }
 
 ast::node* analyzer::form_call_atomic_task(const form& f, position) {

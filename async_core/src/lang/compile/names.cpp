@@ -12,6 +12,15 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
+namespace {
+
+/// Forms (head name …) and (head (name …) …) that define the name.
+[[nodiscard]] bool defines_name(std::string_view head) noexcept {
+    return head == "bind" || head == "define" || head == "defatom" || head == "deftool";
+}
+
+} // namespace
+
 ast::variable* analyzer::declare(std::string_view name, scope& in, source_span place) {
     ast::variable& made = arena_.variables.emplace_back();
     made.name = name;
@@ -62,10 +71,14 @@ void analyzer::declare_binds(const form& f) {
             return;
         }
         if (head == "eval" && !is_local(head)) extras_of(*scope_);
-        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+        if (defines_name(head) && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
                 ast::variable* bound = bind_here(f[1].name(), f[1].span);
-                if (head == "defatom") bound->is_task = true;
+                if (head == "defatom" || head == "deftool") bound->is_task = true;
+                if (head == "deftool") {
+                    bound->is_tool = true;
+                    return; // its body is a function's
+                }
             } else if (head == "define" && f[1].is_list() && f[1].size() != 0 &&
                        f[1][0].is_symbol()) {
                 bind_here(f[1][0].name(), f[1][0].span);
@@ -83,7 +96,7 @@ void analyzer::collect_toplevel(const form& f) {
         const std::string_view head = f[0].name();
         if (head == "quote" || head == "quasiquote") return;
         has_macros_ = has_macros_ || head == "defmacro";
-        if ((head == "bind" || head == "define" || head == "defatom") && f.size() >= 2) {
+        if (defines_name(head) && f.size() >= 2) {
             if (f[1].is_symbol()) defined_.emplace(f[1].name());
             else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol())
                 defined_.emplace(f[1][0].name());

@@ -15,7 +15,7 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 44> rows{{
+    static constexpr std::array<analyzer::special_form, 45> rows{{
         {"%branch", &analyzer::form_branch},
         {"%free-branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
@@ -31,6 +31,7 @@ struct special_form_table {
         {"defatom", &analyzer::form_defatom},
         {"define", &analyzer::form_define},
         {"defmacro", &analyzer::form_defmacro},
+        {"deftool", &analyzer::form_deftool},
         {"director-evaluator-loop", &analyzer::form_director_loop},
         {"do", &analyzer::form_progn},
         {"eval", &analyzer::form_eval},

@@ -21,6 +21,7 @@ constexpr std::array rows{
     form_shape{"defatom", shape::body, 1, 0, 0, 0},
     form_shape{"define", shape::body, 1, 0, 1, 0},
     form_shape{"defmacro", shape::body, 2, 0, 2, 0},
+    form_shape{"deftool", shape::body, 1, 0, 0, 0},
     form_shape{"dict", shape::pairs, 0, 0, 0, 0},
     form_shape{"director-evaluator-loop", shape::body, 0, 0, 0, 0},
     form_shape{"do", shape::block, 0, 0, 0, 0},

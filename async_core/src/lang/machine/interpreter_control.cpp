@@ -182,7 +182,7 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
         request.limits.closed = true;
         request.limits.allowed = nullptr;
         for (const map_entry& entry : map_entries(names)) {
-            level.names.push_back({std::string(string_bytes(entry.key)), true, false, {}});
+            level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
             cells.push_back(make_cell(memory_, entry.item));
         }
     }

@@ -1,0 +1,423 @@
+#include "config/config_file.hpp"
+
+#include "input_files.hpp"
+
+#include <heddle/lang/realm.hpp>
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t most_mistakes = 50;
+
+std::string kind_of(const toml::node& node) {
+    switch (node.type()) {
+    case toml::node_type::string: return "a string";
+    case toml::node_type::integer: return std::to_string(node.as_integer()->get());
+    case toml::node_type::floating_point: return "a number";
+    case toml::node_type::boolean: return "true or false";
+    case toml::node_type::array: return "a list";
+    case toml::node_type::table: return "a table";
+    default: return "a date or a time";
+    }
+}
+
+/// Number and unit of "1.5 h", or nothing.
+std::optional<std::pair<double, std::string>> split_quantity(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size() &&
+           (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
+        ++end;
+    }
+    double number = 0;
+    const auto [stop, failed] = std::from_chars(text.data(), text.data() + end, number);
+    if (failed != std::errc() || stop != text.data() + end || end == 0) return std::nullopt;
+    while (end < text.size() && text[end] == ' ') ++end;
+    return std::pair(number, std::string(text.substr(end)));
+}
+
+/// Reads tables and notes every mistake.
+class config_reading {
+public:
+    config_reading(std::string name, std::string folder, config_trust trust)
+        : name_(std::move(name)), folder_(std::move(folder)), trust_(trust) {}
+
+    result<configuration> run(std::string_view text) {
+        try {
+            read_root(toml::parse(text, name_));
+        } catch (const toml::parse_error& wrong) {
+            tell(wrong.source().begin.line, std::string(wrong.description()));
+        }
+        if (!mistakes_.empty()) return failure();
+        made_.files.push_back(name_);
+        return std::move(made_);
+    }
+
+private:
+    using table_reader = std::function<void(const toml::node&)>;
+    struct field {
+        std::string_view name;
+        table_reader read;
+    };
+
+    /// In the order of the lines: tables are read in the order of their keys.
+    error failure() {
+        std::stable_sort(
+            mistakes_.begin(), mistakes_.end(),
+            [](const auto& one, const auto& other) { return one.first < other.first; });
+        const auto report = std::make_shared<config_report>();
+        for (const auto& [line, what] : mistakes_) {
+            report->lines.push_back(name_ + ":" + std::to_string(line) + ": " + what);
+        }
+        std::string message = report->lines.front();
+        if (mistakes_.size() > 1) {
+            message += " (and " + std::to_string(mistakes_.size() - 1) + " more)";
+        }
+        return error(errc::invalid_argument, std::move(message)).with_payload(report);
+    }
+
+    void tell(std::size_t line, const std::string& what) {
+        if (mistakes_.size() < most_mistakes) mistakes_.emplace_back(line, what);
+    }
+    void tell(const toml::node& where, const std::string& what) {
+        tell(where.source().begin.line, what);
+    }
+    [[nodiscard]] config_place place_of(const toml::node& node) const {
+        return {name_, node.source().begin.line};
+    }
+
+    /// Each key of `table` goes to its reader; `owner` is what messages call the table.
+    void read_table(const toml::table& table, const std::string& owner,
+                    const std::vector<field>& fields) {
+        for (const auto& [key, item] : table) {
+            const auto found = std::find_if(fields.begin(), fields.end(), [&](const field& each) {
+                return each.name == key.str();
+            });
+            if (found != fields.end()) {
+                current_ =
+                    owner.empty() ? std::string(key.str()) : owner + "." + std::string(key.str());
+                found->read(item);
+                continue;
+            }
+            std::vector<std::string> names;
+            for (const field& each : fields) names.emplace_back(each.name);
+            const std::string hint = lang::suggest_names(key.str(), names);
+            tell(key.source().begin.line, (owner.empty() ? std::string("there is no setting '")
+                                                         : owner + " has no setting '") +
+                                              std::string(key.str()) + "'" +
+                                              (hint.empty() ? "" : "; " + hint));
+        }
+    }
+
+    void wrong_kind(const toml::node& node, std::string_view wanted) {
+        tell(node, current_ + " must be " + std::string(wanted) + ", not " + kind_of(node));
+    }
+
+    table_reader text(std::optional<std::string>& into) {
+        return [this, &into](const toml::node& node) {
+            const auto given = node.value_exact<std::string>();
+            if (!given) return wrong_kind(node, "a string");
+            if (given->empty()) return tell(node, current_ + " is empty");
+            into = *given;
+        };
+    }
+    table_reader plain_text(std::string& into) {
+        return [this, &into](const toml::node& node) {
+            std::optional<std::string> given;
+            text(given)(node);
+            if (given) into = *given;
+        };
+    }
+    table_reader path(std::optional<std::string>& into) {
+        return [this, &into](const toml::node& node) {
+            text(into)(node);
+            if (into) into = resolved(*into);
+        };
+    }
+    table_reader truth(std::optional<bool>& into) {
+        return [this, &into](const toml::node& node) {
+            into = node.value_exact<bool>();
+            if (!into) wrong_kind(node, "true or false");
+        };
+    }
+    table_reader whole(std::optional<std::int64_t>& into, std::int64_t least, std::int64_t most) {
+        return [this, &into, least, most](const toml::node& node) {
+            const auto given = node.value_exact<std::int64_t>();
+            if (!given || *given < least || *given > most) {
+                return wrong_kind(node, "a whole number from " + std::to_string(least) + " to " +
+                                            std::to_string(most));
+            }
+            into = *given;
+        };
+    }
+    table_reader texts(std::vector<std::string>& into) {
+        return [this, &into](const toml::node& node) {
+            const toml::array* list = node.as_array();
+            if (!list) return wrong_kind(node, "a list of strings");
+            for (const toml::node& item : *list) {
+                const auto given = item.value_exact<std::string>();
+                if (!given || given->empty()) return wrong_kind(item, "a list of strings");
+                into.push_back(*given);
+            }
+            if (into.empty()) tell(node, current_ + " is empty");
+        };
+    }
+    table_reader share(std::optional<double>& into) {
+        return [this, &into](const toml::node& node) {
+            const auto given = node.value<double>();
+            if (!node.is_number() || !given || !(*given >= 0 && *given <= 1)) {
+                return wrong_kind(node, "a number from 0 to 1");
+            }
+            into = *given;
+        };
+    }
+
+    /// Seconds as a number, or text with a unit.
+    template <class Duration>
+    table_reader time(std::optional<Duration>& into) {
+        return [this, &into](const toml::node& node) {
+            static constexpr std::pair<std::string_view, double> units[] = {
+                {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+            std::optional<double> seconds;
+            if (node.is_number()) seconds = node.value<double>();
+            else if (const auto given = node.value_exact<std::string>()) {
+                const auto parts = split_quantity(*given);
+                for (const auto& [unit, factor] : units) {
+                    if (parts && parts->second == unit) seconds = parts->first * factor;
+                }
+            }
+            if (!seconds || !(*seconds > 0) || *seconds > 1e9) {
+                return tell(node, current_ +
+                                      " must be a time: seconds, or text such as \"500ms\", "
+                                      "\"30s\", \"10m\", \"12h\", \"7d\"");
+            }
+            into = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
+        };
+    }
+
+    table_reader size(std::optional<std::uint64_t>& into) {
+        return [this, &into](const toml::node& node) {
+            static constexpr std::pair<std::string_view, double> units[] = {
+                {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+            std::optional<double> bytes;
+            if (node.is_integer()) bytes = node.value<double>();
+            else if (const auto given = node.value_exact<std::string>()) {
+                const auto parts = split_quantity(*given);
+                for (const auto& [unit, factor] : units) {
+                    if (parts && parts->second == unit) bytes = parts->first * factor;
+                }
+            }
+            if (!bytes || !(*bytes >= 1) || *bytes > 1e15) {
+                return tell(node, current_ + " must be a size: bytes, or text such as \"500MB\"");
+            }
+            into = static_cast<std::uint64_t>(*bytes);
+        };
+    }
+
+    /// A setting that runs or opens what it names.
+    table_reader trusted(table_reader read) {
+        return [this, read = std::move(read)](const toml::node& node) {
+            if (trust_ == config_trust::project) {
+                return tell(node, current_ +
+                                      " is taken from your own heddle.toml only, not from a "
+                                      "project's (heddle.toml of the user, or --config FILE)");
+            }
+            read(node);
+        };
+    }
+
+    /// A table whose keys are names.
+    table_reader named(const std::function<void(const std::string&, const toml::node&)>& read) {
+        return [this, read](const toml::node& node) {
+            const toml::table* table = node.as_table();
+            if (!table) return wrong_kind(node, "a table");
+            const std::string owner = current_;
+            for (const auto& [key, item] : *table) {
+                current_ = owner + "." + std::string(key.str());
+                read(std::string(key.str()), item);
+            }
+        };
+    }
+
+    table_reader inside(std::function<std::vector<field>()> fields) {
+        return [this, fields = std::move(fields)](const toml::node& node) {
+            const toml::table* table = node.as_table();
+            if (!table) return wrong_kind(node, "a table");
+            const std::string owner = current_; // the fields change it
+            read_table(*table, owner, fields());
+        };
+    }
+
+    void read_root(const toml::table& root) {
+        read_table(root, "",
+                   {{"model", text(made_.model)},
+                    {"concurrency", whole(made_.concurrency, 1, 1'000'000)},
+                    {"prices", path(made_.prices)},
+                    {"tasks",
+                     [this](const toml::node& node) {
+                         texts(made_.tasks)(node);
+                         for (std::string& each : made_.tasks) each = resolved(each);
+                     }},
+                    {"aider", trusted(texts(made_.aider))},
+                    {"providers", named([this](const std::string& name, const toml::node& node) {
+                         read_provider(name, node);
+                     })},
+                    {"aliases", named([this](const std::string& name, const toml::node& node) {
+                         alias_config made{name, {}, place_of(node)};
+                         plain_text(made.model)(node);
+                         made_.aliases.push_back(std::move(made));
+                     })},
+                    {"routes", named([this](const std::string& name, const toml::node& node) {
+                         read_route(name, node);
+                     })},
+                    {"cache", inside([this] { return cache_fields(); })},
+                    {"http", inside([this] { return http_fields(); })}});
+    }
+
+    void read_provider(const std::string& name, const toml::node& node) {
+        constexpr std::int64_t many = std::numeric_limits<std::int32_t>::max();
+        provider_config made;
+        made.name = name;
+        made.place = place_of(node);
+        if (name.find(':') != std::string::npos) {
+            return tell(node, "the name of a provider has no colon: \"" + name + "\"");
+        }
+        inside([&] {
+            return std::vector<field>{
+                {"type", plain_text(made.type)},
+                {"base_url", text(made.base_url)},
+                {"api_key",
+                 [this](const toml::node& key) {
+                     tell(key, current_ +
+                                   ": a key does not stand in this file; name where it is: "
+                                   "api_key_env, api_key_file or api_key_command");
+                 }},
+                {"api_key_env", text(made.api_key_env)},
+                {"api_key_file", trusted(path(made.api_key_file))},
+                {"api_key_command", trusted(texts(made.api_key_command))},
+                {"api_version", text(made.api_version)},
+                {"organization", text(made.organization)},
+                {"project", text(made.project)},
+                {"models", texts(made.models)},
+                {"max_in_flight", whole(made.max_in_flight, 1, many)},
+                {"requests_per_minute", whole(made.requests_per_minute, 1, many)},
+                {"tokens_per_minute", whole(made.tokens_per_minute, 1, 1'000'000'000'000)},
+                {"input_tokens_per_minute",
+                 whole(made.input_tokens_per_minute, 1, 1'000'000'000'000)},
+                {"output_tokens_per_minute",
+                 whole(made.output_tokens_per_minute, 1, 1'000'000'000'000)},
+                {"connect_timeout", time(made.connect_timeout)},
+                {"first_byte_timeout", time(made.first_byte_timeout)},
+                {"idle_timeout", time(made.idle_timeout)},
+                {"total_timeout", time(made.total_timeout)},
+                {"max_retries", whole(made.max_retries, 0, 100)},
+                {"share_prompt_prefixes", truth(made.share_prompt_prefixes)}};
+        })(node);
+        const int sources = (made.api_key_env ? 1 : 0) + (made.api_key_file ? 1 : 0) +
+                            (made.api_key_command.empty() ? 0 : 1);
+        if (sources > 1) tell(node, "providers." + name + " has more than one place for its key");
+        made_.providers.push_back(std::move(made));
+    }
+
+    void read_route(const std::string& name, const toml::node& node) {
+        route_config made;
+        made.name = name;
+        made.place = place_of(node);
+        inside([&] {
+            return std::vector<field>{
+                {"models", texts(made.models)},
+                {"hedge_after", time(made.hedge_after)},
+                {"hedge_share", share(made.hedge_share)},
+                {"on_authentication_failure", truth(made.on_authentication_failure)}};
+        })(node);
+        if (made.models.empty()) tell(node, "routes." + name + " names no models");
+        made_.routes.push_back(std::move(made));
+    }
+
+    std::vector<field> cache_fields() {
+        return {{"enabled", truth(made_.cache.enabled)},
+                {"file", path(made_.cache.file)},
+                {"keep_for", time(made_.cache.keep_for)},
+                {"max_size", size(made_.cache.max_bytes)}};
+    }
+
+    std::vector<field> http_fields() {
+        return {{"http_proxy", text(made_.http.http_proxy)},
+                {"https_proxy", text(made_.http.https_proxy)},
+                {"no_proxy", text(made_.http.no_proxy)},
+                {"ca_file", path(made_.http.ca_file)},
+                {"ca_directory", path(made_.http.ca_directory)},
+                {"max_connections", whole(made_.http.max_connections, 1, 1'000'000)}};
+    }
+
+    [[nodiscard]] std::string resolved(const std::string& given) const {
+        const std::filesystem::path path(given);
+        return path.is_absolute() ? given : (std::filesystem::path(folder_) / path).string();
+    }
+
+    std::string name_;
+    std::string folder_;
+    config_trust trust_;
+    std::vector<std::pair<std::size_t, std::string>> mistakes_; ///< line and what is wrong
+    std::string current_;                                       ///< the setting that is being read
+    configuration made_;
+};
+
+std::optional<std::string> file_above(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::path at = std::filesystem::absolute(folder, failed).lexically_normal();
+    for (;; at = at.parent_path()) {
+        const std::filesystem::path file = at / "heddle.toml";
+        if (std::filesystem::is_regular_file(file, failed)) return file.string();
+        if (!at.has_relative_path()) return std::nullopt;
+    }
+}
+
+result<configuration> read_file(const std::string& file, config_trust trust) {
+    auto text = read_input_file(file);
+    if (!text) return std::move(text).error();
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    return read_config(*text, file, folder.empty() ? "." : folder, trust);
+}
+
+} // namespace
+
+result<configuration> read_config(std::string_view text, const std::string& name,
+                                  const std::string& folder, config_trust trust) {
+    return config_reading(name, folder, trust).run(text);
+}
+
+result<configuration> find_config(const std::optional<std::string>& explicit_file,
+                                  const std::string& folder,
+                                  const std::optional<std::string>& user_folder) {
+    if (explicit_file) return read_file(*explicit_file, config_trust::user);
+    configuration made;
+    std::optional<std::string> user_file;
+    std::error_code failed;
+    if (user_folder) {
+        const auto file = std::filesystem::path(*user_folder) / "heddle" / "heddle.toml";
+        if (std::filesystem::is_regular_file(file, failed)) user_file = file.string();
+    }
+    const auto project_file = file_above(folder);
+    const bool same =
+        project_file && user_file && std::filesystem::equivalent(*project_file, *user_file, failed);
+    if (project_file && !same) {
+        HEDDLE_TRY(made, read_file(*project_file, config_trust::project));
+    }
+    if (user_file) {
+        HEDDLE_TRY(configuration weaker, read_file(*user_file, config_trust::user));
+        lay_over(made, std::move(weaker));
+    }
+    return made;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,88 @@
+#include "config/configuration.hpp"
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+template <class Setting>
+void fill(std::optional<Setting>& stronger, std::optional<Setting>& weaker) {
+    if (!stronger) stronger = std::move(weaker);
+}
+template <class Item>
+void fill(std::vector<Item>& stronger, std::vector<Item>& weaker) {
+    if (stronger.empty()) stronger = std::move(weaker);
+}
+
+void lay_over(provider_config& stronger, provider_config& weaker) {
+    if (stronger.type.empty()) stronger.type = std::move(weaker.type);
+    // One place for a key: two layers that name different ones would otherwise both hold.
+    if (!stronger.api_key_env && !stronger.api_key_file && stronger.api_key_command.empty()) {
+        stronger.api_key_env = std::move(weaker.api_key_env);
+        stronger.api_key_file = std::move(weaker.api_key_file);
+        stronger.api_key_command = std::move(weaker.api_key_command);
+    }
+    fill(stronger.base_url, weaker.base_url);
+    fill(stronger.api_version, weaker.api_version);
+    fill(stronger.organization, weaker.organization);
+    fill(stronger.project, weaker.project);
+    fill(stronger.models, weaker.models);
+    fill(stronger.max_in_flight, weaker.max_in_flight);
+    fill(stronger.requests_per_minute, weaker.requests_per_minute);
+    fill(stronger.tokens_per_minute, weaker.tokens_per_minute);
+    fill(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
+    fill(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
+    fill(stronger.connect_timeout, weaker.connect_timeout);
+    fill(stronger.first_byte_timeout, weaker.first_byte_timeout);
+    fill(stronger.idle_timeout, weaker.idle_timeout);
+    fill(stronger.total_timeout, weaker.total_timeout);
+    fill(stronger.max_retries, weaker.max_retries);
+    fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
+}
+
+} // namespace
+
+const provider_config* configuration::provider(std::string_view name) const noexcept {
+    const auto found = std::find_if(providers.begin(), providers.end(),
+                                    [&](const provider_config& each) { return each.name == name; });
+    return found == providers.end() ? nullptr : &*found;
+}
+
+void lay_over(configuration& stronger, configuration weaker) {
+    for (std::string& file : weaker.files) stronger.files.push_back(std::move(file));
+    fill(stronger.model, weaker.model);
+    fill(stronger.concurrency, weaker.concurrency);
+    fill(stronger.prices, weaker.prices);
+    fill(stronger.tasks, weaker.tasks);
+    fill(stronger.aider, weaker.aider);
+    for (provider_config& each : weaker.providers) {
+        const auto same =
+            std::find_if(stronger.providers.begin(), stronger.providers.end(),
+                         [&](const provider_config& other) { return other.name == each.name; });
+        if (same == stronger.providers.end()) stronger.providers.push_back(std::move(each));
+        else lay_over(*same, each);
+    }
+    const auto add_missing = [](auto& into, auto& from) {
+        for (auto& each : from) {
+            const bool known = std::any_of(into.begin(), into.end(), [&](const auto& other) {
+                return other.name == each.name;
+            });
+            if (!known) into.push_back(std::move(each));
+        }
+    };
+    add_missing(stronger.aliases, weaker.aliases);
+    add_missing(stronger.routes, weaker.routes);
+    fill(stronger.cache.enabled, weaker.cache.enabled);
+    fill(stronger.cache.file, weaker.cache.file);
+    fill(stronger.cache.keep_for, weaker.cache.keep_for);
+    fill(stronger.cache.max_bytes, weaker.cache.max_bytes);
+    fill(stronger.http.http_proxy, weaker.http.http_proxy);
+    fill(stronger.http.https_proxy, weaker.http.https_proxy);
+    fill(stronger.http.no_proxy, weaker.http.no_proxy);
+    fill(stronger.http.ca_file, weaker.http.ca_file);
+    fill(stronger.http.ca_directory, weaker.http.ca_directory);
+    fill(stronger.http.max_connections, weaker.http.max_connections);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,168 @@
+// When a request may go to a service: one account and model.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/limits/flow_queue.hpp>
+#include <heddle/providers/limits/learned_pace.hpp>
+#include <heddle/providers/limits/limiter_options.hpp>
+#include <heddle/providers/limits/rate_bucket.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace heddle::providers::limits {
+
+/// What a request seems to need.
+struct call_size {
+    std::int64_t input_tokens = 0;
+    std::int64_t most_output_tokens = 0; ///< 0: not said
+};
+
+enum class call_end : std::uint8_t {
+    answered, ///< also with an error that says nothing about limits (a 400)
+    limited,  ///< 429
+    failed,   ///< a server's failure, a broken connection, a cancellation under way
+    not_sent  ///< everything that was reserved goes back
+};
+
+struct call_report {
+    call_end end = call_end::not_sent;
+    std::optional<std::chrono::milliseconds> retry_after; ///< limited only
+    const ports::token_usage* usage = nullptr;            ///< null: not said
+    const rate_limit_headers* limits = nullptr;           ///< null: not said
+};
+
+/// Live figures.
+struct limiter_counters {
+    std::size_t waiting = 0;
+    std::size_t in_flight = 0;
+    std::size_t window = 0;     ///< how many may be in flight
+    std::uint64_t admitted = 0; ///< since the beginning, as all below
+    std::uint64_t limited = 0;  ///< answered with 429
+    std::uint64_t refused = 0;  ///< could not have gone before their deadline
+    std::array<std::optional<std::int64_t>, measures> left; ///< by measure; empty: no limit known
+    std::optional<double> learned_per_second; ///< empty: no 429 has come yet
+    coro::clock::time_point cooldown_until;   ///< in the past: none
+};
+
+/// Decides which calls go, and when. Takes events and a time; knows no clock and no coroutine.
+///
+/// A call goes when nothing holds it back: no cooldown, a free place in flight (slow start, then
+/// additive increase; a 429 takes a part away, once for the calls that were under way together), the
+/// pace that earlier 429s taught, and each limit per minute that headers or the user have told, for
+/// which the call reserves what it seems to need; its answer settles that. Everybody else waits in a
+/// flow_queue. Complexity: O(1) for a call that does not wait. Threads: as any value.
+class limiter_fsm {
+public:
+    using time_point = coro::clock::time_point;
+    static constexpr std::uint32_t no_slot = std::numeric_limits<std::uint32_t>::max();
+
+    /// A call that may have to wait. The caller owns it and keeps it until it has gone or left.
+    class waiter : public queued_call {
+    public:
+        call_size size;
+        std::uint64_t flow = 0;
+        ports::call_priority priority = ports::call_priority::interactive;
+        bool again = false; ///< tried again: before the others of its flow
+        coro::deadline until;
+
+        /// Set by release(): it may go, or it cannot in time.
+        std::uint32_t slot = no_slot;
+        std::optional<time_point> refused_until; ///< when it might have gone
+
+    private:
+        friend class limiter_fsm;
+        waiter* next_refused_ = nullptr;
+    };
+
+    explicit limiter_fsm(limiter_options options, time_point now);
+
+    /// The short way: a slot when the call may go now and nobody waits before it, else no_slot.
+    [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
+
+    enum class arrival : std::uint8_t { admitted, queued, refused };
+    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline.
+    [[nodiscard]] arrival arrive(waiter& call, time_point now);
+    /// A waiting call gives up.
+    void leave(waiter& call) noexcept;
+    /// The next waiting call that may go, or is refused now. To be called until it gives null after
+    /// each event and at wake_at().
+    [[nodiscard]] waiter* release(time_point now);
+    /// When release() has something to do if nothing else happens; max(): not by time.
+    [[nodiscard]] time_point wake_at() const noexcept { return wake_at_; }
+
+    /// An admitted call has ended. Frees its slot.
+    void settle(std::uint32_t slot, const call_report& report, time_point now);
+
+    [[nodiscard]] limiter_counters counters(time_point now) const;
+    /// False: release() would give null and wake_at() stays as it is.
+    [[nodiscard]] bool has_work() const noexcept { return refused_ != nullptr || !queue_.empty(); }
+    [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
+
+private:
+    struct record {
+        std::uint64_t number = 0; // of all admitted calls, from 1
+        time_point sent{};
+        std::uint32_t epoch = 0;
+        std::uint32_t next_free = no_slot;
+        std::int64_t guessed_input = 0; // as it was given
+        double input = 0;               // reserved
+        double output = 0;
+        std::array<double, measures> marks{};
+        std::uint8_t marked = 0; // bits by measure
+        bool used = false;
+    };
+    using amounts = std::array<double, measures>;
+
+    [[nodiscard]] amounts amounts_for(const call_size& size) const noexcept;
+    void refill(time_point now) noexcept;
+    /// When the amounts fit; now: at once; max(): when another call has ended.
+    [[nodiscard]] time_point fits_at(const amounts& wanted, time_point now) noexcept;
+    [[nodiscard]] std::uint32_t admit(const call_size& size, const amounts& wanted, time_point now);
+    [[nodiscard]] time_point earliest(const waiter& call, time_point now) const noexcept;
+    [[nodiscard]] std::uint32_t free_slot();
+    void refuse_late();
+
+    void take_limited(const record& ended, const call_report& report, time_point now);
+    void grow_window() noexcept;
+    void shrink_window() noexcept;
+    void settle_tokens(const record& ended, const call_report& report) noexcept;
+    void learn_sizes(const record& ended, double input, double output) noexcept;
+    void observe(const record& ended, const rate_limit_headers& seen, time_point now) noexcept;
+
+    limiter_options options_;
+    std::array<rate_bucket, measures> buckets_;
+    learned_pace pace_;
+    flow_queue queue_;
+    waiter* refused_ = nullptr;
+    std::vector<record> records_;
+    std::uint32_t first_free_ = no_slot;
+    std::size_t in_flight_ = 0;
+    double reserved_input_ = 0;
+    double reserved_output_ = 0;
+
+    double window_;
+    double plateau_; // what was in flight when a full window met a 429; infinite before
+    bool window_held_back_ = false;
+    bool pace_held_back_ = false;
+    careful_growth window_growth_;
+    std::uint32_t epoch_ = 0; // counts 429s that had consequences
+    unsigned epochs_without_success_ = 0;
+
+    double input_scale_ = 1;      // tokens for each guessed one
+    double output_average_ = 512; // tokens
+    time_point cooldown_until_{};
+    time_point wake_at_ = time_point::max();
+    std::uint64_t admitted_count_ = 0;
+    std::uint64_t limited_count_ = 0;
+    std::uint64_t refused_count_ = 0;
+};
+
+} // namespace heddle::providers::limits

@@ -1,0 +1,92 @@
+// The limiter of an account, in front of its providers.
+#pragma once
+
+#include <heddle/base/secret.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/providers/common/call_gate.hpp>
+#include <heddle/providers/limits/limiter_fsm.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::providers {
+
+/// What a user knows of the limits of some models.
+struct model_limits {
+    std::string prefix; ///< of the model's name; the longest that fits counts
+    limits::known_limits per_minute;
+};
+
+struct limiter_settings {
+    limits::limiter_options options; ///< of models that no prefix fits
+    std::vector<model_limits> models;
+};
+
+/// A call_gate with one limiter_fsm for each model of an account. Waiting calls park in a
+/// coro::wait_point; one timer for each model wakes those whose time has come.
+/// Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as soon as
+/// it is certain that the call cannot go before its deadline. Threads: the shard's only.
+class limiter_gate final : public call_gate {
+public:
+    /// `loop` outlives it.
+    explicit limiter_gate(coro::event_loop& loop, limiter_settings settings = {});
+    ~limiter_gate() override;
+    limiter_gate(const limiter_gate&) = delete;
+    limiter_gate& operator=(const limiter_gate&) = delete;
+
+    [[nodiscard]] call_permit try_acquire(const call_demand& demand) override;
+    [[nodiscard]] coro::task<result<call_permit>> acquire(call_demand demand,
+                                                          coro::call_context context) override;
+
+    /// Live figures by model, sorted by name.
+    [[nodiscard]] std::vector<std::pair<std::string, limits::limiter_counters>> counters() const;
+
+private:
+    class lane;
+
+    void answering(const call_ticket&) noexcept override {}
+    void end(const call_ticket& ticket, const call_outcome& outcome) noexcept override;
+    [[nodiscard]] lane& lane_of(std::string_view model);
+    [[nodiscard]] call_permit permit_for(lane& in, std::uint32_t slot) noexcept;
+
+    coro::event_loop& loop_;
+    limiter_settings settings_;
+    std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
+    lane* last_ = nullptr; // most programs use one model
+};
+
+/// The limiters of a shard: one for each account, which is an origin and a key, so that providers
+/// that share an account share its limits. Keys are kept as hashes only. Threads: the shard's only.
+class limiter_set {
+public:
+    explicit limiter_set(coro::event_loop& loop) : loop_(loop) {}
+
+    /// The gate of an account; made with `settings` when it is new.
+    [[nodiscard]] std::shared_ptr<limiter_gate> gate_for(std::string_view origin, const secret& key,
+                                                         const limiter_settings& settings);
+    /// Visits all of them with their origins.
+    void for_each(
+        const std::function<void(std::string_view origin, const limiter_gate& gate)>& visit) const;
+
+private:
+    struct account {
+        std::string origin;
+        std::size_t key = 0;
+        friend auto operator<=>(const account&, const account&) = default;
+    };
+
+    coro::event_loop& loop_;
+    std::map<account, std::shared_ptr<limiter_gate>> gates_;
+};
+
+/// Settings for an origin ("http://127.0.0.1:8080"): a server on this machine has no account whose
+/// limits one would have to feel for, so its calls begin without a window. 429s still teach.
+[[nodiscard]] limiter_settings limiter_settings_for(std::string_view origin);
+
+} // namespace heddle::providers

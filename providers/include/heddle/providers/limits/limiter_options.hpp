@@ -1,0 +1,41 @@
+// What is known of an account's limits beforehand, and how a limiter behaves.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace heddle::providers::limits {
+
+/// What a service counts. `tokens` is input and output together.
+enum class measure : std::uint8_t { requests, tokens, input_tokens, output_tokens };
+inline constexpr std::size_t measures = 4;
+
+/// Limits per minute that the user knows, by measure. What the service says in its headers goes
+/// before them only where it is less.
+using known_limits = std::array<std::optional<std::int64_t>, measures>;
+
+struct limiter_options {
+    known_limits per_minute;
+    /// In flight at first. Doubles with each round of answers until the first 429.
+    unsigned first_in_flight = 32;
+    unsigned most_in_flight = 16'384;
+    double decrease = 0.75; ///< of what may be in flight, at a 429
+    /// How much of a known limit may go at once after a pause; the rest is spread evenly.
+    std::chrono::milliseconds burst{10'000};
+    /// The part of a limit that is left untouched, for what is counted differently over there.
+    double reserve = 0.05;
+    /// After a 429 that names no time; doubles while nothing gets through.
+    std::chrono::milliseconds first_cooldown{500};
+    std::chrono::milliseconds longest_cooldown{30'000};
+    /// What a service may ask for at most; a longer Retry-After is taken as this.
+    std::chrono::milliseconds longest_asked_cooldown{86'400'000};
+    /// After a cooldown the calls per second rise from a fifth to what was learned.
+    std::chrono::milliseconds ramp{2'000};
+    /// While interactive calls wait as well, one in so many that go is a batch call.
+    unsigned batch_share = 8;
+};
+
+} // namespace heddle::providers::limits

@@ -1,0 +1,48 @@
+// Ollama's /api/chat.
+#pragma once
+
+#include <heddle/base/log.hpp>
+#include <heddle/base/secret.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/ports/http_port.hpp>
+#include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/common/http_chat_provider.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle::providers {
+
+namespace ollama {
+
+inline constexpr std::string_view default_base_url = "http://127.0.0.1:11434";
+
+struct options : call_options {
+    std::string name = "ollama"; ///< what users write before the colon; errors begin with it
+    /// As the others', or "host[:port]" as OLLAMA_HOST has it: http, and port 11434 if it is left
+    /// out.
+    std::string base_url{default_base_url};
+    secret api_key; ///< sent as a bearer token; a server of one's own needs none
+};
+
+} // namespace ollama
+
+/// The codec alone: name, base URL and key in `options` are used.
+/// Extra parameters become `options` (num_ctx, top_k…), but for keep_alive and its like. Reasoning
+/// can be switched on and off, or given an effort; a budget of tokens only switches it on. What the
+/// service cannot take is an error: a tool that must be called, parallel_tool_calls switched off.
+/// Source: docs.ollama.com/api.
+/// Errors: llm_errc::configuration for a base URL that cannot be used.
+[[nodiscard]] result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options);
+
+/// Makes a provider over `http`. Does not connect.
+/// `http`, `loop` and `log` outlive it.
+/// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
+/// into a header, and a missing key for ollama.com. No error shows the key.
+/// Threads: the result belongs to the shard of `loop`.
+[[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_ollama_provider(
+    ports::http_port& http, ollama::options options, coro::event_loop& loop, log_port& log);
+
+} // namespace heddle::providers

@@ -1,0 +1,224 @@
+#include "anthropic/wire.hpp"
+#include "common/service_address.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace heddle::providers::anthropic {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+/// Reads two digits, or `count`. False when there are fewer.
+bool take_digits(std::string_view& text, std::size_t count, int& value) {
+    if (text.size() < count) return false;
+    value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    text.remove_prefix(count);
+    return true;
+}
+
+bool take_one_of(std::string_view& text, std::string_view characters) {
+    if (text.empty() || characters.find(text.front()) == std::string_view::npos) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+/// A time as RFC 3339 writes it: 2026-11-21T05:00:12Z, with a fraction and an offset if need be.
+std::optional<system_clock::time_point> parse_time(std::string_view text) {
+    using namespace std::chrono;
+    int year_number = 0;
+    int month_number = 0;
+    int day_number = 0;
+    int hour = 0;
+    int minute = 0;
+    int second = 0;
+    const bool whole = take_digits(text, 4, year_number) && take_one_of(text, "-") &&
+                       take_digits(text, 2, month_number) && take_one_of(text, "-") &&
+                       take_digits(text, 2, day_number) && take_one_of(text, "Tt ") &&
+                       take_digits(text, 2, hour) && take_one_of(text, ":") &&
+                       take_digits(text, 2, minute) && take_one_of(text, ":") &&
+                       take_digits(text, 2, second);
+    if (!whole || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+    const auto date =
+        year(year_number) / static_cast<unsigned>(month_number) / static_cast<unsigned>(day_number);
+    if (!date.ok()) return std::nullopt;
+    if (take_one_of(text, ".")) {
+        while (take_one_of(text, "0123456789")) {} // what is less than a second does not matter
+    }
+    minutes offset(0);
+    if (!take_one_of(text, "Zz")) {
+        const bool behind = text.starts_with('-');
+        int hours_off = 0;
+        int minutes_off = 0;
+        if (!take_one_of(text, "+-") || !take_digits(text, 2, hours_off) ||
+            !take_one_of(text, ":") || !take_digits(text, 2, minutes_off)) {
+            return std::nullopt;
+        }
+        offset = hours(hours_off) + minutes(minutes_off);
+        if (behind) offset = -offset;
+    }
+    if (!text.empty()) return std::nullopt;
+    return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
+}
+
+std::optional<milliseconds> time_until(std::string_view text, system_clock::time_point wall_now) {
+    const auto at = parse_time(text);
+    if (!at) return std::nullopt;
+    constexpr milliseconds longest = std::chrono::hours(24 * 31);
+    return std::clamp(std::chrono::ceil<milliseconds>(*at - wall_now), milliseconds(0), longest);
+}
+
+/// Where the three headers about one limit go.
+struct limit_fields {
+    std::string_view what;
+    std::optional<std::int64_t> rate_limit_headers::*limit;
+    std::optional<std::int64_t> rate_limit_headers::*remaining;
+    std::optional<milliseconds> rate_limit_headers::*reset;
+};
+
+constexpr std::array<limit_fields, 4> all_limits = {{
+    {"requests", &rate_limit_headers::requests_limit, &rate_limit_headers::requests_remaining,
+     &rate_limit_headers::requests_reset},
+    {"tokens", &rate_limit_headers::tokens_limit, &rate_limit_headers::tokens_remaining,
+     &rate_limit_headers::tokens_reset},
+    {"input-tokens", &rate_limit_headers::input_tokens_limit,
+     &rate_limit_headers::input_tokens_remaining, &rate_limit_headers::input_tokens_reset},
+    {"output-tokens", &rate_limit_headers::output_tokens_limit,
+     &rate_limit_headers::output_tokens_remaining, &rate_limit_headers::output_tokens_reset},
+}};
+
+class codec final : public chat_codec {
+public:
+    explicit codec(codec_options options)
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
+          ping_headers_(make_headers()), headers_(ping_headers_), target_(path("/messages")) {
+        headers_.push_back({"content-type", "application/json", false});
+    }
+
+    std::string_view provider_name() const noexcept override { return options_.name; }
+
+    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+        HEDDLE_TRY(std::string body, encode_body(request, options_, mode, known_json_));
+        return encoded_request{"POST", target_, headers_, std::move(body)};
+    }
+    result<ports::chat_response> decode(const ports::http_response& answer,
+                                        system_clock::time_point wall_now) override {
+        return read_answer(reader_, answer, wall_now);
+    }
+    bool is_stream(const ports::http_response& head) const noexcept override {
+        return is_success_of_type(head, "text/event-stream");
+    }
+    std::unique_ptr<chat_stream_reader> open_stream() override { return make_stream(reader_); }
+
+    rate_limit_headers read_limits(const ports::http_response& head,
+                                   system_clock::time_point wall_now) const override {
+        return anthropic::read_limits(head, wall_now);
+    }
+    bool caches_prompts() const noexcept override { return true; }
+
+    encoded_request encode_ping() const override {
+        return {"GET", path("/models?limit=1000"), ping_headers_, {}};
+    }
+    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+                                                 system_clock::time_point wall_now) override {
+        return read_models(reader_, answer, wall_now);
+    }
+
+private:
+    /// The official clients take a base URL without the version; one with it is meant alike.
+    std::string path(std::string_view end) const {
+        std::string made = options_.prefix;
+        if (!made.ends_with("/v1")) made += "/v1";
+        return made += end;
+    }
+
+    std::vector<ports::http_header> make_headers() const {
+        const bool old = options_.version == api_version::v2023_06_01;
+        std::vector<ports::http_header> made;
+        made.push_back({"accept", "application/json", false});
+        made.push_back({"anthropic-version", old ? "2023-06-01" : "2026-10-21", false});
+        if (options_.api_key.empty()) return made;
+        const std::string key(options_.api_key.reveal());
+        if (old) made.push_back({"x-api-key", key, true});
+        else made.push_back({"authorization", "Bearer " + key, true});
+        return made;
+    }
+
+    codec_options options_;
+    json_reader reader_;
+    json_memo known_json_;
+    std::vector<ports::http_header> ping_headers_;
+    std::vector<ports::http_header> headers_;
+    std::string target_;
+};
+
+} // namespace
+
+rate_limit_headers read_limits(const ports::http_response& head,
+                               system_clock::time_point wall_now) {
+    rate_limit_headers read;
+    for (const auto& [name, value] : head.headers) {
+        constexpr std::string_view prefix = "anthropic-ratelimit-";
+        if (!name.starts_with(prefix)) continue;
+        const std::string_view rest = std::string_view(name).substr(prefix.size());
+        const std::size_t dash = rest.rfind('-');
+        if (dash == std::string_view::npos) continue;
+        for (const limit_fields& fields : all_limits) {
+            if (fields.what != rest.substr(0, dash)) continue;
+            const std::string_view kind = rest.substr(dash + 1);
+            if (kind == "limit") read.*fields.limit = parse_count(value);
+            else if (kind == "remaining") read.*fields.remaining = parse_count(value);
+            else if (kind == "reset") read.*fields.reset = time_until(value, wall_now);
+        }
+    }
+    return read;
+}
+
+} // namespace heddle::providers::anthropic
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(anthropic::options& options, const base_url& url) {
+    anthropic::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    chosen.version = options.version;
+    chosen.default_max_tokens = options.default_max_tokens;
+    return std::make_unique<anthropic::codec>(std::move(chosen));
+}
+
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options options) {
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(ports::http_port& http,
+                                                                    anthropic::options options,
+                                                                    coro::event_loop&,
+                                                                    log_port& log) {
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "api.anthropic.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set ANTHROPIC_API_KEY, or use another base URL or the scripted model");
+    }
+    if (options.retry_count_header.empty()) {
+        options.retry_count_header = "x-stainless-retry-count"; // as the official clients say it
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,137 @@
+#include "anthropic/wire.hpp"
+
+#include <utility>
+
+namespace heddle::providers::anthropic {
+
+namespace {
+
+using ports::chat_response;
+using ports::finish_reason;
+
+finish_reason read_stop(std::string_view reason) noexcept {
+    if (reason == "end_turn" || reason == "stop_sequence") return finish_reason::stop;
+    if (reason == "max_tokens" || reason == "model_context_window_exceeded") {
+        return finish_reason::length;
+    }
+    if (reason == "tool_use") return finish_reason::tool_calls;
+    if (reason == "refusal") return finish_reason::refusal;
+    if (reason == "content_filter") return finish_reason::content_filter; // services alike
+    return finish_reason::other; // pause_turn: the assistant's turn goes back as it is
+}
+
+void take_count(const json::object& counts, std::string_view name, std::int64_t& into) {
+    const json::value* found = member(counts, name);
+    if (!found || found->is_null()) return;
+    into = std::max<std::int64_t>(0, count_member(counts, name));
+}
+
+result<void> read_block(const json_reader& reader, const json::object& block,
+                        chat_response& response) {
+    const std::string_view type = text_member(block, "type");
+    if (type == "text") {
+        response.text += text_member(block, "text");
+    } else if (type == "thinking") {
+        response.reasoning.push_back({std::string(text_member(block, "thinking")),
+                                      std::string(text_member(block, "signature")),
+                                      {}});
+    } else if (type == "redacted_thinking") {
+        response.reasoning.push_back({{}, {}, std::string(text_member(block, "data"))});
+    } else if (type == "tool_use") {
+        if (response.tool_calls.size() >= reader.options().max_tool_calls) {
+            return reader.protocol_error("the answer holds too many tool calls");
+        }
+        ports::tool_call& call = response.tool_calls.emplace_back();
+        call.id = text_member(block, "id");
+        call.name = text_member(block, "name");
+        if (const json::value* input = member(block, "input")) {
+            call.arguments_json = json::serialize(*input);
+        }
+    }
+    return {};
+}
+
+std::string_view request_id_of(const ports::http_response& answer) {
+    return answer.header("request-id").value_or("");
+}
+
+} // namespace
+
+void raw_usage::take(const json::object& counts) {
+    seen = true;
+    take_count(counts, "input_tokens", input);
+    take_count(counts, "cache_read_input_tokens", cache_read);
+    take_count(counts, "cache_creation_input_tokens", cache_written);
+    take_count(counts, "output_tokens", output);
+}
+
+std::optional<ports::token_usage> raw_usage::total() const {
+    if (!seen) return std::nullopt;
+    ports::token_usage usage;
+    usage.input = input + cache_read + cache_written; // the service counts them apart
+    usage.output = output;
+    usage.cached = cache_read;
+    usage.cache_written = cache_written;
+    return usage;
+}
+
+void take_stop(chat_response& response, std::string_view reason, const json::object* details) {
+    response.finish = read_stop(reason);
+    if (response.finish != finish_reason::refusal) return;
+    if (details) response.refusal = text_member(*details, "explanation");
+    if (!response.refusal.empty()) return;
+    response.refusal = "the model refused to answer";
+    const std::string_view category = details ? text_member(*details, "category") : "";
+    if (!category.empty()) response.refusal += " (" + std::string(category) + ")";
+}
+
+bool read_failure(const json::object& root, service_failure& failure) {
+    const json::object* said = object_member(root, "error");
+    if (!said) return false;
+    failure.type = text_member(*said, "type");
+    failure.message = text_member(*said, "message");
+    if (failure.request_id.empty()) failure.request_id = text_member(root, "request_id");
+    // An empty account is told as a wrong request.
+    if (failure.type == "billing_error" ||
+        failure.message.find("credit balance is too low") != std::string_view::npos) {
+        failure.kind = ports::llm_errc::quota;
+    }
+    return true;
+}
+
+result<chat_response> read_answer(json_reader& reader, const ports::http_response& answer,
+                                  std::chrono::system_clock::time_point wall_now) {
+    HEDDLE_TRY(const json::value tree,
+               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
+    const json::object& root = tree.get_object();
+    const json::array* content = array_member(root, "content");
+    if (!content) return reader.protocol_error("the answer holds no content");
+    chat_response response;
+    response.id = text_member(root, "id");
+    response.model = text_member(root, "model");
+    for (const json::value& one : *content) {
+        const json::object* block = one.if_object();
+        if (!block) return reader.protocol_error("a part of the answer is not an object");
+        HEDDLE_CHECK(read_block(reader, *block, response));
+    }
+    HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
+    name_calls(response.tool_calls, response.id); // services alike may leave ids out
+    take_stop(response, text_member(root, "stop_reason"), object_member(root, "stop_details"));
+    if (const json::object* counts = object_member(root, "usage")) {
+        raw_usage usage;
+        usage.take(*counts);
+        response.usage = usage.total();
+    }
+    drop_refused(response);
+    return response;
+}
+
+result<std::vector<std::string>> read_models(json_reader& reader,
+                                             const ports::http_response& answer,
+                                             std::chrono::system_clock::time_point wall_now) {
+    HEDDLE_TRY(const json::value tree,
+               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
+    return read_names(reader, tree.get_object(), "data", "id");
+}
+
+} // namespace heddle::providers::anthropic

@@ -1,0 +1,66 @@
+// The parts of the codec of Anthropic's Messages API.
+#pragma once
+
+#include <heddle/providers/anthropic/provider.hpp>
+#include <heddle/providers/common/json_text.hpp>
+
+#include "common/answer_parts.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers::anthropic {
+
+/// What the codec needs of the settings.
+struct codec_options {
+    std::string name;
+    std::string prefix; ///< of the base URL's path
+    secret api_key;
+    api_version version = api_version::v2026_10_21;
+    std::int64_t default_max_tokens = 8192;
+};
+
+/// The body of a request. Errors: llm_errc::invalid_request. Pure.
+[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
+                                              const codec_options& options, answer_mode mode,
+                                              json_memo& known);
+
+/// The counts as the service gives them: a stream corrects them as it goes on.
+struct raw_usage {
+    std::int64_t input = 0;
+    std::int64_t cache_read = 0;
+    std::int64_t cache_written = 0;
+    std::int64_t output = 0;
+    bool seen = false;
+
+    void take(const json::object& counts);
+    [[nodiscard]] std::optional<ports::token_usage> total() const;
+};
+
+/// Sets what the stop reason means, and the refusal if it is one.
+void take_stop(ports::chat_response& response, std::string_view reason,
+               const json::object* details);
+
+/// Reads {"type":"error","error":{…},"request_id":…}. The views point into `root`. False when it has
+/// no such shape.
+[[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
+
+[[nodiscard]] result<ports::chat_response> read_answer(
+    json_reader& reader, const ports::http_response& answer,
+    std::chrono::system_clock::time_point wall_now);
+
+[[nodiscard]] result<std::vector<std::string>> read_models(
+    json_reader& reader, const ports::http_response& answer,
+    std::chrono::system_clock::time_point wall_now);
+
+/// `reader` outlives it.
+[[nodiscard]] std::unique_ptr<chat_stream_reader> make_stream(json_reader& reader);
+
+[[nodiscard]] rate_limit_headers read_limits(const ports::http_response& head,
+                                             std::chrono::system_clock::time_point wall_now);
+
+} // namespace heddle::providers::anthropic

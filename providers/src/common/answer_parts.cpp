@@ -1,0 +1,128 @@
+#include "common/answer_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace heddle::providers {
+
+namespace {
+
+constexpr std::string_view own_call_prefix = "heddle_call_";
+
+error not_in_shape(json_reader& reader, std::string_view body) {
+    const std::string_view title = html_title(body);
+    if (!title.empty()) return reader.protocol_error("the answer is not JSON but HTML", title);
+    return reader.protocol_error("the answer is not a JSON object", body);
+}
+
+} // namespace
+
+error read_error(json_reader& reader, const ports::http_response& answer,
+                 std::chrono::system_clock::time_point wall_now, failure_reader read,
+                 std::string_view request_id) {
+    service_failure failure;
+    failure.status = answer.status;
+    failure.request_id = request_id;
+    failure.advice = advice_of(answer, wall_now);
+    const auto tree = reader.parse(answer.body);
+    const json::object* root = tree ? tree->if_object() : nullptr;
+    if (!root || !read(*root, failure)) {
+        const std::string_view title = html_title(answer.body);
+        failure.message = title.empty() ? std::string_view(answer.body) : title;
+    }
+    return reader.service_error(failure);
+}
+
+result<json::value> read_object(json_reader& reader, const ports::http_response& answer,
+                                std::chrono::system_clock::time_point wall_now, failure_reader read,
+                                std::string_view request_id) {
+    if (answer.status < 200 || answer.status >= 300) {
+        return read_error(reader, answer, wall_now, read, request_id);
+    }
+    auto parsed = reader.parse(answer.body);
+    if (!parsed) {
+        if (!html_title(answer.body).empty()) return not_in_shape(reader, answer.body);
+        return std::move(parsed).error();
+    }
+    json::value tree = *std::move(parsed);
+    const json::object* root = tree.if_object();
+    if (!root) return not_in_shape(reader, answer.body);
+    const json::value* failed = member(*root, "error");
+    if (!failed || failed->is_null()) return tree;
+    service_failure failure;
+    failure.request_id = request_id;
+    failure.advice = advice_of(answer, wall_now);
+    failure.advice.should_retry.reset(); // it speaks of the status, which was no error
+    if (!read(*root, failure)) return reader.protocol_error("the answer is an error", answer.body);
+    return reader.service_error(failure);
+}
+
+result<json::value> read_event(json_reader& reader, std::string_view data) {
+    HEDDLE_TRY(json::value tree, reader.parse(data));
+    if (tree.is_object()) return tree;
+    return reader.protocol_error("an event of the stream is not an object", data);
+}
+
+result<std::vector<std::string>> read_names(json_reader& reader, const json::object& root,
+                                            std::string_view list, std::string_view name,
+                                            std::string_view prefix) {
+    const json::array* entries = array_member(root, list);
+    if (!entries) return reader.protocol_error("the answer holds no list of models");
+    std::vector<std::string> names;
+    names.reserve(entries->size());
+    for (const json::value& entry : *entries) {
+        const json::object* object = entry.if_object();
+        std::string_view found = object ? text_member(*object, name) : std::string_view();
+        if (found.starts_with(prefix)) found.remove_prefix(prefix.size());
+        if (!found.empty()) names.emplace_back(found);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark) {
+    std::uint64_t hash = 14695981039346656037U; // FNV-1a
+    for (const char c : answer_mark) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    }
+    std::array<char, 16> digits{};
+    const char* const end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
+    std::size_t number = 0;
+    for (ports::tool_call& call : calls) {
+        ++number;
+        if (!call.id.empty()) continue;
+        call.id = own_call_prefix;
+        call.id.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        call.id += '_' + std::to_string(number);
+    }
+}
+
+bool is_own_call_id(std::string_view id) noexcept { return id.starts_with(own_call_prefix); }
+
+void drop_refused(ports::chat_response& response) {
+    if (response.refusal.empty()) return;
+    response.text.clear();
+    response.tool_calls.clear();
+}
+
+bool is_true(const json::object& object, std::string_view name) {
+    const json::value* found = object.if_contains(name);
+    return found && found->is_bool() && found->get_bool();
+}
+
+bool is_success_of_type(const ports::http_response& head, std::string_view content_type) noexcept {
+    return head.status >= 200 && head.status < 300 &&
+           head.header("content-type").value_or("").starts_with(content_type);
+}
+
+std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
+    std::int64_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, ec] = std::from_chars(text.data(), end, count);
+    if (ec != std::errc{} || stop != end || count < 0) return std::nullopt;
+    return count;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,66 @@
+// What the decoders of answers have in common, whatever the service.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/ports/http_port.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include "common/json_reader.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers {
+
+/// Fills `failure` out of an object that says what went wrong; the views point into it. False when
+/// the object has not the service's shape of an error.
+using failure_reader = bool (*)(const json::object& root, service_failure& failure);
+
+/// The error that an answer stands for whose status is not 2xx. `request_id` is of its headers.
+[[nodiscard]] error read_error(json_reader& reader, const ports::http_response& answer,
+                               std::chrono::system_clock::time_point wall_now, failure_reader read,
+                               std::string_view request_id = {});
+
+/// The tree of an answer, an object. Errors: read_error for another status than 2xx; what is not
+/// JSON or not an object; an error sent with a status of success.
+[[nodiscard]] result<json::value> read_object(json_reader& reader,
+                                              const ports::http_response& answer,
+                                              std::chrono::system_clock::time_point wall_now,
+                                              failure_reader read,
+                                              std::string_view request_id = {});
+
+/// The tree of one event of a stream, an object.
+[[nodiscard]] result<json::value> read_event(json_reader& reader, std::string_view data);
+
+/// The texts under `name` in the objects of the list `list` in the answer, sorted; `prefix` is cut
+/// off them.
+[[nodiscard]] result<std::vector<std::string>> read_names(json_reader& reader,
+                                                          const json::object& root,
+                                                          std::string_view list,
+                                                          std::string_view name,
+                                                          std::string_view prefix = {});
+
+/// Gives ids of our own to calls without one, which some models make: results have to find their
+/// call, and other services insist on ids. `answer_mark` is a text that only this answer has.
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark);
+/// True for an id that name_calls made, which its service has never heard of.
+[[nodiscard]] bool is_own_call_id(std::string_view id) noexcept;
+
+/// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.
+void drop_refused(ports::chat_response& response);
+
+/// False unless the member is `true`.
+[[nodiscard]] bool is_true(const json::object& object, std::string_view name);
+
+/// True if the answer is a success of this content type.
+[[nodiscard]] bool is_success_of_type(const ports::http_response& head,
+                                      std::string_view content_type) noexcept;
+
+/// A whole number, not negative, and nothing else.
+[[nodiscard]] std::optional<std::int64_t> parse_count(std::string_view text) noexcept;
+
+} // namespace heddle::providers

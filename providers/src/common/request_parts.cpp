@@ -1,0 +1,84 @@
+#include "common/request_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::providers {
+
+error invalid_request(std::string message) {
+    return error(ports::make_error_code(ports::llm_errc::invalid_request), std::move(message))
+        .with_retryable(false);
+}
+
+bool is_among(std::string_view name, std::initializer_list<std::string_view> names) noexcept {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+result<void> write_finite(json_writer& out, std::string_view key, std::string_view shown,
+                          std::optional<double> value) {
+    if (!value) return {};
+    if (!std::isfinite(*value)) {
+        return invalid_request(std::string(shown) + " is not a finite number");
+    }
+    out.key(key).number(*value);
+    return {};
+}
+
+result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
+    const std::string name = replace_invalid_utf8(parameter.name);
+    if (own) {
+        return invalid_request("the extra parameter '" + name + "' has a setting of its own");
+    }
+    if (check_json(parameter.value_json) != json_kind::none && is_utf8(parameter.value_json)) {
+        return {};
+    }
+    return invalid_request("the extra parameter '" + name + "' is not JSON");
+}
+
+result<std::string_view> arguments_of(const ports::tool_call& call) {
+    if (call.arguments_json.empty()) return std::string_view("{}");
+    if (check_json(call.arguments_json) == json_kind::object && is_utf8(call.arguments_json)) {
+        return std::string_view(call.arguments_json);
+    }
+    return invalid_request("the arguments of a call of tool '" + replace_invalid_utf8(call.name) +
+                           "' are not a JSON object");
+}
+
+result<void> check_parameters(const ports::tool_spec& tool, json_memo& known) {
+    if (tool.parameters_json.empty() || known.is_object(tool.parameters_json)) return {};
+    return invalid_request("the parameters of tool '" + replace_invalid_utf8(tool.name) +
+                           "' are not a JSON object");
+}
+
+std::size_t expected_size(const ports::chat_request& request) noexcept {
+    std::size_t size = 512 + request.model.size() + request.format.schema_json.size();
+    for (const ports::chat_message& message : request.messages) {
+        size += 96 + message.text.size() + message.text.size() / 16;
+        for (const auto& call : message.tool_calls) size += 128 + call.arguments_json.size();
+        for (const auto& part : message.reasoning) {
+            size += 64 + part.text.size() + part.signature.size() + part.opaque.size();
+        }
+    }
+    for (const auto& tool : request.tools) {
+        size += 128 + tool.description.size() + tool.parameters_json.size();
+    }
+    return size;
+}
+
+void append_path_segment(std::string& out, std::string_view segment) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    for (const char c : segment) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+        if (plain) {
+            out += c;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        out += '%';
+        out += digits[byte >> 4U];
+        out += digits[byte & 0xFU];
+    }
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,140 @@
+#include "common/request_parts.hpp"
+#include "common/service_address.hpp"
+#include "gemini/wire.hpp"
+
+#include <utility>
+
+namespace heddle::providers::gemini {
+
+namespace {
+
+using std::chrono::system_clock;
+
+class codec final : public chat_codec {
+public:
+    explicit codec(codec_options options)
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
+          base_(make_base()) {
+        // As the official client sends them.
+        headers_.push_back({"accept", "*/*", false});
+        if (!options_.api_key.empty()) {
+            headers_.push_back({"x-goog-api-key", std::string(options_.api_key.reveal()), true});
+        }
+        ping_headers_ = headers_;
+        headers_.push_back({"content-type", "application/json", false});
+    }
+
+    std::string_view provider_name() const noexcept override { return options_.name; }
+
+    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+        if (request.model.empty()) return invalid_request("the request names no model");
+        HEDDLE_TRY(std::string body, encode_body(request, known_json_, reader_));
+        return encoded_request{"POST", target(request.model, mode), headers_, std::move(body)};
+    }
+
+    result<ports::chat_response> decode(const ports::http_response& answer,
+                                        system_clock::time_point wall_now) override {
+        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        collector collected(reader_);
+        std::string text;
+        HEDDLE_CHECK(collected.take(tree.get_object(), text));
+        // A whole answer without a reason has ended all the same; one without a candidate has not.
+        const json::array* candidates = array_member(tree.get_object(), "candidates");
+        if (!collected.is_whole() && (!candidates || candidates->empty())) {
+            return reader_.protocol_error("the answer holds no candidates");
+        }
+        return collected.finish();
+    }
+
+    bool is_stream(const ports::http_response& head) const noexcept override {
+        return is_success_of_type(head, "text/event-stream");
+    }
+    std::unique_ptr<chat_stream_reader> open_stream() override { return make_stream(reader_); }
+
+    /// The service says nothing about limits in its headers.
+    rate_limit_headers read_limits(const ports::http_response&,
+                                   system_clock::time_point) const override {
+        return {};
+    }
+    bool caches_prompts() const noexcept override { return true; }
+
+    encoded_request encode_ping() const override {
+        return {"GET", base_ + "models?pageSize=1000", ping_headers_, {}};
+    }
+    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+                                                 system_clock::time_point wall_now) override {
+        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        return read_names(reader_, tree.get_object(), "models", "name", "models/");
+    }
+
+private:
+    /// The official clients take a base URL without the version; one that ends in a version keeps
+    /// its own.
+    std::string make_base() const {
+        const std::string& prefix = options_.prefix;
+        if (prefix.ends_with("/v1") || prefix.ends_with("/v1beta")) return prefix + "/";
+        return prefix + (options_.version == api_version::v1 ? "/v1/" : "/v1beta/");
+    }
+
+    /// "gemini-2.5-flash" stands for "models/gemini-2.5-flash"; "tunedModels/x" for itself.
+    std::string target(std::string_view model, answer_mode mode) const {
+        std::string made = base_;
+        std::string_view kind = "models/";
+        for (const std::string_view known : {"models/", "tunedModels/"}) {
+            if (!model.starts_with(known)) continue;
+            kind = known;
+            model.remove_prefix(known.size());
+            break;
+        }
+        made += kind;
+        append_path_segment(made, model);
+        made += mode == answer_mode::stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
+        return made;
+    }
+
+    codec_options options_;
+    json_reader reader_;
+    json_memo known_json_;
+    std::string base_;
+    std::vector<ports::http_header> headers_;
+    std::vector<ports::http_header> ping_headers_;
+};
+
+} // namespace
+
+} // namespace heddle::providers::gemini
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(gemini::options& options, const base_url& url) {
+    gemini::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    chosen.version = options.version;
+    return std::make_unique<gemini::codec>(std::move(chosen));
+}
+
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_gemini_codec(gemini::options options) {
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_gemini_provider(ports::http_port& http,
+                                                                 gemini::options options,
+                                                                 coro::event_loop&, log_port& log) {
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "generativelanguage.googleapis.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set GEMINI_API_KEY, or use another base URL or the scripted model");
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,75 @@
+#include <heddle/providers/common/sse_parser.hpp>
+
+#include "gemini/wire.hpp"
+
+namespace heddle::providers::gemini {
+
+namespace {
+
+using ports::chat_delta_sink;
+using ports::chat_response;
+
+/// One streamed answer: events without names, each with a part of it; no mark at the end.
+class stream final : public chat_stream_reader {
+public:
+    explicit stream(json_reader& reader) : reader_(reader), answer_(reader) {}
+
+    result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
+        parser_.feed(piece);
+        for (sse_event event;;) {
+            const result<bool> got = parser_.next(event);
+            if (!got) return failed(reader_.protocol_error(got.error().message()));
+            if (!*got) return {};
+            HEDDLE_CHECK(take_event(event.data, on_delta));
+        }
+    }
+
+    result<chat_response> finish() override {
+        if (!answer_.is_whole()) {
+            return ended_early(reader_.options().provider_name, answer_.so_far());
+        }
+        auto made = answer_.finish();
+        if (!made) return failed(std::move(made).error());
+        return made;
+    }
+
+    bool started() const noexcept override { return answer_.started(); }
+    const chat_response& so_far() const noexcept override { return answer_.so_far(); }
+
+private:
+    error failed(error failure) const { return with_so_far(std::move(failure), answer_.so_far()); }
+
+    result<void> take_event(std::string_view data, const chat_delta_sink& on_delta) {
+        text_.clear();
+        {
+            auto parsed = read_event(reader_, data);
+            if (!parsed) return failed(std::move(parsed).error());
+            const json::value tree = *std::move(parsed);
+            const json::object& chunk = tree.get_object();
+            if (const json::value* said = member(chunk, "error"); said && !said->is_null()) {
+                service_failure failure;
+                if (!read_failure(chunk, failure)) failure.message = data;
+                return failed(reader_.service_error(failure));
+            }
+            if (auto taken = answer_.take(chunk, text_); !taken) {
+                return failed(std::move(taken).error());
+            }
+        }
+        // Handed over last: what is so far holds it when the receiver ends the call.
+        if (text_.empty() || !on_delta) return {};
+        return on_delta(text_);
+    }
+
+    json_reader& reader_;
+    sse_parser parser_;
+    collector answer_;
+    std::string text_; // of one event
+};
+
+} // namespace
+
+std::unique_ptr<chat_stream_reader> make_stream(json_reader& reader) {
+    return std::make_unique<stream>(reader);
+}
+
+} // namespace heddle::providers::gemini

@@ -1,0 +1,65 @@
+// The parts of the codec of the Gemini API.
+#pragma once
+
+#include <heddle/providers/common/json_text.hpp>
+#include <heddle/providers/gemini/provider.hpp>
+
+#include "common/answer_parts.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers::gemini {
+
+/// What the codec needs of the settings.
+struct codec_options {
+    std::string name;
+    std::string prefix; ///< of the base URL's path
+    secret api_key;
+    api_version version = api_version::v1;
+};
+
+/// The body of a request. `reader` looks into schemas that may be of the service's own kind.
+/// Errors: llm_errc::invalid_request.
+[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, json_memo& known,
+                                              json_reader& reader);
+
+/// Puts an answer together: a whole one at once, a streamed one chunk by chunk.
+class collector {
+public:
+    explicit collector(json_reader& reader) : reader_(reader) {}
+
+    /// Takes an object GenerateContentResponse. `text` is what it adds to the text.
+    /// Errors: llm_errc::protocol.
+    [[nodiscard]] result<void> take(const json::object& chunk, std::string& text);
+    /// Errors: llm_errc::protocol when the model made a call that cannot be read.
+    [[nodiscard]] result<ports::chat_response> finish();
+
+    [[nodiscard]] bool is_whole() const noexcept { return finished_; }
+    [[nodiscard]] bool started() const noexcept { return started_; }
+    [[nodiscard]] const ports::chat_response& so_far() const noexcept { return response_; }
+
+private:
+    [[nodiscard]] result<void> take_part(const json::object& part, std::string& text);
+    void take_thought(std::string_view text, std::string_view signature);
+    void take_usage(const json::object& counts);
+    void take_finish(std::string_view reason, std::string_view message);
+
+    json_reader& reader_;
+    ports::chat_response response_;
+    std::string bad_call_; // what the service says about a call that it could not read
+    bool finished_ = false;
+    bool started_ = false;
+    bool thought_open_ = false; // the next piece of thought belongs to the last part
+};
+
+/// Reads {"error":{"code","message","status","details"}}.
+[[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
+
+/// `reader` outlives it.
+[[nodiscard]] std::unique_ptr<chat_stream_reader> make_stream(json_reader& reader);
+
+} // namespace heddle::providers::gemini

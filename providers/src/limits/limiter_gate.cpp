@@ -1,0 +1,196 @@
+#include <heddle/providers/limits/limiter_gate.hpp>
+
+#include <heddle/coro/wait_point.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace heddle::providers {
+
+using limits::call_end;
+using limits::limiter_fsm;
+
+namespace {
+
+constexpr int too_many_requests = 429;
+
+limits::limiter_options options_for(const limiter_settings& settings, std::string_view model) {
+    limits::limiter_options chosen = settings.options;
+    std::size_t longest = 0;
+    for (const model_limits& each : settings.models) {
+        if (!model.starts_with(each.prefix) || each.prefix.size() < longest) continue;
+        longest = each.prefix.size();
+        chosen.per_minute = each.per_minute;
+    }
+    return chosen;
+}
+
+limits::call_report report_of(const call_outcome& outcome) {
+    limits::call_report made;
+    made.usage = outcome.usage;
+    made.limits = outcome.limits;
+    if (!outcome.failure) {
+        made.end = outcome.status == 0 ? call_end::not_sent : call_end::answered;
+        return made;
+    }
+    const bool limited = outcome.failure->code() == ports::llm_errc::rate_limit ||
+                         (outcome.status == too_many_requests &&
+                          outcome.failure->code() != ports::llm_errc::quota);
+    made.end = limited ? call_end::limited : call_end::failed;
+    if (limited) made.retry_after = outcome.failure->info().retry_after;
+    return made;
+}
+
+error too_late(std::string_view model, std::chrono::milliseconds wait) {
+    const std::string seconds = std::to_string((wait.count() + 999) / 1000);
+    return error(ports::llm_errc::rate_limit,
+                 "the limits of " + std::string(model) + " leave no room before the deadline: " +
+                     "the call could go in " + seconds + " s at the earliest")
+        .with_retryable(false)
+        .with_retry_after(wait)
+        .with_hint("allow more time, send less at once, or name another model as a fallback");
+}
+
+} // namespace
+
+/// One model: its machine and its timer.
+class limiter_gate::lane final : private coro::timer_node {
+public:
+    class parked : public limiter_fsm::waiter {
+    public:
+        coro::wait_point point;
+    };
+
+    lane(std::string name, coro::event_loop& on, limits::limiter_options options)
+        : model(std::move(name)), fsm(options, on.now()), loop_(on) {}
+
+    /// Wakes whoever may go now, and comes back when the next one may.
+    void pump() {
+        const auto now = loop_.now();
+        while (limiter_fsm::waiter* const next = fsm.release(now)) {
+            static_cast<parked*>(next)->point.notify();
+        }
+        const auto wake = fsm.wake_at();
+        if (wake == coro::clock::time_point::max()) {
+            unschedule();
+            armed_ = wake;
+        } else if (!scheduled() || wake != armed_) {
+            loop_.schedule(*this, wake);
+            armed_ = wake;
+        }
+    }
+
+    const std::string model;
+    limiter_fsm fsm;
+
+private:
+    void on_timer() noexcept override { pump(); }
+
+    coro::event_loop& loop_;
+    coro::clock::time_point armed_;
+};
+
+limiter_gate::limiter_gate(coro::event_loop& loop, limiter_settings settings)
+    : loop_(loop), settings_(std::move(settings)) {}
+
+limiter_gate::~limiter_gate() = default;
+
+limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
+    if (last_ && last_->model == model) return *last_;
+    auto found = lanes_.find(model);
+    if (found == lanes_.end()) {
+        std::string name(model);
+        auto made = std::make_unique<lane>(name, loop_, options_for(settings_, model));
+        found = lanes_.emplace(std::move(name), std::move(made)).first;
+    }
+    last_ = found->second.get();
+    return *last_;
+}
+
+call_permit limiter_gate::permit_for(lane& in, std::uint32_t slot) noexcept {
+    call_ticket ticket;
+    ticket.lane = &in;
+    ticket.number = slot;
+    return {*this, ticket};
+}
+
+call_permit limiter_gate::try_acquire(const call_demand& demand) {
+    lane& in = lane_of(demand.request->model);
+    const std::uint32_t slot =
+        in.fsm.try_admit({demand.input_tokens, demand.output_tokens}, loop_.now());
+    if (slot == limiter_fsm::no_slot) return {};
+    return permit_for(in, slot);
+}
+
+coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
+                                                      coro::call_context context) {
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    lane& in = lane_of(demand.request->model);
+    lane::parked self;
+    self.size = {demand.input_tokens, demand.output_tokens};
+    self.flow = demand.request->scheduling.flow;
+    self.priority = demand.request->scheduling.priority;
+    self.again = demand.attempt > 1;
+    self.until = context.until;
+    const auto arrived = in.fsm.arrive(self, loop_.now());
+    if (arrived == limiter_fsm::arrival::admitted) co_return permit_for(in, self.slot);
+    coro::wake outcome = coro::wake::notified;
+    if (arrived == limiter_fsm::arrival::queued) {
+        in.pump(); // finds out when its time comes
+        outcome = co_await self.point.wait(context);
+    }
+    if (self.slot != limiter_fsm::no_slot) {
+        call_permit granted = permit_for(in, self.slot);
+        if (outcome == coro::wake::notified) co_return granted;
+        granted.settle({}); // granted and cancelled in the same turn
+    }
+    if (self.refused_until && outcome == coro::wake::notified) {
+        const auto wait = *self.refused_until - loop_.now();
+        co_return too_late(in.model, std::chrono::ceil<std::chrono::milliseconds>(wait));
+    }
+    in.fsm.leave(self);
+    in.pump(); // whoever comes next may need less
+    co_return error::cancelled(outcome == coro::wake::timed_out ? cancel_reason::deadline
+                                                                : context.cancel->reason());
+}
+
+void limiter_gate::end(const call_ticket& ticket, const call_outcome& outcome) noexcept {
+    lane& in = *static_cast<lane*>(ticket.lane);
+    in.fsm.settle(static_cast<std::uint32_t>(ticket.number), report_of(outcome), loop_.now());
+    if (in.fsm.has_work()) in.pump();
+}
+
+std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::counters() const {
+    std::vector<std::pair<std::string, limits::limiter_counters>> made;
+    made.reserve(lanes_.size());
+    for (const auto& [model, in] : lanes_) {
+        made.emplace_back(model, in->fsm.counters(loop_.now()));
+    }
+    return made;
+}
+
+std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, const secret& key,
+                                                    const limiter_settings& settings) {
+    const account whose{std::string(origin), std::hash<std::string_view>{}(key.reveal())};
+    std::shared_ptr<limiter_gate>& gate = gates_[whose];
+    if (!gate) gate = std::make_shared<limiter_gate>(loop_, settings);
+    return gate;
+}
+
+void limiter_set::for_each(
+    const std::function<void(std::string_view, const limiter_gate&)>& visit) const {
+    for (const auto& [whose, gate] : gates_) visit(whose.origin, *gate);
+}
+
+limiter_settings limiter_settings_for(std::string_view origin) {
+    limiter_settings made;
+    if (const std::size_t scheme = origin.find("://"); scheme != std::string_view::npos) {
+        origin.remove_prefix(scheme + 3);
+    }
+    for (const std::string_view local : {"127.", "localhost", "[::1]"}) {
+        if (origin.starts_with(local)) made.options.first_in_flight = made.options.most_in_flight;
+    }
+    return made;
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,128 @@
+#include "common/service_address.hpp"
+#include "ollama/wire.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::providers::ollama {
+
+namespace {
+
+using std::chrono::system_clock;
+
+/// "host" and "host:port" are what OLLAMA_HOST may hold.
+std::string with_scheme(std::string url) {
+    if (url.empty()) return std::string(default_base_url);
+    if (url.find("://") != std::string::npos) return url;
+    const std::size_t slash = std::min(url.find('/'), url.size());
+    const std::size_t bracket = url.rfind(']', slash); // of an IPv6 address
+    const std::size_t from = bracket == std::string::npos ? 0 : bracket;
+    const std::size_t colon = url.find(':', from);
+    if (colon == std::string::npos || colon > slash) url.insert(slash, ":11434");
+    return "http://" + url;
+}
+
+class codec final : public chat_codec {
+public:
+    explicit codec(codec_options options)
+        : options_(std::move(options)), reader_({options_.name, &options_.api_key}),
+          target_(options_.prefix + "/api/chat") {
+        headers_.push_back({"accept", "application/json", false});
+        headers_.push_back({"content-type", "application/json", false}); // with the ping as well
+        if (!options_.api_key.empty()) {
+            headers_.push_back(
+                {"authorization", "Bearer " + std::string(options_.api_key.reveal()), true});
+        }
+    }
+
+    std::string_view provider_name() const noexcept override { return options_.name; }
+
+    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+        HEDDLE_TRY(std::string body, encode_body(request, mode, known_json_));
+        return encoded_request{"POST", target_, headers_, std::move(body)};
+    }
+
+    result<ports::chat_response> decode(const ports::http_response& answer,
+                                        system_clock::time_point wall_now) override {
+        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        const json::object& root = tree.get_object();
+        if (!object_member(root, "message")) {
+            return reader_.protocol_error("the answer holds no message");
+        }
+        collector collected(reader_);
+        std::string text;
+        HEDDLE_CHECK(collected.take(root, text));
+        return collected.finish();
+    }
+
+    bool is_stream(const ports::http_response& head) const noexcept override {
+        return is_success_of_type(head, "application/x-ndjson") ||
+               is_success_of_type(head, "application/ndjson") ||
+               is_success_of_type(head, "application/jsonl");
+    }
+    std::unique_ptr<chat_stream_reader> open_stream() override {
+        return make_stream(reader_, options_.max_line);
+    }
+
+    /// The service has no limits of its own.
+    rate_limit_headers read_limits(const ports::http_response&,
+                                   system_clock::time_point) const override {
+        return {};
+    }
+
+    encoded_request encode_ping() const override {
+        return {"GET", options_.prefix + "/api/tags", headers_, {}};
+    }
+    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+                                                 system_clock::time_point wall_now) override {
+        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        return read_names(reader_, tree.get_object(), "models", "name");
+    }
+
+private:
+    codec_options options_;
+    json_reader reader_;
+    json_memo known_json_;
+    std::vector<ports::http_header> headers_;
+    std::string target_;
+};
+
+} // namespace
+
+} // namespace heddle::providers::ollama
+
+namespace heddle::providers {
+
+namespace {
+
+std::unique_ptr<chat_codec> make_codec(ollama::options& options, const base_url& url) {
+    ollama::codec_options chosen;
+    chosen.name = options.name;
+    chosen.prefix = url.prefix;
+    chosen.api_key = options.api_key;
+    return std::make_unique<ollama::codec>(std::move(chosen));
+}
+
+} // namespace
+
+result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options) {
+    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return make_codec(options, url);
+}
+
+result<std::unique_ptr<http_chat_provider>> make_ollama_provider(ports::http_port& http,
+                                                                 ollama::options options,
+                                                                 coro::event_loop&, log_port& log) {
+    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    HEDDLE_TRY(const base_url url,
+               check_address(options.name, options.base_url, options.api_key, log));
+    if (url.host == "ollama.com" && options.api_key.empty()) {
+        return wrong_setting(options.name, "no API key")
+            .with_hint("set OLLAMA_API_KEY, or use another base URL or the scripted model");
+    }
+    auto codec = make_codec(options, url);
+    return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,88 @@
+#include "ollama/wire.hpp"
+
+namespace heddle::providers::ollama {
+
+using ports::chat_response;
+using ports::finish_reason;
+
+bool read_failure(const json::object& root, service_failure& failure) {
+    const json::value* said = member(root, "error");
+    if (!said) return false;
+    if (const json::string* text = said->if_string()) {
+        failure.message = {text->data(), text->size()};
+        return true;
+    }
+    const json::object* object = said->if_object();
+    if (!object) return false;
+    failure.type = text_member(*object, "type");
+    failure.code = text_member(*object, "code");
+    failure.message = text_member(*object, "message");
+    return true;
+}
+
+result<void> collector::take(const json::object& piece, std::string& text) {
+    if (done_) return {}; // nothing after the end mark matters
+    if (response_.model.empty()) response_.model = text_member(piece, "model");
+    if (made_at_.empty()) made_at_ = text_member(piece, "created_at");
+    if (const json::object* message = object_member(piece, "message")) {
+        HEDDLE_CHECK(take_message(*message, text));
+    }
+    if (is_true(piece, "done")) take_end(piece);
+    return {};
+}
+
+result<void> collector::take_message(const json::object& message, std::string& text) {
+    const std::string_view thought = text_member(message, "thinking");
+    if (!thought.empty()) {
+        if (response_.reasoning.empty()) response_.reasoning.emplace_back();
+        response_.reasoning.back().text += thought;
+    }
+    const std::string_view said = text_member(message, "content");
+    text += said;
+    response_.text += said;
+    const json::array* calls = array_member(message, "tool_calls");
+    if (!calls) return {};
+    for (const json::value& one : *calls) {
+        const json::object* call = one.if_object();
+        const json::object* function = call ? object_member(*call, "function") : nullptr;
+        if (!function) return reader_.protocol_error("a tool call of the answer is not one");
+        if (response_.tool_calls.size() >= reader_.options().max_tool_calls) {
+            return reader_.protocol_error("the answer holds too many tool calls");
+        }
+        ports::tool_call& made = response_.tool_calls.emplace_back();
+        made.id = text_member(*call, "id");
+        made.name = text_member(*function, "name");
+        const json::value* arguments = member(*function, "arguments");
+        if (!arguments || arguments->is_null()) continue;
+        // An object, by the format; some servers send it as a text.
+        if (arguments->is_string()) made.arguments_json = text_member(*function, "arguments");
+        else made.arguments_json = json::serialize(*arguments);
+    }
+    return {};
+}
+
+void collector::take_end(const json::object& piece) {
+    done_ = true;
+    const std::string_view reason = text_member(piece, "done_reason");
+    if (reason == "stop" || reason.empty()) response_.finish = finish_reason::stop;
+    else if (reason == "length") response_.finish = finish_reason::length;
+    else response_.finish = finish_reason::other; // "load", "unload"
+    // The count of the prompt is left out when all of it was still in memory.
+    if (!member(piece, "eval_count") && !member(piece, "prompt_eval_count")) return;
+    ports::token_usage usage;
+    usage.input = count_member(piece, "prompt_eval_count");
+    usage.output = count_member(piece, "eval_count");
+    response_.usage = usage;
+}
+
+result<chat_response> collector::finish() {
+    HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
+    name_calls(response_.tool_calls, made_at_);
+    // Calls end with "stop" here.
+    if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {
+        response_.finish = finish_reason::tool_calls;
+    }
+    return std::move(response_);
+}
+
+} // namespace heddle::providers::ollama

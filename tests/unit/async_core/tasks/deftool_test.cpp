@@ -1,0 +1,261 @@
+#include "tools_testing.hpp"
+
+#include <heddle/lang/check.hpp>
+#include <heddle/tasks/definition_check.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include <sys/wait.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::tool_world;
+using testing::world;
+
+constexpr auto weigh =
+    "(deftool weigh (params (thing string \"What\") (grams optional integer"
+    " \"How much\" (default 5)) (note optional)) (description \"Weighs a thing\")"
+    " (list thing grams note))";
+
+TEST(deftool, is_called_by_clauses) {
+    world w;
+    EXPECT_EQ(w.json(std::string(weigh) + "(weigh (grams 7) (thing \"ink\"))"),
+              R"(["ink",7,null])");
+    EXPECT_EQ(w.json("(weigh (thing \"ink\") (note '(1 2)))"), R"(["ink",5,[1,2]])");
+    EXPECT_EQ(w.json("(call-atomic-task 'weigh (thing \"ink\"))"), R"(["ink",5,null])");
+    EXPECT_EQ(w.json(std::string(weigh)), R"("weigh")");
+    EXPECT_EQ(w.json("(type-of weigh)"), R"("tool")");
+}
+
+TEST(deftool, clauses_are_checked) {
+    world w;
+    w.json(weigh);
+    EXPECT_THAT(w.json("(weigh (thin \"x\"))"), HasSubstr("there is no clause 'thin'"));
+    EXPECT_THAT(w.json("(weigh)"), HasSubstr("needs the clause thing"));
+    EXPECT_THAT(w.json("(weigh (thing 7))"), HasSubstr("thing"));
+    EXPECT_THAT(w.json("(weigh (thing \"x\") (grams \"much\"))"), HasSubstr("grams"));
+    EXPECT_THAT(w.json("(weigh \"x\")"), HasSubstr("(name expression)"));
+}
+
+TEST(deftool, closes_over_its_scope) {
+    world w;
+    EXPECT_EQ(w.json("(define (make start)"
+                     "  (bind sum start)"
+                     "  (deftool add (params (n integer)) (description \"Adds\")"
+                     "    (set! sum (+ sum n)) sum)"
+                     "  (add (n 1)) (add (n 10)))"
+                     "(list (make 100) (make 1000))"),
+              "[111,1011]");
+}
+
+TEST(deftool, body_may_bind_without_reaching_the_outside) {
+    world w;
+    EXPECT_EQ(w.json("(define (f) (deftool t (params) (description \"d\") (bind x 2) (* x 3))"
+                     "  (bind x 10) (list (t) x))"
+                     "(f)"),
+              "[6,10]");
+}
+
+TEST(deftool, calls_itself_and_is_called_before_its_definition) {
+    world w;
+    EXPECT_EQ(w.json("(define (later n) (down (n n)))"
+                     "(deftool down (params (n integer)) (description \"Counts\")"
+                     "  (if (= n 0) 'end (down (n (- n 1)))))"
+                     "(later 5)"),
+              R"("end")");
+    EXPECT_EQ(w.json("(define (f) (deftool inner (params (n integer)) (description \"d\")"
+                     "  (if (= n 0) 0 (+ n (inner (n (- n 1)))))) (inner (n 4))) (f)"),
+              "10");
+}
+
+TEST(deftool, endless_nesting_is_a_limit) {
+    world w;
+    EXPECT_EQ(w.json("(deftool again (params) (description \"d\") (again)) (again)"),
+              "LimitError: tools call each other more than 100 levels deep");
+    EXPECT_EQ(w.json("(try (again) (catch (e) 'caught))"), R"("caught")");
+}
+
+TEST(deftool, endless_body_is_stopped) {
+    world w;
+    w.json("(deftool spin (params) (description \"d\") (while true 1))");
+    EXPECT_THAT(w.json("(timeout 0.05 (spin))"), HasSubstr("TimeoutError"));
+    EXPECT_THAT(w.json("(with ((timeout 0.05)) (spin))"), HasSubstr("TimeoutError"));
+    host::run_options options;
+    options.until = loopback::runner::in(std::chrono::milliseconds(50));
+    EXPECT_THAT(w.json("(spin)", options), HasSubstr("TimeoutError"));
+    options = {};
+    options.step_limit = 100'000;
+    EXPECT_THAT(w.json("(spin)", options), HasSubstr("LimitError"));
+}
+
+TEST(deftool, cancelled_call_runs_its_cleanups) {
+    world w;
+    EXPECT_EQ(w.json("(bind seen '())"
+                     "(deftool slow (params) (description \"d\")"
+                     "  (try (sleep 60) (finally (set! seen (cons 'cleaned seen)))))"
+                     "(try (timeout 0.02 (slow)) (catch (e) (set! seen (cons (get e 'kind) seen))))"
+                     "seen"),
+              R"(["TimeoutError","cleaned"])");
+    EXPECT_EQ(w.json("(set! seen '()) (race (slow) (sleep 0.02)) seen"), R"(["cleaned"])");
+}
+
+TEST(deftool, error_names_the_tool_and_the_line) {
+    world w;
+    const auto ended =
+        w.run("(deftool bad (params) (description \"d\")\n  (error \"no\" 7))\n(bad)");
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(lang::error_kind_name(ended.error()), "UserError");
+    const std::string shown = w.session->render(ended.error());
+    EXPECT_THAT(shown, HasSubstr(":2:"));
+    EXPECT_THAT(shown, HasSubstr("in tool bad"));
+    EXPECT_EQ(w.json("(try (bad) (catch (e) (get e 'data)))"), "[7]");
+}
+
+TEST(deftool, branches_inside_and_outside_do_not_starve) {
+    world w;
+    EXPECT_EQ(w.json("(deftool spread (params (n integer)) (description \"d\")"
+                     "  (reduce + 0 (map (lambda (i) (sleep 0.001) (* i n)) '(1 2 3))))"
+                     "(with ((concurrency 1)) (map (lambda (n) (spread (n n))) '(1 2 3)))"),
+              "[6,12,18]");
+    EXPECT_EQ(w.json("(length (map (lambda (n) (spread (n n))) (range 300)))"), "300");
+}
+
+TEST(deftool, error_in_a_branch_ends_the_other_calls) {
+    world w;
+    EXPECT_THAT(w.json("(deftool some (params (n integer)) (description \"d\")"
+                       "  (if (= n 1) (error \"one\") (sleep 60)))"
+                       "(map (lambda (n) (some (n n))) '(0 1 2))"),
+                HasSubstr("UserError: one"));
+}
+
+TEST(deftool, sandbox_reaches_an_allowed_tool_which_has_rights_of_its_own) {
+    tool_world w;
+    w.put("a.txt", "alpha");
+    w.json("(deftool peek (params) (description \"d\") (read-file \"a.txt\"))");
+    EXPECT_THAT(w.json("(sandbox () (peek))"), HasSubstr("PermissionError"));
+    EXPECT_EQ(w.json("(sandbox ((allow (peek))) (peek))"), R"("alpha")");
+    EXPECT_THAT(w.json("(sandbox ((allow (peek))) (deftool x (params) (description \"d\") 1))"),
+                HasSubstr("a sandbox cannot define tools"));
+    // A function of the sandbox does not get out by way of a tool.
+    w.json("(deftool call (params (f any)) (description \"d\") (f))");
+    EXPECT_THAT(w.json("(sandbox ((allow (call))) (call (f (lambda () (read-file \"a.txt\")))))"),
+                HasSubstr("SexpEvaluationError: call"));
+}
+
+TEST(deftool, wrong_definitions_are_named) {
+    world w;
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {"(deftool)", "expects a name"},
+        {"(deftool 7)", "deftool"},
+        {"(deftool t)", "(params …) and (description"},
+        {"(deftool t (params))", "(params …) and (description"},
+        {"(deftool t (description \"d\") 1)", "(params …) and (description"},
+        {"(deftool t (params) (description \"d\"))", "has no body"},
+        {"(deftool t (params) (description 7) 1)", "description must be one string"},
+        {"(deftool t (params) (description \"\") 1)", "description must be one string"},
+        {"(deftool t (params 7) (description \"d\") 1)", "a parameter is a name"},
+        {"(deftool t (params a &rest b) (description \"d\") 1)", "a parameter is a name"},
+        {"(deftool t (params a a) (description \"d\") 1)", "twice"},
+        {"(deftool t (params (a strin)) (description \"d\") 1)", "unknown type 'strin'"},
+        {"(deftool t (params (a string 7)) (description \"d\") 1)", "cannot be read"},
+        {"(deftool t (params (a string (default (f)))) (description \"d\") 1)", "literal"},
+    };
+    for (const auto& [text, part] : wrong) {
+        EXPECT_THAT(w.json(text), HasSubstr(part)) << text;
+    }
+}
+
+TEST(deftool, conflicts_of_names_are_warned_of) {
+    world w;
+    w.json(
+        "(deftool one (params) (description \"d\") 1) (deftool one (params) (description \"d\") "
+        "2)");
+    EXPECT_TRUE(w.log.said("tool one replaces an earlier one"));
+    EXPECT_EQ(w.json("(one)"), "2");
+    w.json("(deftool string-trim (params) (description \"d\") 1)");
+    EXPECT_TRUE(w.log.said("tool string-trim hides the primitive"));
+    w.json("(defatom ask (params) (instructions \"x\"))");
+    w.json("(define (f) (deftool ask (params) (description \"d\") 1) 2) (f)");
+    EXPECT_TRUE(w.log.said("tool ask has the name of a task"));
+}
+
+TEST(deftool, is_seen_by_models_as_a_schema) {
+    world w;
+    w.json(
+        "(deftool t (params (a string \"An a\") (b optional integer (default 3)) (c number[])"
+        " (d optional object)) (description \"Does t\") 1)");
+    const auto* tasks = dynamic_cast<const session_tasks*>(w.session->operators());
+    ASSERT_NE(tasks, nullptr);
+    const auto found = tasks->tools().find("t");
+    ASSERT_TRUE(found);
+    const auto* callable = dynamic_cast<const tool_callable*>(lang::host_of(found->callable));
+    ASSERT_NE(callable, nullptr);
+    const tool& declared = callable->get()->declared;
+    EXPECT_EQ(declared.description, "Does t");
+    EXPECT_EQ(boost::json::parse(declared.input_schema), boost::json::parse(R"({
+        "type": "object", "properties": {
+            "a": {"type": "string", "description": "An a"},
+            "b": {"type": "integer", "default": 3},
+            "c": {"type": "array", "items": {"type": "number"}},
+            "d": {"type": "object"}},
+        "required": ["a", "c"], "additionalProperties": false})"));
+}
+
+TEST(deftool, runs_programs_that_end_with_its_call) {
+    tool_world w;
+    EXPECT_THAT(w.json("(deftool wait (params) (description \"d\")"
+                       "  (system:run_script (command \"sleep 60\")))"
+                       "(timeout 0.1 (wait))"),
+                HasSubstr("TimeoutError"));
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(deftool, help_shows_its_parameters) {
+    world w;
+    w.json(weigh);
+    const std::string shown = w.json("(help 'weigh)");
+    EXPECT_THAT(shown, HasSubstr("Weighs a thing"));
+    EXPECT_THAT(shown, HasSubstr("thing"));
+    EXPECT_THAT(w.json("(help 'deftool)"), HasSubstr("Defines a tool"));
+}
+
+std::vector<lang::problem> check(const std::string& text) {
+    world w;
+    lang::realm& realm = w.session->world();
+    const std::uint32_t position = realm.sources().add("test", text);
+    const definition_check definitions;
+    lang::check_options options;
+    options.tasks = &definitions;
+    return lang::check_program(realm, text, position, options);
+}
+
+TEST(deftool, is_checked_without_running) {
+    EXPECT_TRUE(check(std::string(weigh) + "(weigh (thing \"x\"))").empty());
+    EXPECT_TRUE(check("(define (f) (deftool t (params) (description \"d\") 1) 2) (f)").empty());
+    const auto only = [](const std::string& text) {
+        const auto found = check(text);
+        return found.size() == 1 ? std::string(found[0].code) + ": " + found[0].message
+                                 : std::to_string(found.size()) + " problems";
+    };
+    EXPECT_EQ(only(std::string(weigh) + "(weigh (thin \"x\") (thing \"x\"))"),
+              "task-inputs: the tool 'weigh' has no input 'thin'");
+    EXPECT_EQ(only(std::string(weigh) + "(weigh (thing \"x\") (timeout 3))"),
+              "task-inputs: the tool 'weigh' has no input 'timeout'");
+    EXPECT_EQ(only(std::string(weigh) + "(weigh)"), "task-inputs: the tool 'weigh' needs 'thing'");
+    EXPECT_THAT(only("(deftool t (params (a strin)) (description \"d\") a)"),
+                HasSubstr("bad-tool: deftool t: params gives 'a' the unknown type"));
+    EXPECT_THAT(only("(deftool t (params a) (description \"d\") (list a b))"),
+                HasSubstr("unknown name 'b'"));
+}
+
+} // namespace
+} // namespace heddle::tasks

@@ -1,0 +1,228 @@
+#include "config/config_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+configuration read(std::string_view text, config_trust trust = config_trust::user) {
+    auto made = read_config(text, "heddle.toml", "/work/here", trust);
+    EXPECT_TRUE(made) << made.error().message();
+    return made ? *std::move(made) : configuration{};
+}
+
+std::vector<std::string> mistakes(std::string_view text, config_trust trust = config_trust::user) {
+    const auto made = read_config(text, "heddle.toml", "/work/here", trust);
+    if (made) return {};
+    const auto* report = dynamic_cast<const config_report*>(made.error().info().payload.get());
+    return report ? report->lines : std::vector<std::string>{made.error().message()};
+}
+
+TEST(config_file, reads_every_setting) {
+    const configuration made = read(R"(
+model = "fast"
+concurrency = 500
+prices = "prices.json"
+tasks = ["tasks", "/shared/tasks"]
+aider = ["aider", "--no-git"]
+
+[providers.mine]
+type = "vllm"
+base_url = "http://127.0.0.1:8000/v1"
+api_key_env = "MINE_KEY"
+api_version = "v1beta"
+organization = "org"
+project = "p"
+models = ["llama-", "qwen-"]
+max_in_flight = 64
+requests_per_minute = 1000
+tokens_per_minute = 400000
+input_tokens_per_minute = 300000
+output_tokens_per_minute = 100000
+connect_timeout = "500ms"
+first_byte_timeout = "10m"
+idle_timeout = 30
+total_timeout = "1.5h"
+max_retries = 2
+share_prompt_prefixes = false
+
+[aliases]
+fast = "mine:llama-8b"
+
+[routes.safe]
+models = ["mine:llama-8b", "openai:gpt-4o-mini"]
+hedge_after = "2s"
+hedge_share = 0.05
+on_authentication_failure = true
+
+[cache]
+enabled = true
+file = "answers.db"
+keep_for = "7d"
+max_size = "500MB"
+
+[http]
+http_proxy = "http://proxy:3128"
+https_proxy = "http://proxy:3128"
+no_proxy = "localhost,.corp"
+ca_file = "/etc/ca.pem"
+ca_directory = "ca"
+max_connections = 1000
+)");
+    EXPECT_EQ(made.model, "fast");
+    EXPECT_EQ(made.concurrency, 500);
+    EXPECT_EQ(made.prices, "/work/here/prices.json");
+    EXPECT_THAT(made.tasks, ElementsAre("/work/here/tasks", "/shared/tasks"));
+    EXPECT_THAT(made.aider, ElementsAre("aider", "--no-git"));
+    const provider_config* mine = made.provider("mine");
+    ASSERT_TRUE(mine);
+    EXPECT_EQ(mine->type, "vllm");
+    EXPECT_EQ(mine->place.line, 8U);
+    EXPECT_EQ(mine->api_key_env, "MINE_KEY");
+    EXPECT_THAT(mine->models, ElementsAre("llama-", "qwen-"));
+    EXPECT_EQ(mine->max_in_flight, 64);
+    EXPECT_EQ(mine->output_tokens_per_minute, 100'000);
+    EXPECT_EQ(mine->connect_timeout, 500ms);
+    EXPECT_EQ(mine->first_byte_timeout, 10min);
+    EXPECT_EQ(mine->idle_timeout, 30s);
+    EXPECT_EQ(mine->total_timeout, 90min);
+    EXPECT_EQ(mine->max_retries, 2);
+    EXPECT_EQ(mine->share_prompt_prefixes, false);
+    ASSERT_EQ(made.aliases.size(), 1U);
+    EXPECT_EQ(made.aliases[0].model, "mine:llama-8b");
+    ASSERT_EQ(made.routes.size(), 1U);
+    EXPECT_THAT(made.routes[0].models, ElementsAre("mine:llama-8b", "openai:gpt-4o-mini"));
+    EXPECT_EQ(made.routes[0].hedge_after, 2s);
+    EXPECT_EQ(made.routes[0].hedge_share, 0.05);
+    EXPECT_EQ(made.cache.enabled, true);
+    EXPECT_EQ(made.cache.file, "/work/here/answers.db");
+    EXPECT_EQ(made.cache.keep_for, 24h * 7);
+    EXPECT_EQ(made.cache.max_bytes, 500'000'000U);
+    EXPECT_EQ(made.http.https_proxy, "http://proxy:3128");
+    EXPECT_EQ(made.http.ca_directory, "/work/here/ca");
+    EXPECT_EQ(made.http.max_connections, 1000);
+}
+
+TEST(config_file, tells_all_mistakes_with_their_places) {
+    EXPECT_THAT(mistakes("modle = \"x\"\nconcurrency = 0\n[cache]\nkeep_for = \"soon\"\n"
+                         "[providers.a]\nmax_retries = \"two\"\ntypo = 1\n"),
+                ElementsAre(HasSubstr("heddle.toml:1: there is no setting 'modle'"),
+                            HasSubstr("heddle.toml:2: concurrency must be a whole number from 1 to "
+                                      "1000000, not 0"),
+                            HasSubstr("heddle.toml:4: cache.keep_for"),
+                            HasSubstr("heddle.toml:6: providers.a.max_retries"),
+                            HasSubstr("heddle.toml:7: providers.a has no setting 'typo'")));
+}
+
+TEST(config_file, says_what_is_expected) {
+    EXPECT_THAT(mistakes("modle = \"x\""), ElementsAre(HasSubstr("did you mean")));
+    EXPECT_THAT(mistakes("concurrency = 0"),
+                ElementsAre(HasSubstr("concurrency must be a whole number from 1 to 1000000")));
+    EXPECT_THAT(mistakes("[cache]\nkeep_for = \"soon\""),
+                ElementsAre("heddle.toml:2: cache.keep_for must be a time: seconds, or text such "
+                            "as \"500ms\", \"30s\", \"10m\", \"12h\", \"7d\""));
+    EXPECT_THAT(mistakes("[cache]\nmax_size = \"1 furlong\""), ElementsAre(HasSubstr("a size")));
+    EXPECT_THAT(mistakes("[providers.a]\nbase_url = 3"),
+                ElementsAre("heddle.toml:2: providers.a.base_url must be a string, not 3"));
+    EXPECT_THAT(mistakes("providers = 3"), ElementsAre(HasSubstr("must be a table")));
+    EXPECT_THAT(mistakes("[routes.r]\nhedge_share = 2\nmodels = [\"a\"]"),
+                ElementsAre(HasSubstr("a number from 0 to 1")));
+    EXPECT_THAT(mistakes("[routes.r]\nhedge_after = 2"), ElementsAre(HasSubstr("names no models")));
+    EXPECT_THAT(mistakes("tasks = [1]"), ElementsAre(HasSubstr("list of strings")));
+    EXPECT_THAT(mistakes("[providers.\"a:b\"]\n"), ElementsAre(HasSubstr("no colon")));
+}
+
+TEST(config_file, refuses_a_key_in_the_file_without_showing_it) {
+    const auto told = mistakes("[providers.openai]\napi_key = \"sk-secret\"\n");
+    EXPECT_THAT(told, ElementsAre(HasSubstr("api_key_env")));
+    EXPECT_EQ(told[0].find("sk-secret"), std::string::npos);
+}
+
+TEST(config_file, refuses_two_places_for_one_key) {
+    EXPECT_THAT(mistakes("[providers.a]\napi_key_env = \"A\"\napi_key_file = \"b\"\n"),
+                ElementsAre(HasSubstr("more than one place for its key")));
+}
+
+TEST(config_file, takes_no_commands_and_key_files_from_a_project) {
+    EXPECT_THAT(mistakes("aider = [\"sh\"]\n[providers.a]\napi_key_command = [\"sh\", \"-c\", "
+                         "\"x\"]\n",
+                         config_trust::project),
+                ElementsAre(HasSubstr("aider is taken from your own"),
+                            HasSubstr("api_key_command is taken from your own")));
+}
+
+TEST(config_file, survives_hostile_text) {
+    EXPECT_FALSE(mistakes(std::string(100'000, '[')).empty());
+    EXPECT_FALSE(mistakes("a = \"\xff\xfe\"").empty());
+    EXPECT_FALSE(mistakes(std::string("a = \0", 5)).empty());
+    std::string many;
+    for (int i = 0; i < 1000; ++i) many += "k" + std::to_string(i) + " = 1\n";
+    EXPECT_EQ(mistakes(many).size(), 50U);
+    EXPECT_TRUE(mistakes("").empty());
+}
+
+class config_folders : public ::testing::Test {
+protected:
+    config_folders() {
+        std::string name = (std::filesystem::temp_directory_path() / "heddle-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        root = name;
+        std::filesystem::create_directories(root / "project" / "deep" / "er");
+        std::filesystem::create_directories(root / "user" / "heddle");
+    }
+    ~config_folders() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(root, ignored);
+    }
+    void write(const std::string& file, const std::string& text) const {
+        std::ofstream(root / file) << text;
+    }
+    [[nodiscard]] result<configuration> find(std::optional<std::string> named = {}) const {
+        return find_config(named, (root / "project" / "deep" / "er").string(),
+                           (root / "user").string());
+    }
+    std::filesystem::path root;
+};
+
+TEST_F(config_folders, no_file_is_an_empty_configuration) {
+    const auto made = find().value();
+    EXPECT_TRUE(made.files.empty());
+    EXPECT_FALSE(made.model);
+}
+
+TEST_F(config_folders, the_project_goes_over_the_user) {
+    write("project/heddle.toml",
+          "model = \"project\"\n[providers.a]\nmax_in_flight = 3\n"
+          "[aliases]\nx = \"a:1\"\n");
+    write("user/heddle/heddle.toml",
+          "model = \"user\"\nconcurrency = 7\n[providers.a]\nmax_in_flight = 5\n"
+          "api_key_file = \"key\"\n[providers.b]\n[aliases]\nx = \"b:1\"\ny = \"b:2\"\n");
+    const auto made = find().value();
+    EXPECT_EQ(made.model, "project");
+    EXPECT_EQ(made.concurrency, 7);
+    EXPECT_EQ(made.provider("a")->max_in_flight, 3);
+    EXPECT_EQ(made.provider("a")->api_key_file, (root / "user" / "heddle" / "key").string());
+    EXPECT_TRUE(made.provider("b"));
+    ASSERT_EQ(made.aliases.size(), 2U);
+    EXPECT_EQ(made.aliases[0].model, "a:1");
+    EXPECT_EQ(made.files.size(), 2U);
+}
+
+TEST_F(config_folders, a_named_file_stands_alone) {
+    write("project/heddle.toml", "model = \"project\"");
+    write("other.toml", "concurrency = 2");
+    const auto made = find((root / "other.toml").string()).value();
+    EXPECT_FALSE(made.model);
+    EXPECT_EQ(made.concurrency, 2);
+    EXPECT_FALSE(find((root / "none.toml").string()));
+}
+
+} // namespace
+} // namespace heddle::cli
