@@ -25,6 +25,7 @@ struct workflow_options {
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
+    bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 
 struct run_request {

@@ -13,6 +13,8 @@
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
+#include <heddle/ports/process_port.hpp>
+#include <heddle/tasks/context_builder.hpp>
 
 #include <memory>
 
@@ -49,6 +51,8 @@ private:
     std::shared_ptr<ports::file_port> files_;
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
+    std::unique_ptr<ports::process_port> processes_;
+    std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<host::engine> engine_;
