@@ -2,6 +2,7 @@
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 namespace heddle::tasks {
@@ -10,14 +11,45 @@ namespace {
 
 constexpr std::size_t most_patterns = 256; ///< a program may define tasks in a loop
 
+[[nodiscard]] std::string_view source_name(context_source source) noexcept {
+    switch (source) {
+    case context_source::explicit_request: return "explicit_request";
+    case context_source::task_template: return "template";
+    case context_source::automatic_lookup: return "automatic_lookup";
+    case context_source::inherited: return "inherited";
+    case context_source::none: break;
+    }
+    return "none";
+}
+
 } // namespace
 
 result_builder::result_builder(lang::heap& memory) : memory_(memory) {
-    static constexpr std::array<std::string_view, key_count> names{
-        "status",        "content",       "parsedContent", "criteria", "notes",     "template_used",
-        "model",         "provider",      "finish_reason", "usage",    "warnings",  "parseError",
-        "error",         "type",          "reason",        "message",  "details",   "input_tokens",
-        "output_tokens", "cached_tokens", "cost_usd",      "requests", "latency_ms"};
+    static constexpr std::array<std::string_view, key_count> names{"status",
+                                                                   "content",
+                                                                   "parsedContent",
+                                                                   "criteria",
+                                                                   "notes",
+                                                                   "template_used",
+                                                                   "model",
+                                                                   "provider",
+                                                                   "finish_reason",
+                                                                   "context_source",
+                                                                   "context_files_count",
+                                                                   "usage",
+                                                                   "warnings",
+                                                                   "parseError",
+                                                                   "error",
+                                                                   "type",
+                                                                   "reason",
+                                                                   "message",
+                                                                   "details",
+                                                                   "input_tokens",
+                                                                   "output_tokens",
+                                                                   "cached_tokens",
+                                                                   "cost_usd",
+                                                                   "requests",
+                                                                   "latency_ms"};
     for (std::size_t i = 0; i < names.size(); ++i) keys_[i] = text(names[i]);
     complete_ = text("COMPLETE");
     failed_ = text("FAILED");
@@ -58,20 +90,28 @@ const lang::value& result_builder::notes_for(const task_ending& ending) {
     notes_pattern& known = patterns_[ending.task];
     const std::string& name = ending.task->declared.name;
     const int finish = ending.answered ? static_cast<int>(ending.finish) : -1;
+    const context_source from = ending.files ? ending.files->source : context_source::none;
+    const std::size_t files = ending.files ? ending.files->parts.size() : 0;
     if (!known.map.is_nil() && known.finish == finish && known.model == ending.model &&
-        known.provider == ending.provider && known.name == name) {
+        known.provider == ending.provider && known.name == name && known.from == from &&
+        known.files == files) {
         return known.map;
     }
     known.name = name;
     known.model = ending.model;
     known.provider = ending.provider;
     known.finish = finish;
+    known.from = from;
+    known.files = files;
     lang::value made = lang::value::empty_map();
     made = put(std::move(made), template_used, text(name));
     made = put(std::move(made), model, text(ending.model));
     made = put(std::move(made), provider, text(ending.provider));
     made = put(std::move(made), finish_reason,
                ending.answered ? text(ports::to_string(ending.finish)) : lang::value());
+    made = put(std::move(made), context_from, text(source_name(from)));
+    made =
+        put(std::move(made), context_files, lang::value::integer(static_cast<std::int64_t>(files)));
     known.map = put(std::move(made), usage, {});
     return known.map;
 }
@@ -110,6 +150,11 @@ lang::value result_builder::build(const task_ending& ending) {
     }
     if (!ending.parse_error.empty()) {
         about = put(std::move(about), parse_error, text(ending.parse_error));
+    }
+    if (ending.extra_notes.is(lang::kind::map)) {
+        for (const lang::map_entry& entry : lang::map_entries(ending.extra_notes)) {
+            about = lang::map_put(memory_, std::move(about), entry.key, entry.item);
+        }
     }
     if (ending.failure) about = put(std::move(about), error_key, error_of(*ending.failure));
 

@@ -3,6 +3,7 @@
 
 #include <heddle/lang/heap.hpp>
 #include <heddle/ports/llm_port.hpp>
+#include <heddle/tasks/assembled_context.hpp>
 #include <heddle/tasks/compiled_task.hpp>
 
 #include <array>
@@ -37,6 +38,8 @@ struct task_ending {
     std::uint32_t requests = 0;
     std::chrono::nanoseconds latency{0};
     const std::vector<std::string>* warnings = nullptr; ///< null or empty: none
+    const assembled_context* files = nullptr;           ///< null: none
+    lang::value extra_notes; ///< a map whose entries go into notes, or nil
     std::string_view parse_error;
     const task_failure* failure = nullptr; ///< null: COMPLETE
 };
@@ -63,6 +66,8 @@ private:
         model,
         provider,
         finish_reason,
+        context_from,
+        context_files,
         usage,
         warnings,
         parse_error,
@@ -85,6 +90,8 @@ private:
         std::string model;
         std::string provider;
         int finish = -1; ///< -1: none
+        context_source from = context_source::none;
+        std::size_t files = 0;
         lang::value map;
     };
 

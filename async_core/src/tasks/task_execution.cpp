@@ -1,6 +1,6 @@
+#include "task_execution.hpp"
 #include "failure_reason.hpp"
 #include "json_extraction.hpp"
-#include "task_runner.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
@@ -25,14 +25,6 @@ void cut_text(std::string& text, std::size_t bytes) {
 
 } // namespace
 
-/// What `with` says about task calls; views into the settings map.
-struct task_execution::asked_settings {
-    std::string_view model;
-    std::string_view provider;
-    std::optional<double> temperature;
-    std::optional<std::uint32_t> retries;
-};
-
 task_execution::task_execution(task_runner& runner, task_call call)
     : runner_(runner), call_(std::move(call)), context_(call_.context) {}
 
@@ -41,96 +33,58 @@ task_execution::~task_execution() {
     if (started_) report(task_outcome::cancelled, {});
 }
 
-result<task_execution::asked_settings> task_execution::read_settings() {
-    asked_settings read;
-    for (const lang::map_entry& entry : lang::map_entries(call_.settings)) {
-        const std::string_view name = lang::string_bytes(entry.key);
-        const lang::value& item = entry.item;
-        const auto refuse = [&](const char* expected) {
-            return error(lang::errc::type, "with: " + std::string(name) + " must be " + expected)
-                .with_span(call_.span);
-        };
-        if (name == "model" || name == "provider") {
-            if (!item.is(lang::kind::string)) return refuse("a string");
-            (name == "model" ? read.model : read.provider) = lang::string_bytes(item);
-        } else if (name == "temperature") {
-            if (!item.is_integer() && !item.is_real()) return refuse("a number");
-            read.temperature =
-                item.is_integer() ? static_cast<double>(item.as_integer()) : item.as_real();
-            if (!(*read.temperature >= 0 && *read.temperature <= 10)) {
-                return refuse("from 0 to 10");
-            }
-        } else if (name == "retries") {
-            if (!item.is_integer() || item.as_integer() < 0 ||
-                item.as_integer() > template_limits::max_retries) {
-                return refuse("a whole number from 0 to 100");
-            }
-            read.retries = static_cast<std::uint32_t>(item.as_integer());
-        } else if (name == "on-failure") {
-            const bool known = item.is(lang::kind::symbol) || item.is(lang::kind::string);
-            const std::string_view choice = !known ? std::string_view()
-                                            : item.is(lang::kind::symbol)
-                                                ? lang::symbol_name(item)
-                                                : lang::string_bytes(item);
-            if (choice != "raise" && choice != "return") return refuse("'raise or 'return");
-            raise_failures_ = choice == "raise";
-        } else if (name == "budget-usd" || name == "max-calls" || name == "cache") {
-            runner_.warn_once("the setting '" + std::string(name) +
-                              "' has no effect on task calls in this version");
-        }
-    }
-    return read;
+error task_execution::placed(error failure) const {
+    return std::move(failure)
+        .with_span(call_.span)
+        .with_trace("in task " + call_.task->declared.name, call_.span);
 }
 
-result<void> task_execution::choose_model(const asked_settings& settings) {
+result<void> task_execution::choose_model() {
     const task_template& declared = call_.task->declared;
     const call_overrides* overrides = call_.overrides.get();
     std::string_view model = declared.model;
     std::string_view provider = declared.provider;
-    if (!settings.model.empty()) model = settings.model;
-    if (!settings.provider.empty()) provider = settings.provider;
+    if (!settings_.model.empty()) model = settings_.model;
+    if (!settings_.provider.empty()) provider = settings_.provider;
     if (overrides && !overrides->model.empty()) model = overrides->model;
     if (overrides && !overrides->provider.empty()) provider = overrides->provider;
     const model_registry* models = runner_.parts().models;
     auto resolved = models ? models->resolve(model, provider)
                            : lang::task_error("configuration_error", "no model is configured");
-    if (!resolved) {
-        return std::move(resolved)
-            .error()
-            .with_span(call_.span)
-            .with_trace("in task " + declared.name, call_.span);
-    }
+    if (!resolved) return placed(std::move(resolved).error());
     chosen_ = std::move(*resolved);
     request_.model = chosen_.model;
     return {};
 }
 
+/// Settings of the call go before `with`, and that before the template.
+void task_execution::choose_parameters() {
+    const task_template& declared = call_.task->declared;
+    request_.temperature = settings_.temperature ? settings_.temperature : declared.temperature;
+    request_.max_output_tokens = declared.max_tokens;
+    std::optional<std::uint32_t> retries = settings_.retries ? settings_.retries : declared.retries;
+    if (const call_overrides* overrides = call_.overrides.get()) {
+        if (overrides->temperature) request_.temperature = overrides->temperature;
+        if (overrides->max_tokens) request_.max_output_tokens = overrides->max_tokens;
+        if (overrides->retries) retries = overrides->retries;
+    }
+    asks_left_ = retries.value_or(0);
+    if (declared.output.json) request_.format = call_.task->format;
+    request_.scheduling.use_cache = settings_.use_cache;
+    request_.scheduling.flow = runner_.flow();
+    request_.scheduling.priority = runner_.parts().priority;
+}
+
 result<void> task_execution::fill_prompt() {
     const compiled_task& task = *call_.task;
-    const auto placed = [&](error failure) {
-        return std::move(failure)
-            .with_span(call_.span)
-            .with_trace("in task " + task.declared.name, call_.span);
-    };
-    std::string system = runner_.parts().base_system;
+    system_ = runner_.parts().base_system;
     if (!task.system.empty()) {
-        if (!system.empty()) system += "\n\n";
-        if (auto done = task.system.fill(system, call_.inputs); !done) {
+        if (!system_.empty()) system_ += "\n\n";
+        if (auto done = task.system.fill(system_, call_.inputs); !done) {
             return placed(std::move(done).error());
         }
     }
-    if (!task.format_note.empty()) {
-        if (!system.empty()) system += "\n\n";
-        system += task.format_note;
-    }
-    request_.messages.reserve(2);
-    if (!system.empty()) {
-        ports::chat_message& first = request_.messages.emplace_back();
-        first.role = ports::chat_role::system;
-        first.text = std::move(system);
-    }
-    ports::chat_message& asked = request_.messages.emplace_back();
-    if (auto done = task.instructions.fill(asked.text, call_.inputs); !done) {
+    if (auto done = task.instructions.fill(prompt_, call_.inputs); !done) {
         return placed(std::move(done).error());
     }
     return {};
@@ -139,46 +93,88 @@ result<void> task_execution::fill_prompt() {
 /// Says what a call or template asks for and does not get.
 void task_execution::note_unused() {
     const auto note = [&](const std::string& what) {
-        warnings_.push_back(what + " has no effect in this version");
+        warnings_.push_back(what + " has no effect: this host prepares no context");
         runner_.warn_once("task " + call_.task->declared.name + ": " + warnings_.back());
     };
-    if (const call_overrides* set = call_.overrides.get()) {
-        if (!set->files.is_nil()) note("files");
+    if (!runner_.parts().context) {
+        const call_overrides* set = call_.overrides.get();
+        if (set && !set->files.is_nil()) note("files");
+        if (call_.task->declared.files) note("file_paths");
     }
-    if (call_.task->declared.files) note("file_paths");
-    if (!call_.task->declared.tools.empty()) note("tools");
 }
 
-result<void> task_execution::prepare() {
-    const compiled_task& task = *call_.task;
-    HEDDLE_TRY(const asked_settings settings, read_settings());
-    HEDDLE_CHECK(fill_prompt());
-    HEDDLE_CHECK(choose_model(settings));
-    const call_overrides* overrides = call_.overrides.get();
-    request_.temperature = task.declared.temperature;
-    if (settings.temperature) request_.temperature = settings.temperature;
-    request_.max_output_tokens = task.declared.max_tokens;
-    std::optional<std::chrono::nanoseconds> timeout = task.declared.timeout;
-    std::optional<std::uint32_t> retries = task.declared.retries;
-    if (settings.retries) retries = settings.retries;
-    if (overrides) {
-        if (overrides->temperature) request_.temperature = overrides->temperature;
-        if (overrides->max_tokens) request_.max_output_tokens = overrides->max_tokens;
-        if (overrides->timeout) timeout = overrides->timeout;
-        if (overrides->retries) retries = overrides->retries;
+result<void> task_execution::begin() {
+    HEDDLE_TRY(settings_, read_call_settings(call_.settings, call_.span));
+    const auto& executors = runner_.parts().executors;
+    if (!executors.empty()) {
+        const auto found = executors.find(call_.task->declared.subtype);
+        if (found != executors.end()) executor_ = found->second;
     }
-    asks_left_ = retries.value_or(0);
-    if (task.declared.output.json) request_.format = task.format;
+    HEDDLE_CHECK(fill_prompt());
+    if (!executor_) HEDDLE_CHECK(choose_model());
+    choose_parameters();
     note_unused();
     if (auto stop = context_.stop_error()) return *std::move(stop);
     began_ = context_.loop->now();
+    std::optional<std::chrono::nanoseconds> timeout = call_.task->declared.timeout;
+    if (call_.overrides && call_.overrides->timeout) timeout = call_.overrides->timeout;
     if (timeout) context_ = context_.with_deadline(coro::deadline(began_ + *timeout));
-    started_ = true;
-    if (task_observer* observer = runner_.parts().observer) {
-        observer->on_task_started(
-            {task.declared.name, chosen_.provider->provider_name(), chosen_.model});
+    if (context_preparer* preparer = runner_.parts().context) {
+        wants_context_ = preparer->concerns(call_, false);
     }
     return {};
+}
+
+context_request task_execution::context_wanted() {
+    context_request wanted;
+    wanted.owner = &runner_.owner();
+    wanted.call = &call_;
+    wanted.model = chosen_.model;
+    wanted.context = context_;
+    return wanted;
+}
+
+executor_request task_execution::executor_wanted() {
+    executor_request wanted;
+    wanted.owner = &runner_.owner();
+    wanted.call = &call_;
+    wanted.prompt = std::move(prompt_);
+    wanted.system = std::move(system_);
+    wanted.files = files_;
+    wanted.context = context_;
+    return wanted;
+}
+
+result<void> task_execution::make_request() {
+    if (auto stop = context_.stop_error()) return *std::move(stop);
+    if (files_) {
+        warnings_.insert(warnings_.end(), files_->warnings.begin(), files_->warnings.end());
+    }
+    started_ = true;
+    if (task_observer* observer = runner_.parts().observer) {
+        observer->on_task_started({call_.task->declared.name, provider_name(), chosen_.model});
+    }
+    if (executor_) return {};
+    const auto add = [&](std::string_view text) {
+        if (text.empty()) return;
+        if (!system_.empty()) system_ += "\n\n";
+        system_ += text;
+    };
+    if (files_) add(files_->text);
+    add(call_.task->format_note);
+    request_.messages.reserve(2);
+    if (!system_.empty()) {
+        ports::chat_message& first = request_.messages.emplace_back();
+        first.role = ports::chat_role::system;
+        first.text = std::move(system_);
+    }
+    request_.messages.emplace_back().text = std::move(prompt_);
+    return {};
+}
+
+std::string_view task_execution::provider_name() const noexcept {
+    return chosen_.provider ? chosen_.provider->provider_name()
+                            : std::string_view(call_.task->declared.subtype);
 }
 
 void task_execution::report(task_outcome outcome, std::string_view reason) noexcept {
@@ -187,7 +183,7 @@ void task_execution::report(task_outcome outcome, std::string_view reason) noexc
     if (!observer) return;
     task_finished event;
     event.task = call_.task->declared.name;
-    event.provider = chosen_.provider->provider_name();
+    event.provider = provider_name();
     event.model = chosen_.model;
     event.outcome = outcome;
     event.reason = reason;
@@ -216,7 +212,7 @@ task_ending task_execution::ending(std::string_view content) {
     end.content = content;
     end.model = answering_model_.empty() ? std::string_view(chosen_.model)
                                          : std::string_view(answering_model_);
-    end.provider = chosen_.provider->provider_name();
+    end.provider = provider_name();
     end.finish = finish_;
     end.answered = answered_;
     end.usage = usage_;
@@ -224,6 +220,8 @@ task_ending task_execution::ending(std::string_view content) {
     end.requests = requests_;
     end.latency = context_.loop->now() - began_;
     end.warnings = &warnings_;
+    end.files = files_.get();
+    end.extra_notes = executor_notes_;
     return end;
 }
 
@@ -237,17 +235,20 @@ result<lang::value> task_execution::fail(task_ending end, const task_failure& fa
     end.failure = &failure;
     lang::value made = runner_.results().build(end);
     report(task_outcome::failed, failure.reason);
-    if (raise_failures_) return task_error_of(made).with_span(call_.span);
+    if (settings_.raise_failures) return task_error_of(made).with_span(call_.span);
     return made;
+}
+
+/// Whether a cancellation is the end of the task's own time, and of nothing around it.
+bool task_execution::own_time_is_over(const error& cancelled) const {
+    const auto now = context_.loop->now();
+    return cancelled.cancelled_because() == cancel_reason::deadline && !call_.context.cancelled() &&
+           !call_.context.until.passed(now) && context_.until.passed(now);
 }
 
 result<lang::value> task_execution::take_error(error failure) {
     if (failure.is_cancelled()) {
-        const auto now = context_.loop->now();
-        const bool own_time = failure.cancelled_because() == cancel_reason::deadline &&
-                              !call_.context.cancelled() && !call_.context.until.passed(now) &&
-                              context_.until.passed(now);
-        if (!own_time) {
+        if (!own_time_is_over(failure)) {
             report(task_outcome::cancelled, {});
             return failure;
         }
@@ -277,6 +278,41 @@ result<lang::value> task_execution::take_error(error failure) {
     return fail(ending(part && !part->text.empty() ? std::string_view(part->text)
                                                    : std::string_view(what.message)),
                 what);
+}
+
+/// A step before the model has failed.
+result<lang::value> task_execution::take_step_error(error failure) {
+    if (failure.is_cancelled() && !own_time_is_over(failure)) return failure;
+    if (!failure.is_cancelled()) {
+        const auto* payload =
+            dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+        const bool data = failure.code() == lang::errc::task && payload &&
+                          payload->reason != "input_validation_failure" &&
+                          payload->reason != "configuration_error";
+        if (!data) return placed(std::move(failure));
+        const std::string message = failure.message();
+        return fail(ending(message), {payload->reason, message, {}});
+    }
+    return take_error(std::move(failure));
+}
+
+result<lang::value> task_execution::accept_elsewhere(result<executor_answer> done) {
+    if (!done) {
+        if (done.error().is_cancelled()) return take_error(std::move(done).error());
+        report(task_outcome::failed, "unexpected_error");
+        return placed(std::move(done).error());
+    }
+    executor_notes_ = std::move(done->notes);
+    if (!done->failure_reason.empty()) {
+        const task_failure what{std::move(done->failure_reason), std::move(done->failure_message),
+                                std::move(done->failure_details)};
+        return fail(ending(done->content), what);
+    }
+    if (!call_.task->declared.output.json) return complete(ending(done->content));
+    asks_left_ = 0; // nobody to ask again
+    ports::chat_response answer;
+    answer.text = std::move(done->content);
+    return *take_json(std::move(answer));
 }
 
 std::optional<result<lang::value>> task_execution::accept(result<ports::chat_response> answer) {

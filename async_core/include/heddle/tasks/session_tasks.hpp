@@ -5,14 +5,17 @@
 #include <heddle/host/engine.hpp>
 #include <heddle/ports/memory_port.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/tasks/context_preparer.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
+#include <heddle/tasks/task_executor.hpp>
 #include <heddle/tasks/task_observer.hpp>
 #include <heddle/tasks/task_registry.hpp>
 #include <heddle/tasks/task_template.hpp>
 #include <heddle/tasks/tool_registry.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -31,6 +34,12 @@ struct task_system_parts {
     std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
     ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
+    /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
+    context_preparer* context = nullptr;
+    /// By subtype: who does such tasks in place of a model.
+    std::map<std::string, task_executor*, std::less<>> executors;
+    /// Whether a person waits for the session, or a batch runs over night.
+    ports::call_priority priority = ports::call_priority::interactive;
 };
 
 /// The tasks and tools of one session: registries, calls by clause and position, execution. A task
