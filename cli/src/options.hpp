@@ -25,6 +25,9 @@ struct workflow_options {
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
+    bool allow_shell = false;              ///< workflows may run programs
+    std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
+    std::string aider = "aider";           ///< the program behind the subtypes of Aider
 };
 
 struct run_request {

@@ -6,6 +6,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
+#include <heddle/process/child_processes.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <filesystem>
@@ -67,6 +68,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
+    HEDDLE_CHECK(made->set_up_programs(options, output, task_parts));
 
     host::engine_parts parts;
     parts.log = made->log_.get();
@@ -77,6 +79,29 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     parts.operators = tasks::operators(std::move(task_parts));
     made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));
     return made;
+}
+
+result<void> workshop::set_up_programs(const workflow_options& options, console& output,
+                                       tasks::task_system_parts& parts) {
+    parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
+    if (options.allow_shell) {
+        process::process_options made;
+        made.workspace = options.workspace;
+        made.withheld = process::usual_secrets();
+        made.passed = options.pass_env;
+        made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
+        HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
+    }
+    parts.processes = processes_.get();
+    for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
+        tasks::aider_options about;
+        about.command = {options.aider};
+        about.hint = parts.processes_hint;
+        aider_.push_back(
+            std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
+        parts.executors.emplace(tasks::aider_subtype(mode), aider_.back().get());
+    }
+    return {};
 }
 
 void raise_open_file_limit() noexcept {
