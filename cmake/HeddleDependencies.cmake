@@ -5,6 +5,8 @@ find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers json)
 find_package(re2 MODULE REQUIRED) # cmake/Findre2.cmake
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(SQLite3 3.37 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(pugixml CONFIG REQUIRED)
 find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED) # header-only, not needed by users
 mark_as_advanced(VALIJSON_INCLUDE_DIR)
 if(HEDDLE_BUILD_CLI)

@@ -189,6 +189,30 @@ std::optional<lang::operator_info> stub_world::describe(const lang::host_object&
     return info;
 }
 
+/// The settings that a call gave, as the recording has them; nil when it gave none.
+lang::value stub_world::context_value(const tasks::context_management& given) {
+    if (given.empty()) return {};
+    lang::heap& memory = owner().memory();
+    lang::value made = lang::value::empty_map();
+    const auto put = [&](std::string_view key, std::string_view text) {
+        made = lang::map_put(memory, std::move(made), key, lang::make_string(memory, text));
+    };
+    if (given.inherit_context) {
+        static constexpr std::string_view modes[] = {"full", "subset", "none"};
+        put("inherit_context", modes[static_cast<std::size_t>(*given.inherit_context)]);
+    }
+    if (given.accumulate_data) {
+        made = lang::map_put(memory, std::move(made), "accumulate_data",
+                             lang::value::boolean(*given.accumulate_data));
+    }
+    if (given.accumulation_format) {
+        const bool notes = *given.accumulation_format == tasks::accumulation::notes_only;
+        put("accumulation_format", notes ? "notes_only" : "full_output");
+    }
+    if (given.fresh_context) put("fresh_context", *given.fresh_context ? "enabled" : "disabled");
+    return made;
+}
+
 std::optional<result<lang::value>> stub_world::failure(const json::object& reply) {
     if (reply.contains("raise")) {
         return error(lang::errc::evaluation, text_or(reply, "raise", ""));
@@ -220,7 +244,7 @@ coro::task<result<lang::value>> stub_world::answer(tasks::task_call call) {
     }
     if (call.overrides) {
         made.files = call.overrides->files;
-        made.context = call.overrides->context;
+        made.context = context_value(call.overrides->context);
     }
     const json::object* reply = replies_[made.name].next();
     if (reply) {
@@ -261,9 +285,9 @@ result<lang::value> stub_world::call_tool(std::string name, host::effect_call ca
             made.inputs =
                 lang::map_put(owner().memory(), std::move(made.inputs), "files", set->files);
         }
-        if (!set->context.is_nil()) {
-            made.inputs =
-                lang::map_put(owner().memory(), std::move(made.inputs), "context", set->context);
+        if (!set->context.empty()) {
+            made.inputs = lang::map_put(owner().memory(), std::move(made.inputs), "context",
+                                        context_value(set->context));
         }
     }
     record.push_back(std::move(made));

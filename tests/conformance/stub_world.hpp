@@ -90,6 +90,7 @@ private:
     void add_tools(const boost::json::array& declared);
     [[nodiscard]] coro::task<result<lang::value>> answer(tasks::task_call call);
     [[nodiscard]] result<lang::value> call_tool(std::string name, host::effect_call call);
+    [[nodiscard]] lang::value context_value(const tasks::context_management& given);
     /// An error or a FAILED result, or nothing for a reply that is content.
     [[nodiscard]] std::optional<result<lang::value>> failure(const boost::json::object& reply);
 

@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -156,6 +157,36 @@ bool connection::wait_closed() {
         if (count == 0) return true;
         if (count < 0) return errno == ECONNRESET;
     }
+}
+
+bool connection::wait_hung_up() {
+    pollfd one{descriptor_, POLLRDHUP, 0};
+    return ::poll(&one, 1, longest_wait_seconds * 1000) == 1;
+}
+
+void connection::relay(std::uint16_t port) {
+    const int far = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    ::inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    const bool connected = ::connect(far, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+    for (bool open = connected; open;) {
+        pollfd both[2] = {{descriptor_, POLLIN, 0}, {far, POLLIN, 0}};
+        const bool buffered = tls_ != nullptr && SSL_pending(tls_) > 0;
+        if (!buffered && ::poll(both, 2, longest_wait_seconds * 1000) <= 0) break;
+        char buffer[16384];
+        if (buffered || both[0].revents != 0) {
+            const long count = read_some(buffer, sizeof buffer);
+            open = count > 0 &&
+                   ::send(far, buffer, static_cast<std::size_t>(count), MSG_NOSIGNAL) == count;
+        }
+        if (open && both[1].revents != 0) {
+            const ssize_t count = ::recv(far, buffer, sizeof buffer, 0);
+            open = count > 0 && send({buffer, static_cast<std::size_t>(count)});
+        }
+    }
+    ::close(far);
 }
 
 bool connection::session_reused() const { return tls_ != nullptr && SSL_session_reused(tls_) == 1; }

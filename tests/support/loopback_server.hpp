@@ -42,8 +42,12 @@ public:
     void reset();
     /// Ends the TCP connection without close_notify.
     void cut();
-    /// Waits until the peer has closed. True when it did.
+    /// Waits until the peer has closed, reading what it sends. True when it did.
     bool wait_closed();
+    /// The same without reading anything.
+    bool wait_hung_up();
+    /// Carries bytes to 127.0.0.1:`port` and back until either side ends: the rest of a tunnel.
+    void relay(std::uint16_t port);
     [[nodiscard]] bool session_reused() const;
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 

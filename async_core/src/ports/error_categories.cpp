@@ -25,6 +25,8 @@ public:
         case http_errc::header_too_large: return "the answer's header is too large";
         case http_errc::body_too_large: return "the answer's body is too large";
         case http_errc::shut_down: return "the HTTP client is shut down";
+        case http_errc::proxy_refused: return "the proxy refused the call";
+        case http_errc::redirect_refused: return "the redirect is not followed";
         }
         return "unknown HTTP error";
     }

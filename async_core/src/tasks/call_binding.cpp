@@ -10,6 +10,7 @@
 #include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
 #include <array>
@@ -92,6 +93,7 @@ private:
 
     result<void> bind_positions();
     result<void> bind_clauses();
+    [[nodiscard]] bound_input* input_from(std::string_view name);
     result<void> set_reserved(reserved key, std::string_view name, lang::value given);
     result<void> set_files(std::string_view name, lang::value given);
     result<void> set_context(const lang::value& given);
@@ -166,6 +168,7 @@ result<void> call_binder::bind_clauses() {
         for (bound_input& one : made_.inputs) {
             if (one.name == name) input = &one;
         }
+        if (!input) input = input_from(name);
         if (!input) {
             if (const reserved key = reserved_key(name); key != reserved::none) {
                 HEDDLE_CHECK(set_reserved(key, name, std::move(arguments_[i])));
@@ -185,6 +188,15 @@ result<void> call_binder::bind_clauses() {
     }
     if (!unknown.empty()) return refused("no such input: " + unknown).with_hint(known_inputs());
     return {};
+}
+
+/// The declared input that is also given under this name. Null when there is none.
+bound_input* call_binder::input_from(std::string_view name) {
+    const auto& declared = task_.declared.inputs;
+    for (std::size_t i = 0; task_.declared.declares_inputs && i < declared.size(); ++i) {
+        if (declared[i].from == name) return &made_.inputs[i];
+    }
+    return nullptr;
 }
 
 result<double> call_binder::number(std::string_view name, const lang::value& given) const {
@@ -279,6 +291,11 @@ result<void> call_binder::fill_missing() {
         const task_input& declared = task_.declared.inputs[i];
         if (declared.default_json) {
             HEDDLE_TRY(input.content, lang::json_to_value(memory_, *declared.default_json));
+            input.given = true;
+        } else if (i != 0 && declared.name == task_description_input &&
+                   is_aider_subtype(task_.declared.subtype) && made_.inputs.front().given) {
+            // What an aider task is to do is what it was given first.
+            input.content = made_.inputs.front().content;
             input.given = true;
         } else if (!declared.optional) {
             missing += missing.empty() ? "" : ", ";

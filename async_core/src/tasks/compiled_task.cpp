@@ -1,18 +1,9 @@
-#include <heddle/lang/errors.hpp>
 #include <heddle/tasks/compiled_task.hpp>
-#include <heddle/tasks/effective_context.hpp>
+#include <heddle/tasks/template_validation.hpp>
 
 namespace heddle::tasks {
 
 namespace {
-
-[[nodiscard]] error in_clause(const task_template& declared, std::string_view clause,
-                              source_span where, error inner) {
-    error failure(lang::errc::evaluation,
-                  "task " + declared.name + ": " + std::string(clause) + ": " + inner.message());
-    if (!inner.info().hint.empty()) failure = std::move(failure).with_hint(inner.info().hint);
-    return std::move(failure).with_span(where.known() ? where : declared.span);
-}
 
 /// What the provider is asked for. Services enforce objects only; anything else is asked for in
 /// words.
@@ -36,35 +27,21 @@ void choose_format(compiled_task& task) {
 } // namespace
 
 result<std::shared_ptr<const compiled_task>> compile_task(task_template declared) {
-    auto made = std::make_shared<compiled_task>();
-    if (declared.name.empty()) {
-        return error(lang::errc::evaluation, "a task must have a name").with_span(declared.span);
+    complete_template(declared);
+    for (const template_violation& each : validate_template(declared)) {
+        if (each.level == lang::severity::error) return violation_error(declared, each);
     }
-    if (!declared.inputs.empty()) declared.declares_inputs = true;
+    auto made = std::make_shared<compiled_task>();
     made->input_names.reserve(declared.inputs.size());
     for (const task_input& input : declared.inputs) made->input_names.push_back(input.name);
     const auto* names = declared.declares_inputs ? &made->input_names : nullptr;
-
-    auto instructions = prompt_template::compile(declared.instructions, names);
-    if (!instructions) {
-        return in_clause(declared, "instructions", declared.instructions_span,
-                         std::move(instructions).error());
-    }
-    made->instructions = std::move(*instructions);
-    auto system = prompt_template::compile(declared.system, names);
-    if (!system) {
-        return in_clause(declared, "system", declared.system_span, std::move(system).error());
-    }
-    made->system = std::move(*system);
-    auto schema = output_schema::compile(declared.output.schema);
-    if (!schema) {
-        return in_clause(declared, "output_format", declared.output_span,
-                         std::move(schema).error());
-    }
-    made->schema = std::move(*schema);
-    if (auto fits = check_context_layer(declared.subtype, declared.context); !fits) {
-        return in_clause(declared, "context_management", {}, std::move(fits).error());
-    }
+    // A task without instructions is asked to do what its description says.
+    const bool described =
+        declared.instructions.empty() && declared.description != task_template::default_description;
+    const std::string& asked = described ? declared.description : declared.instructions;
+    HEDDLE_TRY(made->instructions, prompt_template::compile(asked, names));
+    HEDDLE_TRY(made->system, prompt_template::compile(declared.system, names));
+    HEDDLE_TRY(made->schema, output_schema::compile(declared.output.schema));
     made->declared = std::move(declared);
     choose_format(*made);
     return made;

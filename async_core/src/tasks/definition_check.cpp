@@ -5,9 +5,9 @@
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/tasks/compiled_task.hpp>
 #include <heddle/tasks/prompt_template.hpp>
 #include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
 
@@ -38,7 +38,12 @@ public:
         good = check_template(made->system, made->system_span, signature.inputs) && good;
         if (good) {
             if (readable_) tell_unused(signature.inputs);
-            if (auto ready = compile_task(*made); !ready) tell("bad-template", ready.error());
+            complete_template(*made);
+            for (const template_violation& each : validate_template(*made)) {
+                if (each.level == lang::severity::error) {
+                    tell("bad-template", violation_error(*made, each));
+                }
+            }
         }
         return signature;
     }

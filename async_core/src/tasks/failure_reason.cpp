@@ -15,7 +15,8 @@ namespace {
     case ports::http_errc::protocol_error:
     case ports::http_errc::header_too_large:
     case ports::http_errc::body_too_large: return "protocol_error";
-    case ports::http_errc::invalid_url: return "configuration_error";
+    case ports::http_errc::invalid_url:
+    case ports::http_errc::redirect_refused: return "configuration_error";
     default: return "connection_error";
     }
 }

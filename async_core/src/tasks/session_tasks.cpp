@@ -80,6 +80,9 @@ lang::operator_info session_tasks::described(const compiled_task& task) {
     lang::operator_info info;
     info.declares_inputs = task.declared.declares_inputs;
     info.inputs = task.input_names;
+    for (const task_input& input : task.declared.inputs) {
+        if (!input.from.empty()) info.inputs.push_back(input.from);
+    }
     info.name = task.declared.name;
     info.aliases = {task.declared.type + ":" + task.declared.subtype};
     return info;

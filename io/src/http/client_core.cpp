@@ -15,14 +15,22 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
     HEDDLE_TRY(origin_name name, parse_origin(url));
     std::string key = name.text();
     if (const auto known = origins_.find(key); known != origins_.end()) return known->second;
-    if (name.tls && !tls_) {
+    if (!proxies_) {
+        HEDDLE_TRY(proxies_,
+                   proxy_rules::create({options_.http_proxy.reveal(), options_.https_proxy.reveal(),
+                                        options_.no_proxy, options_.proxy_loopback}));
+    }
+    std::shared_ptr<const proxy_server> proxy = proxies_->proxy_for(name);
+    const bool uses_tls = name.tls || (proxy && proxy->server.tls);
+    if (uses_tls && !tls_) {
         // Made when first needed: reading the system's certificates takes tens of milliseconds.
         const net::tls_settings settings{options_.ca_file, options_.ca_directory,
                                          options_.check == peer_check::verify};
         HEDDLE_TRY(tls_, net::tls_context::create(settings));
     }
-    std::shared_ptr<net::tls_context> tls = name.tls ? tls_ : nullptr;
-    auto made = std::make_shared<origin_state>(*this, std::move(name), std::move(tls));
+    std::shared_ptr<net::tls_context> tls = uses_tls ? tls_ : nullptr;
+    auto made =
+        std::make_shared<origin_state>(*this, std::move(name), std::move(proxy), std::move(tls));
     if (closed_) made->shut_down();
     origins_.emplace(std::move(key), made);
     return made;

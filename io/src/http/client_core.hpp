@@ -11,6 +11,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,7 @@ private:
     net::readiness_set sockets_;
     std::unique_ptr<char[]> scratch_;
     std::shared_ptr<net::tls_context> tls_;
+    std::optional<proxy_rules> proxies_;
     std::unordered_map<std::string, std::shared_ptr<origin_state>> origins_;
     bool closed_ = false;
 };

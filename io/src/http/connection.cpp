@@ -1,6 +1,7 @@
 #include "connection.hpp"
 
 #include "client_core.hpp"
+#include "proxy_tunnel.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,6 +9,16 @@
 namespace heddle::http {
 
 using ports::http_errc;
+
+struct connection::proxy_link {
+    proxy_link(parser_cache& cache, const origin_name& to, const proxy_server& through)
+        : tunnel(cache, to, through) {}
+    proxy_tunnel tunnel;
+    std::unique_ptr<net::tls_channel> tls; ///< to the proxy itself, if that is https
+};
+
+connection::connection(origin_state& origin) noexcept : origin_(origin) {}
+connection::~connection() { close(); }
 
 std::optional<error> connection::open() {
     phase_ = phase::looking_up;
@@ -38,7 +49,10 @@ error connection::connect_error(boost::system::error_code last) const {
         origin_.addresses().distrust();
     }
     return error(http_errc::connect_failed,
-                 origin_.name() + ": cannot connect (" + last.message() + ")")
+                 origin_.name() + ": cannot connect" +
+                     (origin_.proxy() == nullptr ? std::string()
+                                                 : " to the proxy " + origin_.next_hop().text()) +
+                     " (" + last.message() + ")")
         .with_hint(std::move(hint))
         .with_retryable(true);
 }
@@ -50,6 +64,8 @@ void connection::close() noexcept {
         if (phase_ == phase::open) tls_->close_notify();
         tls_.reset();
     }
+    if (link_ && link_->tls) link_->tls->close_notify();
+    link_.reset();
     if (descriptor_ >= 0) {
         origin_.core()->sockets().close(descriptor_, *this);
         descriptor_ = -1;
@@ -87,42 +103,120 @@ void connection::on_connected(int descriptor) noexcept {
         return;
     }
     ++core.counted.connections_made;
-    if (origin_.tls() == nullptr) {
-        phase_ = phase::open;
-        user_->on_opened();
-        return;
-    }
-    const origin_name& name = origin_.parts();
-    tls_ = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
-                                    origin_.sessions());
-    if (!tls_) {
-        fail(error(http_errc::tls_failed, origin_.name() + ": there is no memory for TLS")
-                 .with_retryable(true));
-        return;
-    }
-    phase_ = phase::handshaking;
-    handshake();
+    if (origin_.tunnels()) greet_proxy();
+    else if (origin_.tls() != nullptr) secure();
+    else opened();
 }
 
-void connection::handshake() noexcept {
-    switch (tls_->handshake()) {
+void connection::greet_proxy() noexcept {
+    const proxy_server& proxy = *origin_.proxy();
+    link_ = std::make_unique<proxy_link>(origin_.core()->parsers, origin_.parts(), proxy);
+    if (!proxy.server.tls) {
+        ask_for_tunnel();
+        return;
+    }
+    link_->tls = net::tls_channel::create(*origin_.tls(), descriptor_, proxy.server.host,
+                                          proxy.server.numeric, origin_.proxy_sessions());
+    if (!link_->tls) {
+        fail(no_memory());
+        return;
+    }
+    phase_ = phase::proxy_handshake;
+    handshake(*link_->tls);
+}
+
+void connection::ask_for_tunnel() noexcept {
+    phase_ = phase::tunnelling;
+    tunnel();
+}
+
+void connection::tunnel() noexcept {
+    proxy_tunnel& asked = link_->tunnel;
+    net::tls_channel* const outer = link_->tls.get();
+    while (!asked.unsent().empty()) {
+        const net::io_outcome outcome =
+            outer != nullptr ? outer->write_some(asked.unsent())
+                             : net::write_some(descriptor_, asked.unsent(), net::more_follows::no);
+        if (outcome.status == net::io_status::would_block) return;
+        if (outcome.status != net::io_status::done) {
+            fail(asked.ended(outcome.ec));
+            return;
+        }
+        asked.sent(outcome.count);
+    }
+    const std::span<char> buffer = origin_.core()->scratch().first(proxy_tunnel::most_header_bytes);
+    for (;;) {
+        const net::io_outcome outcome =
+            outer != nullptr ? outer->read_some(buffer) : net::read_some(descriptor_, buffer);
+        if (outcome.status == net::io_status::would_block) return;
+        if (outcome.status != net::io_status::done) {
+            fail(asked.ended(outcome.ec));
+            return;
+        }
+        auto stands = asked.received({buffer.data(), outcome.count});
+        if (!stands) {
+            fail(std::move(stands).error());
+            return;
+        }
+        if (*stands) break;
+    }
+    secure();
+}
+
+void connection::secure() noexcept {
+    // A proxy that forwards is the one that TLS is spoken with.
+    const bool to_proxy = origin_.forwards();
+    const origin_name& name = to_proxy ? origin_.next_hop() : origin_.parts();
+    tls_ = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
+                                    to_proxy ? origin_.proxy_sessions() : origin_.sessions(),
+                                    link_ ? link_->tls.get() : nullptr);
+    if (!tls_) {
+        fail(no_memory());
+        return;
+    }
+    phase_ = phase::handshake;
+    handshake(*tls_);
+}
+
+void connection::opened() noexcept {
+    phase_ = phase::open;
+    user_->on_opened();
+}
+
+void connection::handshake(net::tls_channel& channel) noexcept {
+    switch (channel.handshake()) {
     case net::io_status::would_block: return;
     case net::io_status::done:
-        phase_ = phase::open;
+        if (phase_ == phase::proxy_handshake) {
+            ask_for_tunnel();
+            return;
+        }
         filled_ = true; // the last flight may have brought more than the handshake
-        user_->on_opened();
+        opened();
         return;
-    default: fail(tls_->failure(origin_.name())); return;
+    default: break;
     }
+    const bool with_proxy = phase_ == phase::proxy_handshake || origin_.forwards();
+    fail(channel.failure(with_proxy ? origin_.name() + ": proxy " + origin_.next_hop().text()
+                                    : origin_.name()));
+}
+
+error connection::no_memory() const {
+    return error(http_errc::tls_failed, origin_.name() + ": there is no memory for TLS")
+        .with_retryable(true);
 }
 
 void connection::on_ready(net::readiness what) noexcept {
     hung_up_ = hung_up_ || what.hung_up;
-    if (phase_ == phase::handshaking) {
-        handshake();
-        return;
+    switch (phase_) {
+    case phase::proxy_handshake: handshake(*link_->tls); return;
+    case phase::tunnelling: tunnel(); return;
+    case phase::handshake: handshake(*tls_); return;
+    case phase::closed:
+    case phase::looking_up:
+    case phase::connecting: return;
+    case phase::open: break;
     }
-    if (phase_ != phase::open) return;
     if (tls_) what.readable = true; // TLS may have to read in order to write
     if (user_ != nullptr) user_->on_io(what);
     else if (what.readable) origin_.idle_event(*this);

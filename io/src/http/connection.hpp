@@ -25,7 +25,8 @@ protected:
     ~connection_user() = default;
 };
 
-/// Phases: closed -> looking up -> connecting -> handshaking (TLS) -> open. While an exchange uses
+/// Phases: closed -> looking up -> connecting -> [handshaking with the proxy] -> [asking it for a
+/// tunnel] -> [handshaking with the server] -> open, as the origin is reached. While an exchange uses
 /// it its events go to that; while it is idle any event but TLS housekeeping makes it useless, and
 /// its origin is told. Owned by its origin_state (see origin_state::destroy). Calls to its user are
 /// the last thing it does in any function: the user may destroy it.
@@ -34,8 +35,8 @@ class connection final : public pool_item,
                          private net::connect_listener,
                          private net::lookup_listener {
 public:
-    explicit connection(origin_state& origin) noexcept : origin_(origin) {}
-    ~connection() { close(); }
+    explicit connection(origin_state& origin) noexcept;
+    ~connection();
 
     void attach(connection_user& user) noexcept { user_ = &user; }
     void detach() noexcept { user_ = nullptr; }
@@ -53,7 +54,17 @@ public:
     [[nodiscard]] bool clean() noexcept;
 
 private:
-    enum class phase : std::uint8_t { closed, looking_up, connecting, handshaking, open };
+    enum class phase : std::uint8_t {
+        closed,
+        looking_up,
+        connecting,
+        proxy_handshake,
+        tunnelling,
+        handshake,
+        open
+    };
+    /// What a connection through a CONNECT proxy has besides.
+    struct proxy_link;
 
     void on_ready(net::readiness what) noexcept override;
     void on_addresses(result<net::address_list> found) noexcept override;
@@ -62,13 +73,20 @@ private:
 
     [[nodiscard]] std::optional<error> connect(net::address_list addresses);
     [[nodiscard]] error connect_error(boost::system::error_code last) const;
-    void handshake() noexcept;
+    [[nodiscard]] error no_memory() const;
+    void greet_proxy() noexcept;
+    void ask_for_tunnel() noexcept;
+    void tunnel() noexcept;
+    void secure() noexcept;
+    void opened() noexcept;
+    void handshake(net::tls_channel& channel) noexcept;
     void fail(error why) noexcept;
 
     origin_state& origin_;
     connection_user* user_ = nullptr;
     std::unique_ptr<net::connector> connector_;
-    std::unique_ptr<net::tls_channel> tls_;
+    std::unique_ptr<proxy_link> link_;
+    std::unique_ptr<net::tls_channel> tls_; ///< over the link's, where that has one
     int descriptor_ = -1;
     phase phase_ = phase::closed;
     bool hung_up_ = false;

@@ -69,8 +69,9 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
     if (done()) return exchange_step::wait;
     if (phase_ < phase::sending)
         return finish(error(errc::internal, "bytes arrived before there was a request"));
-    const response_rules rules{rules_.head_request, rules_.limits.max_header_bytes,
-                               rules_.limits.max_body_bytes};
+    const response_rules rules{rules_.head_request,          rules_.limits.max_header_bytes,
+                               rules_.limits.max_body_bytes, rules_.decompress,
+                               rules_.hold_redirects,        rules_.through_proxy};
     auto whole = parser_.feed(bytes, rules, target_);
     if (!whole) {
         // The parser and the sinks do not know where they are.

@@ -1,5 +1,6 @@
 #include "exchange_operation.hpp"
 
+#include "proxy_tunnel.hpp"
 #include "request_text.hpp"
 
 #include <boost/asio/post.hpp>
@@ -61,12 +62,35 @@ void exchange_operation::start() {
         return;
     }
     origin_ = static_cast<origin_state*>(asked);
-    const exchange_rules rules{origin_->name(), request_.limits, until_, request_.method == "HEAD",
-                               request_.idempotent};
+    exchange_rules rules;
+    rules.origin = origin_->name();
+    rules.limits = request_.limits;
+    rules.until = until_;
+    rules.head_request = request_.method == "HEAD";
+    rules.idempotent = request_.idempotent;
+    rules.decompress = !has_header(request_, "accept-encoding");
+    rules.hold_redirects = core_.options().max_redirects > 0;
+    rules.through_proxy = origin_->forwards();
+    ask_compressed_ = rules.decompress && wants_compression();
     fsm_.emplace(core_.parsers, rules, response_target{&response_, on_head_, on_piece_});
     core_.running.push_back(*this);
     if (cancel_ != nullptr) cancel_->hook(*this);
     perform(fsm_->start(core_.sockets().now()));
+}
+
+bool exchange_operation::wants_compression() const noexcept {
+    switch (request_.compression) {
+    case ports::http_compression::none: return false;
+    case ports::http_compression::gzip: return true;
+    case ports::http_compression::client_default: break;
+    }
+    // A service that compresses a stream may hold its pieces back.
+    return core_.options().ask_compressed && on_piece_ == nullptr;
+}
+
+bool exchange_operation::redirected() const noexcept {
+    return !refusal_ && !fsm_->outcome() && response_.status >= 300 && response_.status < 400 &&
+           core_.options().max_redirects > 0 && is_redirect(response_);
 }
 
 result<ports::http_response> exchange_operation::take_outcome() {
@@ -74,7 +98,13 @@ result<ports::http_response> exchange_operation::take_outcome() {
         ++core_.counted.failed;
         return *std::move(refusal_);
     }
-    if (fsm_->outcome()) return *fsm_->outcome();
+    if (fsm_->outcome()) {
+        if (fsm_->outcome()->code() == ports::http_errc::proxy_refused && origin_->forwards()) {
+            return proxy_wants_user(origin_->name() + ": the proxy " + origin_->next_hop().text(),
+                                    !origin_->proxy()->authorization.empty());
+        }
+        return *fsm_->outcome();
+    }
     return std::move(response_);
 }
 
@@ -137,7 +167,9 @@ void exchange_operation::on_open_failed(error why) noexcept {
 exchange_step exchange_operation::send() {
     // Rendered again after a partial write, which is rare: so nothing has to be kept meanwhile.
     std::string& head = core_.rendered;
-    render_head(request_, origin_->host_header(), head);
+    request_route route{origin_->host_header(), origin_->forwards(), {}, ask_compressed_};
+    if (route.absolute) route.proxy_authorization = origin_->proxy()->authorization.reveal();
+    render_head(request_, route, head);
     const std::size_t whole = head.size() + request_.body.size();
     const bool joined = request_.body.size() <= largest_joined_body;
     if (joined) head += request_.body;

@@ -39,6 +39,11 @@ public:
             [this](auto handler) { handler_.emplace(std::move(handler)); }, coro::use_task);
     }
     [[nodiscard]] result<ports::http_response> take_outcome();
+    /// Valid when ended: the answer is a redirect that the client is to follow.
+    [[nodiscard]] bool redirected() const noexcept;
+    [[nodiscard]] const ports::http_response& response() const noexcept { return response_; }
+    [[nodiscard]] const origin_state& origin() const noexcept { return *origin_; }
+    [[nodiscard]] coro::clock::time_point started() const noexcept { return fsm_->started(); }
 
     /// The pool has something for this queued call.
     void granted(const pool_grant& grant) noexcept;
@@ -60,6 +65,7 @@ private:
     [[nodiscard]] exchange_step send();
     [[nodiscard]] exchange_step receive();
     void set_timer() noexcept;
+    [[nodiscard]] bool wants_compression() const noexcept;
     void finish() noexcept;
     void refuse(error why) noexcept;
 
@@ -80,6 +86,7 @@ private:
     cancel_reason stop_after_ = cancel_reason::none; ///< asked for while a sink was being called
     bool in_callback_ = false;
     bool ended_ = false;
+    bool ask_compressed_ = false;
 };
 
 } // namespace heddle::http

@@ -32,10 +32,16 @@ bool is_address(const std::string& host) {
 
 } // namespace
 
-std::string origin_name::text() const {
+std::string origin_name::authority() const {
     const bool six = host.find(':') != std::string::npos;
-    return (tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" +
-           std::to_string(port);
+    return (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string origin_name::text() const { return (tls ? "https://" : "http://") + authority(); }
+
+bool is_localhost_name(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    return host == "localhost" || host.ends_with(".localhost");
 }
 
 std::string origin_name::host_header() const {

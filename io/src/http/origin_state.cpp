@@ -13,17 +13,21 @@ std::vector<std::string> fixed_addresses(const http_client_options& options,
     for (const fixed_host& host : options.fixed_hosts) {
         if (host.name == name.host) return host.addresses;
     }
+    // Whatever the system's resolver would say: a call meant for this machine never leaves it.
+    if (is_localhost_name(name.host)) return {"127.0.0.1", "::1"};
     return {};
 }
 
 } // namespace
 
 origin_state::origin_state(client_core& core, origin_name name,
+                           std::shared_ptr<const proxy_server> proxy,
                            std::shared_ptr<net::tls_context> tls)
     : core_(&core), name_(std::move(name)), text_(name_.text()), host_header_(name_.host_header()),
-      tls_(std::move(tls)), addresses_(std::make_unique<net::address_book>(
-                                core.loop(), name_.host, name_.port, core.options().address_age,
-                                fixed_addresses(core.options(), name_))),
+      proxy_(std::move(proxy)), tls_(std::move(tls)),
+      addresses_(std::make_unique<net::address_book>(core.loop(), next_hop().host, next_hop().port,
+                                                     core.options().address_age,
+                                                     fixed_addresses(core.options(), next_hop()))),
       pool_({core.options().max_connections, core.options().max_idle, core.options().idle_age}) {}
 
 origin_state::~origin_state() = default;

@@ -7,6 +7,7 @@
 
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/pool_fsm.hpp>
+#include <heddle/http/proxy_rules.hpp>
 #include <heddle/ports/http_port.hpp>
 
 namespace heddle::http {
@@ -15,19 +16,32 @@ class client_core;
 class exchange_operation;
 
 /// Drives the origin's pool_fsm: owns its connections, lets idle ones age, serves the queue.
+/// A pool belongs to one origin also where all of them go through the same proxy: what was sent to
+/// one server can never be answered by another.
 class origin_state final : public ports::http_origin, private coro::timer_node {
 public:
-    origin_state(client_core& core, origin_name name, std::shared_ptr<net::tls_context> tls);
+    /// `proxy` may be null; `tls` is there when the origin or the proxy is https.
+    origin_state(client_core& core, origin_name name, std::shared_ptr<const proxy_server> proxy,
+                 std::shared_ptr<net::tls_context> tls);
     ~origin_state() override;
 
     [[nodiscard]] const std::string& name() const noexcept override { return text_; }
     [[nodiscard]] const origin_name& parts() const noexcept { return name_; }
     [[nodiscard]] const std::string& host_header() const noexcept { return host_header_; }
+    [[nodiscard]] const proxy_server* proxy() const noexcept { return proxy_.get(); }
+    /// The server that sockets are connected to.
+    [[nodiscard]] const origin_name& next_hop() const noexcept {
+        return proxy_ ? proxy_->server : name_;
+    }
+    /// A proxy that forwards requests one by one, and not a tunnel through it.
+    [[nodiscard]] bool forwards() const noexcept { return proxy_ != nullptr && !name_.tls; }
+    [[nodiscard]] bool tunnels() const noexcept { return proxy_ != nullptr && name_.tls; }
     /// Null once the client is gone.
     [[nodiscard]] client_core* core() const noexcept { return core_; }
     [[nodiscard]] net::address_book& addresses() noexcept { return *addresses_; }
     [[nodiscard]] const net::tls_context* tls() const noexcept { return tls_.get(); }
     [[nodiscard]] net::tls_session_slot& sessions() noexcept { return sessions_; }
+    [[nodiscard]] net::tls_session_slot& proxy_sessions() noexcept { return proxy_sessions_; }
     [[nodiscard]] pool_fsm& pool() noexcept { return pool_; }
 
     /// A connection for a place that the pool reserved.
@@ -50,8 +64,10 @@ private:
     origin_name name_;
     std::string text_;
     std::string host_header_;
+    std::shared_ptr<const proxy_server> proxy_;
     std::shared_ptr<net::tls_context> tls_;
     net::tls_session_slot sessions_;
+    net::tls_session_slot proxy_sessions_;
     std::unique_ptr<net::address_book> addresses_;
     pool_fsm pool_;
     bool serving_ = false;

@@ -46,6 +46,7 @@ bool is_ours(std::string_view name) noexcept {
     case 10: return same_name(name, "connection");
     case 14: return same_name(name, "content-length");
     case 17: return same_name(name, "transfer-encoding");
+    case 19: return same_name(name, "proxy-authorization");
     default: return false;
     }
 }
@@ -74,14 +75,19 @@ result<void> check_request(const ports::http_request& request) {
     return {};
 }
 
-void render_head(const ports::http_request& request, std::string_view host, std::string& out) {
+bool has_header(const ports::http_request& request, std::string_view name) noexcept {
+    return std::any_of(request.headers.begin(), request.headers.end(),
+                       [name](const auto& header) { return same_name(header.name, name); });
+}
+
+void render_head(const ports::http_request& request, const request_route& route, std::string& out) {
     out.clear();
-    out.append(request.method)
-        .append(" ")
-        .append(request.target)
-        .append(" HTTP/1.1\r\nHost: ")
-        .append(host)
-        .append("\r\n");
+    out.append(request.method).append(" ");
+    if (route.absolute) out.append("http://").append(route.host);
+    out.append(request.target).append(" HTTP/1.1\r\nHost: ").append(route.host).append("\r\n");
+    if (!route.proxy_authorization.empty())
+        out.append("Proxy-Authorization: ").append(route.proxy_authorization).append("\r\n");
+    if (route.ask_compressed) out.append("Accept-Encoding: gzip, deflate\r\n");
     for (const ports::http_header& header : request.headers) {
         out.append(header.name).append(": ").append(header.value).append("\r\n");
     }

@@ -13,7 +13,18 @@ namespace heddle::http {
 /// Errors: errc::invalid_argument naming the header, never its value.
 [[nodiscard]] result<void> check_request(const ports::http_request& request);
 
+/// What the request line and headers say besides the request.
+struct request_route {
+    std::string_view host;                ///< value of Host
+    bool absolute = false;                ///< "http://" and host before the target, for a proxy
+    std::string_view proxy_authorization; ///< empty: none
+    bool ask_compressed = false;
+};
+
 /// Replaces `out` by request line, headers and the empty line. Precondition: check_request passed.
-void render_head(const ports::http_request& request, std::string_view host, std::string& out);
+void render_head(const ports::http_request& request, const request_route& route, std::string& out);
+
+/// The request brings a header of this name (given in lower case) of its own.
+[[nodiscard]] bool has_header(const ports::http_request& request, std::string_view name) noexcept;
 
 } // namespace heddle::http

@@ -1,5 +1,7 @@
 #include <heddle/http/response_parser.hpp>
 
+#include "body_decoder.hpp"
+
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -18,11 +20,22 @@ using boost::system::error_code;
 constexpr std::size_t most_kept_parsers = 64;
 constexpr int most_interim_answers = 16;
 constexpr std::size_t largest_reservation = 256 * 1024;
+/// A decoder takes some 50 kB; most answers need none.
+constexpr std::size_t most_kept_decoders = 8;
+/// Text of which each byte says something swells some tenfold, deflate's bound is 1,032.
+constexpr std::size_t largest_swelling = 250;
+constexpr std::size_t swelling_that_harms_nobody = 1024 * 1024;
 
 std::string_view to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 error parse_error(ports::http_errc code, std::string what) {
     return error(code, std::move(what)).with_retryable(false);
+}
+
+error body_too_large(std::size_t limit) {
+    return parse_error(ports::http_errc::body_too_large,
+                       "the answer's body is larger than " + std::to_string(limit) + " bytes")
+        .with_hint("raise the limit if such answers are expected");
 }
 
 /// Beast looks at a beginning that came in pieces only once the empty line is there. A server that
@@ -37,18 +50,48 @@ std::optional<error> foreign_protocol(std::string_view bytes) {
     return made;
 }
 
-bool is_chunked_only(std::string_view value) {
-    constexpr std::string_view chunked = "chunked";
-    return std::equal(value.begin(), value.end(), chunked.begin(), chunked.end(),
+bool same_word(std::string_view value, std::string_view lower) {
+    return std::equal(value.begin(), value.end(), lower.begin(), lower.end(),
                       [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
 }
+
+/// What Content-Encoding says.
+enum class body_coding : std::uint8_t { none, gzip, deflate, unknown };
+
+body_coding coding_of(std::string_view value) {
+    if (value.empty() || same_word(value, "identity")) return body_coding::none;
+    if (same_word(value, "gzip") || same_word(value, "x-gzip")) return body_coding::gzip;
+    if (same_word(value, "deflate")) return body_coding::deflate;
+    return body_coding::unknown;
+}
+
+} // namespace
+
+struct parser_cache::decoders {
+    std::vector<std::unique_ptr<body_decoder>> free;
+};
+
+namespace {
 
 /// Beast's grammar with our response as its target.
 class beast_parser final : public beast::basic_parser<false> {
 public:
+    beast_parser(std::vector<std::unique_ptr<body_decoder>>& decoders, const response_rules& rules)
+        : decoders_(decoders), rules_(rules) {
+        eager(true);
+        skip(rules.head_request);
+        body_limit(rules.max_body_bytes);
+        header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(
+            rules.max_header_bytes, std::numeric_limits<std::uint32_t>::max())));
+    }
+    ~beast_parser() override {
+        if (decoder_ && decoders_.size() < most_kept_decoders)
+            decoders_.push_back(std::move(decoder_));
+    }
+
     response_target target;
     std::optional<error> failure; ///< what a sink or a check of ours said
-    std::size_t body_bytes = 0;
+    std::size_t body_bytes = 0;   ///< after decompression
     bool head_seen = false;
     bool odd_coding = false;
 
@@ -64,7 +107,7 @@ private:
     void on_field_impl(beast::field field, boost::beast::string_view name,
                        boost::beast::string_view value, error_code&) override {
         if (head_seen) return; // trailers: nobody asked for them
-        if (field == beast::field::transfer_encoding && !is_chunked_only(to_std(value)))
+        if (field == beast::field::transfer_encoding && !same_word(to_std(value), "chunked"))
             odd_coding = true;
         auto& [key, text] = target.response->headers.emplace_back();
         key.resize(name.size());
@@ -79,22 +122,23 @@ private:
         if (target.response->status < 200) return;
         if (odd_coding) {
             // A coding we did not offer, or an end that only the closing would show.
-            failure = parse_error(ports::http_errc::protocol_error,
-                                  "the answer has a transfer coding other than chunked");
-            ec = beast_error::bad_transfer_encoding;
+            refuse(ec, "the answer has a transfer coding other than chunked");
             return;
         }
-        if (target.on_head != nullptr && *target.on_head) {
-            if (auto verdict = (*target.on_head)(*target.response); !verdict) {
-                failure = std::move(verdict).error();
-                ec = beast_error::bad_value;
-            }
+        if (rules_.through_proxy && target.response->status == 407) {
+            fail(ec, error(ports::http_errc::proxy_refused, "status 407"));
+            return;
         }
+        if (rules_.decompress && !rules_.head_request && !begin_decoding(ec)) return;
+        held_ = rules_.hold_redirects && is_redirect(*target.response);
+        if (held_ || target.on_head == nullptr || !*target.on_head) return;
+        if (auto verdict = (*target.on_head)(*target.response); !verdict)
+            fail(ec, std::move(verdict).error());
     }
 
     void on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&) override {
         // The announced length is a claim: a server cannot make us reserve more than a little.
-        if (target.on_piece == nullptr && length) {
+        if (target.on_piece == nullptr && length && !decoder_) {
             target.response->body.reserve(std::min<std::uint64_t>(*length, largest_reservation));
         }
     }
@@ -112,18 +156,95 @@ private:
         return piece.size();
     }
 
-    void on_finish_impl(error_code&) override {}
+    void on_finish_impl(error_code& ec) override {
+        if (decoder_ && coded_bytes_ != 0 && !decoder_->ended())
+            refuse(ec, "the compressed answer ends too early");
+    }
+
+    void fail(error_code& ec, error why) {
+        failure = std::move(why);
+        ec = beast_error::bad_value;
+    }
+    void refuse(error_code& ec, std::string what) {
+        fail(ec, parse_error(ports::http_errc::protocol_error, std::move(what)));
+    }
+
+    /// Takes the coding out of the header. False after an error.
+    bool begin_decoding(error_code& ec) {
+        auto& headers = target.response->headers;
+        const auto named = [](const char* name) {
+            return [name](const auto& header) { return header.first == name; };
+        };
+        const auto at = std::find_if(headers.begin(), headers.end(), named("content-encoding"));
+        if (at == headers.end()) return true;
+        const body_coding coding = coding_of(at->second);
+        const bool several =
+            std::find_if(at + 1, headers.end(), named("content-encoding")) != headers.end();
+        if (coding == body_coding::unknown || several) {
+            refuse(ec, "the answer is compressed in a way that was not asked for");
+            return false;
+        }
+        headers.erase(at);
+        if (coding == body_coding::none) return true;
+        headers.erase(std::remove_if(headers.begin(), headers.end(), named("content-length")),
+                      headers.end());
+        if (decoders_.empty()) {
+            decoder_ = std::make_unique<body_decoder>();
+        } else {
+            decoder_ = std::move(decoders_.back());
+            decoders_.pop_back();
+        }
+        decoder_->begin(coding == body_coding::gzip ? body_decoder::coding::gzip
+                                                    : body_decoder::coding::deflate);
+        return true;
+    }
 
     void take(std::string_view piece, error_code& ec) {
         if (piece.empty()) return;
+        if (!decoder_) {
+            hand_over(piece, ec);
+            return;
+        }
+        coded_bytes_ += piece.size();
+        for (;;) {
+            const body_decoder::step step = decoder_->next(piece);
+            if (step.broken) {
+                refuse(ec, "the answer's compressed body is damaged");
+                return;
+            }
+            if (!step.out.empty()) hand_over(step.out, ec);
+            if (failure || !step.more) return;
+        }
+    }
+
+    void hand_over(std::string_view piece, error_code& ec) {
         body_bytes += piece.size();
+        if (decoder_ && !bounded(ec)) return;
+        if (held_ && target.on_piece != nullptr) return;
         if (target.on_piece == nullptr) {
             target.response->body.append(piece);
         } else if (auto verdict = (*target.on_piece)(piece); !verdict) {
-            failure = std::move(verdict).error();
-            ec = beast_error::bad_value;
+            fail(ec, std::move(verdict).error());
         }
     }
+
+    bool bounded(error_code& ec) {
+        if (body_bytes > rules_.max_body_bytes) {
+            fail(ec, body_too_large(rules_.max_body_bytes));
+        } else if (body_bytes > swelling_that_harms_nobody &&
+                   body_bytes / largest_swelling > coded_bytes_) {
+            fail(ec, parse_error(ports::http_errc::body_too_large,
+                                 "the answer's compressed body swells to more than " +
+                                     std::to_string(largest_swelling) + " times its size"));
+        }
+        return !failure;
+    }
+
+    std::vector<std::unique_ptr<body_decoder>>& decoders_;
+    std::unique_ptr<body_decoder> decoder_;
+    response_rules rules_;
+    std::size_t coded_bytes_ = 0;
+    bool held_ = false;
 };
 
 } // namespace
@@ -134,18 +255,24 @@ struct parser_cache::storage {
     std::size_t header_bytes = 0;
     int interim_answers = 0;
 
-    void begin(const response_rules& rules) {
-        parser.emplace();
-        parser->eager(true);
-        parser->skip(rules.head_request);
-        parser->body_limit(rules.max_body_bytes);
-        parser->header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(
-            rules.max_header_bytes, std::numeric_limits<std::uint32_t>::max())));
+    void begin(parser_cache& cache, const response_rules& rules) {
+        parser.emplace(cache.decoders_->free, rules);
     }
 };
 
-parser_cache::parser_cache() = default;
+parser_cache::parser_cache() : decoders_(std::make_unique<decoders>()) {}
 parser_cache::~parser_cache() = default;
+
+bool is_redirect(const ports::http_response& response) noexcept {
+    switch (response.status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308: return response.header("location").has_value();
+    default: return false;
+    }
+}
 
 response_parser::response_parser(parser_cache& cache) noexcept : cache_(&cache) {}
 response_parser::~response_parser() { reset(); }
@@ -163,13 +290,16 @@ void response_parser::reset() noexcept {
     body_bytes_ = 0;
     phase_ = phase::nothing;
     reusable_ = false;
+    extra_ = false;
 }
 
 void response_parser::complete() noexcept {
     const bool reusable = reusable_;
+    const bool extra = extra_;
     const std::size_t body = body_bytes_;
     reset();
     reusable_ = reusable;
+    extra_ = extra;
     body_bytes_ = body;
     phase_ = phase::done;
 }
@@ -185,7 +315,7 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
             storage_ = std::move(cache_->free_.back());
             cache_->free_.pop_back();
         }
-        storage_->begin(rules);
+        storage_->begin(*cache_, rules);
         phase_ = phase::head;
     }
     std::string& pending = storage_->pending;
@@ -197,7 +327,8 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
     if (!whole) return whole;
     if (*whole) {
         // Bytes after the answer: the two sides disagree on where it ended.
-        if (!bytes.empty()) reusable_ = false;
+        extra_ = !bytes.empty();
+        if (extra_) reusable_ = false;
         complete();
         return true;
     }
@@ -232,10 +363,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
                                    std::to_string(rules.max_header_bytes) + " bytes");
         }
         if (ec == beast_error::body_limit) {
-            return parse_error(ports::http_errc::body_too_large,
-                               "the answer's body is larger than " +
-                                   std::to_string(rules.max_body_bytes) + " bytes")
-                .with_hint("raise the limit if such answers are expected");
+            return body_too_large(rules.max_body_bytes);
         }
         if (ec && ec != beast_error::need_more) {
             return parse_error(ports::http_errc::protocol_error,
@@ -251,7 +379,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
                                    "the server sends interim answers without end");
             }
             target.response->headers.clear();
-            storage_->begin(rules);
+            storage_->begin(*cache_, rules);
             if (bytes.empty()) return false;
             continue;
         }

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 namespace heddle::net {
 
@@ -32,6 +35,17 @@ int keep_session(SSL* ssl, SSL_SESSION* session) {
     return 1; // the reference is ours
 }
 
+/// OpenSSL takes any text and finds nothing there later. Several are parted by colons.
+bool are_directories(std::string_view list) {
+    while (!list.empty()) {
+        const std::string_view one = list.substr(0, list.find(':'));
+        std::error_code ec;
+        if (!std::filesystem::is_directory(std::filesystem::path(one), ec)) return false;
+        list.remove_prefix(std::min(one.size() + 1, list.size()));
+    }
+    return true;
+}
+
 error unreadable(const std::string& what, const std::string& path) {
     const std::string why = take_library_error();
     return error(http_errc::tls_failed,
@@ -48,25 +62,30 @@ struct tls_bio {
 
     static int write(BIO* bio, const char* data, int size) {
         BIO_clear_retry_flags(bio);
-        const io_outcome outcome = net::write_some(
-            channel(bio)->descriptor_, std::string_view(data, static_cast<std::size_t>(size)),
-            more_follows::no);
+        tls_channel* const self = channel(bio);
+        const std::string_view bytes(data, static_cast<std::size_t>(size));
+        const io_outcome outcome =
+            self->below_ != nullptr ? self->below_->write_some(bytes)
+                                    : net::write_some(self->descriptor_, bytes, more_follows::no);
         if (outcome.status == io_status::done) return static_cast<int>(outcome.count);
         if (outcome.status == io_status::would_block) BIO_set_retry_write(bio);
-        else channel(bio)->socket_error_ = outcome.ec;
+        else self->socket_error_ = outcome.ec;
         return -1;
     }
     static int read(BIO* bio, char* data, int size) {
         BIO_clear_retry_flags(bio);
-        const io_outcome outcome = net::read_some(
-            channel(bio)->descriptor_, std::span<char>(data, static_cast<std::size_t>(size)));
+        tls_channel* const self = channel(bio);
+        const std::span<char> room(data, static_cast<std::size_t>(size));
+        const io_outcome outcome = self->below_ != nullptr
+                                       ? self->below_->read_some(room)
+                                       : net::read_some(self->descriptor_, room);
         if (outcome.status == io_status::done) return static_cast<int>(outcome.count);
-        if (outcome.status == io_status::end) {
-            channel(bio)->saw_end_ = true;
+        if (outcome.status == io_status::end || outcome.status == io_status::truncated) {
+            self->saw_end_ = true;
             return 0;
         }
         if (outcome.status == io_status::would_block) BIO_set_retry_read(bio);
-        else channel(bio)->socket_error_ = outcome.ec;
+        else self->socket_error_ = outcome.ec;
         return -1;
     }
     static long control(BIO*, int command, long, void*) {
@@ -119,7 +138,8 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
             return unreadable("certificate file", settings.ca_file);
         }
         if (!settings.ca_directory.empty() &&
-            SSL_CTX_load_verify_dir(native, settings.ca_directory.c_str()) != 1) {
+            (!are_directories(settings.ca_directory) ||
+             SSL_CTX_load_verify_dir(native, settings.ca_directory.c_str()) != 1)) {
             return unreadable("certificate directory", settings.ca_directory);
         }
         if (settings.ca_file.empty() && SSL_CTX_set_default_verify_paths(native) != 1) {
@@ -134,10 +154,10 @@ tls_context::~tls_context() { SSL_CTX_free(context_); }
 
 std::unique_ptr<tls_channel> tls_channel::create(const tls_context& context, int descriptor,
                                                  const std::string& host, bool numeric,
-                                                 tls_session_slot& sessions) {
+                                                 tls_session_slot& sessions, tls_channel* below) {
     SSL* ssl = SSL_new(context.native());
     if (ssl == nullptr) return nullptr;
-    std::unique_ptr<tls_channel> channel(new tls_channel(ssl, descriptor));
+    std::unique_ptr<tls_channel> channel(new tls_channel(ssl, descriptor, below));
     BIO* bio = BIO_new(tls_bio::method());
     if (bio == nullptr) return nullptr;
     BIO_set_data(bio, channel.get());

@@ -56,11 +56,14 @@ private:
 class tls_channel {
 public:
     /// `host` is checked against the certificate (as a name, or as an address when `numeric`), and
-    /// sent as SNI when it is a name. Result: null when memory ran out.
+    /// sent as SNI when it is a name. With `below` its bytes go through that channel (TLS to a proxy,
+    /// and TLS to the server inside of it), which outlives this one. Result: null when memory ran
+    /// out.
     [[nodiscard]] static std::unique_ptr<tls_channel> create(const tls_context& context,
                                                              int descriptor,
                                                              const std::string& host, bool numeric,
-                                                             tls_session_slot& sessions);
+                                                             tls_session_slot& sessions,
+                                                             tls_channel* below = nullptr);
     ~tls_channel();
     tls_channel(const tls_channel&) = delete;
     tls_channel& operator=(const tls_channel&) = delete;
@@ -78,12 +81,13 @@ public:
     [[nodiscard]] error failure(const std::string& origin) const;
 
 private:
-    explicit tls_channel(ssl_st* ssl, int descriptor) noexcept
-        : ssl_(ssl), descriptor_(descriptor) {}
+    tls_channel(ssl_st* ssl, int descriptor, tls_channel* below) noexcept
+        : ssl_(ssl), below_(below), descriptor_(descriptor) {}
     io_outcome outcome_of(int returned) noexcept;
 
     friend struct tls_bio;
     ssl_st* ssl_;
+    tls_channel* below_; ///< null: the socket
     int descriptor_;
     boost::system::error_code socket_error_;
     bool saw_end_ = false;

@@ -1,3 +1,4 @@
+#include "common/answer_parts.hpp"
 #include "openai/chat_json.hpp"
 #include "openai/chat_wire.hpp"
 #include "openai/service.hpp"
@@ -45,10 +46,8 @@ result<void> read_message(const json_reader& reader, const json::object& message
 
 result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
                                     std::chrono::system_clock::time_point wall_now) {
-    if (answer.status < 200 || answer.status >= 300) {
-        return read_error_answer(reader, answer, wall_now);
-    }
-    HEDDLE_TRY(const json::value tree, read_success(reader, answer, wall_now));
+    HEDDLE_TRY(const json::value tree, read_object(reader, answer, wall_now, &read_failure,
+                                                   answer.header(request_id_header).value_or("")));
     const json::object& root = tree.get_object();
     const json::array* choices = array_member(root, "choices");
     if (!choices || choices->empty()) return reader.protocol_error("the answer holds no choices");
@@ -60,6 +59,7 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
     response.id = text_member(root, "id");
     response.model = text_member(root, "model");
     HEDDLE_CHECK(read_message(reader, *message, response));
+    name_calls(response.tool_calls, response.id);
     response.finish = read_finish(text_member(*choice, "finish_reason"));
     if (!response.refusal.empty()) response.finish = ports::finish_reason::refusal;
     response.usage = read_usage(member(root, "usage"));

@@ -1,5 +1,6 @@
 #include "openai/chat_wire.hpp"
 
+#include "common/answer_parts.hpp"
 #include "openai/chat_json.hpp"
 #include "openai/service.hpp"
 
@@ -19,7 +20,7 @@ result<void> chat_stream::take_event(std::string_view data,
     if (!root) return protocol_error("an event of the stream is not an object", data);
     if (const json::value* failed = member(*root, "error"); failed && !failed->is_null()) {
         service_failure failure;
-        if (!read_failure(tree, failure)) failure.message = data;
+        if (!read_failure(*root, failure)) failure.message = data;
         return with_so_far(reader_.service_error(failure), response_);
     }
     if (response_.id.empty()) response_.id = text_member(*root, "id");
@@ -110,6 +111,7 @@ result<ports::chat_response> chat_stream::finish() {
     if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
         return with_so_far(std::move(good).error(), response_);
     }
+    name_calls(response_.tool_calls, response_.id);
     if (!response_.refusal.empty()) {
         response_.finish = ports::finish_reason::refusal;
     }

@@ -1,9 +1,10 @@
 #include "openai/service.hpp"
 
+#include "common/answer_parts.hpp"
+
 #include <heddle/providers/common/retry.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace heddle::providers::openai {
@@ -11,11 +12,7 @@ namespace heddle::providers::openai {
 namespace {
 
 std::optional<std::int64_t> read_count(std::optional<std::string_view> text) noexcept {
-    std::int64_t count = 0;
-    if (!text) return std::nullopt;
-    const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), count);
-    if (ec != std::errc{} || end != text->data() + text->size() || count < 0) return std::nullopt;
-    return count;
+    return text ? parse_count(*text) : std::nullopt;
 }
 
 std::optional<std::chrono::milliseconds> read_reset(std::optional<std::string_view> text) {
@@ -56,18 +53,16 @@ std::vector<ports::http_header> request_headers(const secret& api_key,
     return headers;
 }
 
-bool read_failure(const json::value& body, service_failure& failure) {
-    const json::object* root = body.if_object();
-    if (!root) return false;
-    const json::object* said = root;
-    if (const json::value* inner = root->if_contains("error"); inner && !inner->is_null()) {
+bool read_failure(const json::object& root, service_failure& failure) {
+    const json::object* said = &root;
+    if (const json::value* inner = root.if_contains("error"); inner && !inner->is_null()) {
         if (const json::string* text = inner->if_string()) {
             failure.message = {text->data(), text->size()};
             return true;
         }
         said = inner->if_object();
         if (!said) return false;
-    } else if (!root->if_contains("message") && !root->if_contains("detail")) {
+    } else if (!root.if_contains("message") && !root.if_contains("detail")) {
         return false;
     }
     failure.type = text_member(*said, "type");
@@ -81,49 +76,23 @@ bool read_failure(const json::value& body, service_failure& failure) {
     return true;
 }
 
-error read_error_answer(json_reader& reader, const ports::http_response& answer,
-                        std::chrono::system_clock::time_point wall_now) {
-    service_failure failure;
-    failure.status = answer.status;
-    failure.request_id = answer.header("x-request-id").value_or("");
-    failure.advice = advice_of(answer, wall_now);
-    const auto tree = reader.parse(answer.body);
-    if (!tree || !read_failure(*tree, failure)) {
-        const std::string_view title = html_title(answer.body);
-        failure.message = title.empty() ? std::string_view(answer.body) : title;
-    }
-    return reader.service_error(failure);
-}
-
-result<json::value> read_success(json_reader& reader, const ports::http_response& answer,
-                                 std::chrono::system_clock::time_point wall_now) {
-    if (const std::string_view title = html_title(answer.body); !title.empty()) {
-        return reader.protocol_error("the answer is not JSON but HTML", title);
-    }
-    HEDDLE_TRY(json::value tree, reader.parse(answer.body));
-    const json::object* root = tree.if_object();
-    if (!root) return reader.protocol_error("the answer is not a JSON object", answer.body);
-    const json::value* failed = member(*root, "error");
-    if (!failed || failed->is_null()) return tree;
-    service_failure failure;
-    failure.request_id = answer.header("x-request-id").value_or("");
-    failure.advice = advice_of(answer, wall_now);
-    failure.advice.should_retry.reset(); // it speaks of the status, which was no error
-    if (!read_failure(tree, failure)) {
-        return reader.protocol_error("the answer is an error", answer.body);
-    }
-    return reader.service_error(failure);
-}
-
 result<std::vector<std::string>> read_models(json_reader& reader,
                                              const ports::http_response& answer,
                                              std::chrono::system_clock::time_point wall_now) {
     if (answer.status < 200 || answer.status >= 300) {
-        return read_error_answer(reader, answer, wall_now);
+        return read_error(reader, answer, wall_now, &read_failure,
+                          answer.header(request_id_header).value_or(""));
     }
     HEDDLE_TRY(const json::value tree, reader.parse(answer.body));
     const json::array* list = tree.if_array(); // some send the bare list
-    if (const json::object* root = tree.if_object()) list = array_member(*root, "data");
+    if (const json::object* root = tree.if_object()) {
+        const json::value* failed = member(*root, "error");
+        service_failure failure;
+        if (failed && !failed->is_null() && read_failure(*root, failure)) {
+            return reader.service_error(failure);
+        }
+        list = array_member(*root, "data");
+    }
     if (!list) return reader.protocol_error("the answer holds no list of models", answer.body);
     std::vector<std::string> names;
     names.reserve(list->size());

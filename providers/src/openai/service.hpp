@@ -19,6 +19,7 @@
 namespace heddle::providers::openai {
 
 inline constexpr std::string_view models_path = "/models"; ///< below the base URL
+inline constexpr std::string_view request_id_header = "x-request-id";
 inline constexpr std::string_view official_host = "api.openai.com";
 /// How the official clients tell which try of a call a request is.
 inline constexpr std::string_view retry_count_header = "x-stainless-retry-count";
@@ -36,19 +37,9 @@ enum class request_body : std::uint8_t { json, none };
     request_body body = request_body::json);
 
 /// Reads the shapes in which servers of this family say what went wrong: {"error": {…}},
-/// {"error": "text"}, {"message": …}, {"detail": …}. The views point into `body`.
+/// {"error": "text"}, {"message": …}, {"detail": …}. The views point into `root`.
 /// False when it has none of them.
-[[nodiscard]] bool read_failure(const json::value& body, service_failure& failure);
-
-/// The error that an answer whose status is not 2xx stands for.
-[[nodiscard]] error read_error_answer(json_reader& reader, const ports::http_response& answer,
-                                      std::chrono::system_clock::time_point wall_now);
-
-/// The tree of an answer with status 2xx. Errors: what is not JSON or not an object, and the error
-/// that some servers send with a status of success.
-[[nodiscard]] result<json::value> read_success(json_reader& reader,
-                                               const ports::http_response& answer,
-                                               std::chrono::system_clock::time_point wall_now);
+[[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
 
 /// The names in an answer to GET /models, sorted.
 [[nodiscard]] result<std::vector<std::string>> read_models(

@@ -43,6 +43,7 @@ const std::vector<third_party> third_parties{
      "base and lang know nothing of waiting: return an effect and let host perform it"},
     {"boost/beast", {"io/src/"}, "go through heddle/ports/http_port.hpp"},
     {"openssl/", {"io/src/"}, "keep it behind an interface of io"},
+    {"zlib.h", {"io/src/"}, "keep it behind an interface of io"},
     {"pugixml", {"async_core/src/tasks/"}, "XML is read in one .cpp of tasks"},
     {"sqlite3", {"io/src/store/"}, "the store is one .cpp of io"},
     {"spdlog/", {"cli/src/"}, "write to heddle/base/log.hpp"},

@@ -6,6 +6,7 @@
 #include <heddle/coro/task.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,7 +32,9 @@ enum class http_errc : int {
     protocol_error, ///< the answer is not HTTP/1.1 as RFC 9112 has it
     header_too_large,
     body_too_large,
-    shut_down ///< the client was closed
+    shut_down,        ///< the client was closed
+    proxy_refused,    ///< a proxy would not let the call through (407, 403, ...)
+    redirect_refused  ///< a redirect to another origin, one too many, or one that cannot be read
 };
 
 [[nodiscard]] const boost::system::error_category& http_category() noexcept;
@@ -45,6 +48,13 @@ struct http_header {
     bool sensitive = false; ///< never logged, never in an error (Authorization, api keys)
 };
 
+/// Whether a request asks for a compressed answer. What comes compressed is read in any case.
+enum class http_compression : std::uint8_t {
+    client_default, ///< as the client was made
+    none,
+    gzip ///< worth it for long answers over a slow line
+};
+
 /// Bounds of one exchange. The call's deadline holds besides these.
 struct http_limits {
     std::chrono::milliseconds connect{10'000};     ///< resolve, TCP and TLS together
@@ -53,7 +63,7 @@ struct http_limits {
     std::chrono::milliseconds total{
         900'000}; ///< the whole exchange, waiting for a connection included
     std::size_t max_header_bytes = 64 * 1024;
-    std::size_t max_body_bytes = 64 * 1024 * 1024;
+    std::size_t max_body_bytes = 64 * 1024 * 1024; ///< after decompression
 };
 
 /// Scheme, host and port with everything that is kept for them (addresses, idle connections, TLS
@@ -76,6 +86,8 @@ struct http_request {
     /// have reached the server is sent again by the client only if this is set; a stale pooled
     /// connection that failed before any byte of the answer is always replaced once.
     bool idempotent = false;
+    /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
+    http_compression compression = http_compression::client_default;
 };
 
 struct http_response {
@@ -118,7 +130,8 @@ public:
     /// Calling it twice for the same origin gives the same object.
     [[nodiscard]] virtual result<std::shared_ptr<http_origin>> origin(std::string_view url) = 0;
 
-    /// Sends and receives one whole answer, whatever its status.
+    /// Sends and receives one whole answer, whatever its status. Redirects within the origin are
+    /// followed as the client was made to; `headers` and `body` come without compression.
     /// Errors: http_errc, cancelled. An error from the far side carries retryable().
     /// Cancellation: at any point; the connection is closed before the call returns.
     [[nodiscard]] virtual coro::task<result<http_response>> exchange(

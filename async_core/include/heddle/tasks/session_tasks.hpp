@@ -4,8 +4,8 @@
 #include <heddle/host/effect.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/ports/memory_port.hpp>
-#include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/context_preparer.hpp>
+#include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_executor.hpp>
@@ -32,14 +32,14 @@ struct task_system_parts {
     std::vector<task_template> templates; ///< registered in every session before it starts
     ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
     std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
-    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
-    std::string processes_hint; ///< how to allow programs, for that error; may be empty
     /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
     context_preparer* context = nullptr;
     /// By subtype: who does such tasks in place of a model.
     std::map<std::string, task_executor*, std::less<>> executors;
     /// Whether a person waits for the session, or a batch runs over night.
     ports::call_priority priority = ports::call_priority::interactive;
+    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
+    std::string processes_hint; ///< how to allow programs, for that error; may be empty
 };
 
 /// The tasks and tools of one session: registries, calls by clause and position, execution. A task

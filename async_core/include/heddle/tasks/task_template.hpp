@@ -19,6 +19,7 @@ struct task_input {
     std::string name;
     std::string type; ///< as written, "" when not given; for people and tools
     std::string description;
+    std::string from; ///< another name under which a call may give it; "" for none
     bool optional = false;                   ///< true also when there is a default
     std::optional<std::string> default_json; ///< JSON text of the value of a missing input
 };
@@ -34,8 +35,10 @@ struct output_format {
 /// Everything that is declared about one task. Plain data that belongs to no session and can be
 /// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
 struct task_template {
+    static constexpr std::string_view default_description = "Inline task definition";
+
     std::string name;
-    std::string description = "Inline task definition";
+    std::string description{default_description};
     std::string type = "atomic";
     std::string subtype = "standard";
     std::vector<task_input> inputs;
@@ -63,6 +66,7 @@ struct task_template {
     std::string returns;      ///< declared type of the result ("object"); "" when not given
     bool manual_xml = false;
     bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
+    std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
     source_span span;               ///< of the definition
     source_span instructions_span;
     source_span system_span;

@@ -215,7 +215,7 @@ void arrange(std::vector<context_part>& parts, const context_assembly& assembly)
 
 void write_context(std::vector<context_part> parts, std::size_t most_bytes,
                    assembled_context& made) {
-    if (parts.empty()) return;
+    if (parts.empty() && made.left_out.empty()) return;
     std::vector<std::string> documents;
     documents.reserve(parts.size());
     std::size_t bytes = opening.size() + closing.size();
@@ -224,8 +224,8 @@ void write_context(std::vector<context_part> parts, std::size_t most_bytes,
         bytes += documents.back().size();
     }
     // Room for the note is kept only when something has to be left out.
-    const std::size_t frame =
-        opening.size() + closing.size() + (bytes > most_bytes ? note_room : 0);
+    const bool noted = bytes > most_bytes || !made.left_out.empty();
+    const std::size_t frame = opening.size() + closing.size() + (noted ? note_room : 0);
     std::size_t room = most_bytes > frame ? most_bytes - frame : 0;
     made.text = opening;
     made.text.reserve(std::min(bytes, most_bytes) + note_room);

@@ -29,8 +29,8 @@ struct context_question {
 void arrange(std::vector<context_part>& parts, const context_assembly& assembly);
 
 /// Writes the parts that fit into `most_bytes` into `made`: text, parts, left_out. A part is put in
-/// as a whole or not at all; smaller ones behind one that does not fit are still taken. Equal parts
-/// give equal bytes.
+/// as a whole or not at all; smaller ones behind one that does not fit are still taken. What
+/// `made.left_out` names already is in the note too. Equal parts give equal bytes.
 void write_context(std::vector<context_part> parts, std::size_t most_bytes,
                    assembled_context& made);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/log.hpp>
+#include <heddle/base/secret.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/http_port.hpp>
 
@@ -33,6 +34,24 @@ struct http_client_options {
     std::string ca_directory;
     peer_check check = peer_check::verify;
 
+    /// Proxy for http:// origins (absolute-form requests) and for https:// ones (CONNECT):
+    /// "[http://|https://][user:password@]host[:port]"; empty: none. A whole URL is a secret because
+    /// of its password. See heddle/http/environment.hpp for the usual variables.
+    secret http_proxy;
+    secret https_proxy;
+    /// Whom to reach directly: names with all below them ("example.com", ".example.com",
+    /// "*.example.com"), addresses, CIDR ("10.0.0.0/8"), each with an optional port, or "*";
+    /// separated by commas or blanks.
+    std::string no_proxy;
+    /// localhost, 127.0.0.0/8 and ::1 are reached directly unless this is set.
+    bool proxy_loopback = false;
+
+    /// Redirects that are followed for one call, within its origin only; with 0 a redirect is an
+    /// answer like others.
+    int max_redirects = 5;
+    /// What http_compression::client_default means. Not for streams: those ask only if told.
+    bool ask_compressed = false;
+
     /// Sockets per origin; further calls wait in line. Mind the limit of open files.
     std::size_t max_connections = 20'000;
     /// Unused connections kept per origin; 0: none is kept.
@@ -52,7 +71,8 @@ struct http_client_options {
 };
 
 /// Makes a client for one shard. Never fails: a certificate file that cannot be read shows when the
-/// first https origin is asked for, an exhausted file table in the exchanges.
+/// first https origin is asked for, a proxy that cannot be read with any origin, an exhausted file
+/// table in the exchanges.
 /// `loop` outlives the client. Await close() before letting go of it: until then open connections
 /// keep the loop's io_context::run() from returning. A client that is destroyed unclosed closes its
 /// sockets at once and ends its exchanges with cancel_reason::shutdown.

@@ -37,6 +37,9 @@ struct exchange_rules {
     coro::deadline until; ///< the call's own deadline; passing it cancels
     bool head_request = false;
     bool idempotent = false;
+    bool decompress = true; ///< see response_rules for this and the next two
+    bool hold_redirects = false;
+    bool through_proxy = false;
 };
 
 /// Knows phases, limits, the rule for stale connections, and what every ending means.
@@ -75,6 +78,7 @@ public:
     [[nodiscard]] bool sending() const noexcept { return phase_ == phase::sending; }
     /// Valid when done: the connection is clean and may carry another exchange.
     [[nodiscard]] bool keeps_connection() const noexcept { return keep_; }
+    [[nodiscard]] time_point started() const noexcept { return started_; }
     /// Valid when done: empty on success.
     [[nodiscard]] const std::optional<error>& outcome() const noexcept { return outcome_; }
 

@@ -20,7 +20,12 @@ struct origin_name {
     [[nodiscard]] std::string text() const;
     /// Value of the Host header: without the scheme's own port.
     [[nodiscard]] std::string host_header() const;
+    /// "api.openai.com:443", as CONNECT wants it: always with the port.
+    [[nodiscard]] std::string authority() const;
 };
+
+/// "localhost" and all below it: loopback by definition (RFC 6761, 6.3), never looked up.
+[[nodiscard]] bool is_localhost_name(std::string_view host);
 
 /// Errors: ports::http_errc::invalid_url for another scheme, a user name, a path, query or
 /// fragment, an empty or malformed host, a bad port. A single closing slash is let pass.

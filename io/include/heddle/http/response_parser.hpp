@@ -13,8 +13,14 @@ namespace heddle::http {
 struct response_rules {
     bool head_request = false; ///< HEAD: whatever the header says, no body follows
     std::size_t max_header_bytes = 64 * 1024;
-    std::size_t max_body_bytes = 64 * 1024 * 1024;
+    std::size_t max_body_bytes = 64 * 1024 * 1024; ///< before and after decompression
+    bool decompress = true;      ///< undo gzip and deflate, and leave no trace of them
+    bool hold_redirects = false; ///< a redirect is read, but shown to no sink
+    bool through_proxy = false;  ///< a 407 comes from the proxy and is an error
 };
+
+/// 301, 302, 303, 307 and 308 with a Location.
+[[nodiscard]] bool is_redirect(const ports::http_response& response) noexcept;
 
 /// Where an answer goes. All must outlive the parsing.
 struct response_target {
@@ -36,11 +42,13 @@ public:
 private:
     friend class response_parser;
     struct storage;
+    struct decoders;
     std::vector<std::unique_ptr<storage>> free_;
+    std::unique_ptr<decoders> decoders_;
 };
 
-/// Parses one answer: skips 1xx, undoes chunked framing, holds to the limits, refuses messages
-/// whose framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte
+/// Parses one answer: skips 1xx, undoes chunked framing and compression, holds to the limits,
+/// refuses messages whose framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte
 /// and given back at the end: a parser that waits costs three pointers.
 class response_parser {
 public:
@@ -61,6 +69,8 @@ public:
     [[nodiscard]] bool head_done() const noexcept { return phase_ >= phase::body; }
     /// Valid once the answer is whole: may the connection carry another exchange?
     [[nodiscard]] bool reusable() const noexcept { return reusable_; }
+    /// Bytes came after the end of the answer.
+    [[nodiscard]] bool extra_bytes() const noexcept { return extra_; }
     /// Body bytes taken in so far, for messages.
     [[nodiscard]] std::size_t body_bytes() const noexcept { return body_bytes_; }
     /// Forgets everything, for a second attempt.
@@ -78,6 +88,7 @@ private:
     std::size_t body_bytes_ = 0;
     phase phase_ = phase::nothing;
     bool reusable_ = false;
+    bool extra_ = false;
 };
 
 } // namespace heddle::http

@@ -16,14 +16,14 @@ TEST(request_text, a_post_has_its_length_even_when_empty) {
     request.target = "/v1/x?y=1";
     request.headers.push_back({"Accept", "*/*", false});
     std::string out = "old";
-    render_head(request, "h:8080", out);
+    render_head(request, {"h:8080", false, {}, false}, out);
     EXPECT_EQ(
         out, "POST /v1/x?y=1 HTTP/1.1\r\nHost: h:8080\r\nAccept: */*\r\nContent-Length: 0\r\n\r\n");
     request.method = "GET";
-    render_head(request, "h", out);
+    render_head(request, {"h", false, {}, false}, out);
     EXPECT_EQ(out, "GET /v1/x?y=1 HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n\r\n");
     request.body = "abc";
-    render_head(request, "h", out);
+    render_head(request, {"h", false, {}, false}, out);
     EXPECT_NE(out.find("Content-Length: 3\r\n"), std::string::npos);
 }
 

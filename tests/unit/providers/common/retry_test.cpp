@@ -131,6 +131,34 @@ TEST(retry, rate_limits_and_failures_have_budgets_of_their_own) {
     EXPECT_FALSE(state.after(error::cancelled(cancel_reason::user), start, {}).again);
 }
 
+TEST(retry, the_time_for_all_tries_ends_them) {
+    retry_options options = options_with(10);
+    options.total = 10s;
+    auto jitter = make_jitter(options);
+    retry_state state(options, jitter, start);
+    const error busy = failure(llm_errc::rate_limit).with_retry_after(2s);
+    EXPECT_TRUE(state.after(busy, start + 5s, {}).again);
+    EXPECT_FALSE(state.after(busy, start + 9s, {}).again);
+    options.total = 0s; // no bound
+    EXPECT_TRUE(state.after(busy, start + 9s, {}).again);
+}
+
+TEST(retry, durations_as_services_write_them) {
+    using providers::parse_duration;
+    EXPECT_EQ(parse_duration("23.4s"), 23'400ms);
+    EXPECT_EQ(parse_duration("6m0s"), 6min);
+    EXPECT_EQ(parse_duration("1h2m3.5s"), 1h + 2min + 3'500ms);
+    EXPECT_EQ(parse_duration("120ms"), 120ms);
+    EXPECT_EQ(parse_duration(" 0.25 "), 250ms); // a number alone: seconds
+    EXPECT_EQ(parse_duration("1us"), 1ms);      // rounded up
+    EXPECT_EQ(parse_duration("0s"), 0ms);
+    EXPECT_EQ(parse_duration("99999999h"), std::chrono::weeks(1));
+    for (const char* wrong :
+         {"", " ", "s", "5x", "-1s", "1s2", "1 s", "nan", "infs", "1e3s", "5s 5s", "1d"}) {
+        EXPECT_FALSE(parse_duration(wrong)) << wrong;
+    }
+}
+
 TEST(retry, dates_in_all_three_forms) {
     EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), date);
     EXPECT_EQ(parse_http_date("Sun Nov  6 08:49:37 1994"), date);

@@ -4,8 +4,16 @@ namespace heddle::testing {
 
 // Each is in the file of its name.
 wire_adapter openai_chat_wire();
+wire_adapter openai_responses_wire();
+wire_adapter anthropic_wire();
+wire_adapter anthropic_2023_wire();
+wire_adapter gemini_wire();
+wire_adapter ollama_wire();
 
-std::vector<wire_adapter> wire_adapters() { return {openai_chat_wire()}; }
+std::vector<wire_adapter> wire_adapters() {
+    return {openai_chat_wire(),    openai_responses_wire(), anthropic_wire(),
+            anthropic_2023_wire(), gemini_wire(),           ollama_wire()};
+}
 
 providers::retry_options wire_retry() {
     providers::retry_options options;

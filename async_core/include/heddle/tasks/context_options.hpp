@@ -1,0 +1,29 @@
+// Bounds of context preparation, and how the second stage of a look-up works.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace heddle::tasks {
+
+/// A model chooses among the files that the index found (docs/reference/memory.md). The tasks
+/// `internal:associative_matching_content` and `internal:associative_matching_metadata` do it; a
+/// template registered under one of these names takes its place.
+struct model_matching {
+    bool enabled = false;
+    std::size_t candidates = 40;      ///< the first so many of the index's answer are looked at
+    std::size_t shard = 10;           ///< candidates in one request; shards run side by side
+    std::size_t excerpt_bytes = 2000; ///< of each candidate's text; content strategy only
+};
+
+struct context_options {
+    std::size_t max_files = 1000;       ///< of one context; more are left out with a warning
+    std::size_t max_bytes = 512 * 1024; ///< of a context when the model's window is not known
+    std::size_t lookup_limit = 20;      ///< files that a look-up gives
+    std::size_t concurrent_reads = 8;
+    std::chrono::milliseconds command_timeout{30'000}; ///< of file_paths source="command"
+    std::size_t max_command_output = 1024 * 1024;
+    model_matching matching;
+};
+
+} // namespace heddle::tasks

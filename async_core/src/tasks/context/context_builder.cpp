@@ -1,0 +1,163 @@
+#include <heddle/tasks/context_builder.hpp>
+
+#include "tasks/context/file_reader.hpp"
+#include "tasks/context/path_sources.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::int64_t bytes_per_token = 3; ///< less than the usual four: a prompt must fit
+
+[[nodiscard]] result<effective_context> settings_of(const task_call& call) {
+    const task_template& declared = call.task->declared;
+    return merge_context(declared.subtype, declared.context,
+                         call.overrides ? call.overrides->context : context_management());
+}
+
+/// Whether anything is matched at all: to fill prompts and write inputs as JSON costs time.
+[[nodiscard]] bool needs_question(const task_call& call, const effective_context& settings) {
+    if (settings.inherit_context == inherit_mode::subset) return true;
+    if (call.overrides && !call.overrides->files.is_nil()) return false;
+    const auto& files = call.task->declared.files;
+    if (!files) return settings.fresh_context;
+    return files->from == file_paths_source::kind::description ||
+           files->from == file_paths_source::kind::context_description;
+}
+
+[[nodiscard]] std::size_t bytes_for(const context_request& request,
+                                    const context_options& options) {
+    if (!request.room) return options.max_bytes;
+    return static_cast<std::size_t>(std::max<std::int64_t>(0, *request.room) * bytes_per_token);
+}
+
+[[nodiscard]] bool holds(const std::vector<context_part>& parts, const std::string& path) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const context_part& part) { return part.path == path; });
+}
+
+void append(std::vector<std::string>& to, std::vector<std::string> from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// Reads paths in the order that the assembly gives them: the first are read and fit first.
+coro::task<result<files_read>> read_paths(context_request request, context_sources sources,
+                                          context_options options, std::vector<std::string> paths) {
+    std::vector<context_part> named;
+    for (std::string& path : paths) named.push_back({std::move(path), nullptr});
+    arrange(named, request.call->task->declared.assembly);
+    files_read none;
+    if (named.empty()) co_return none;
+    ports::file_port* files = sources.files ? sources.files : request.owner->owner().parts().files;
+    if (!files) {
+        none.warnings.emplace_back("no file is read: this program gives access to none");
+        co_return none;
+    }
+    std::vector<std::string> wanted;
+    for (context_part& part : named) wanted.push_back(std::move(part.path));
+    reading_limits limits;
+    limits.at_once = options.concurrent_reads;
+    limits.max_bytes = bytes_for(request, options);
+    result<files_read> read =
+        co_await read_context_files(*files, std::move(wanted), limits, request.context);
+    co_return read;
+}
+
+/// What the caller knows: its context, or the files that the workflow names around the call.
+coro::task<result<files_read>> callers_parts(context_request request, context_sources sources,
+                                             context_options options) {
+    files_read made;
+    if (request.inherited) {
+        made.parts = request.inherited->parts;
+        co_return made;
+    }
+    const lang::value around = files_around(request.call->settings);
+    if (around.is_nil()) co_return made;
+    std::vector<std::string> paths;
+    for (const lang::value& path : lang::list_items(around)) {
+        if (!path.is(lang::kind::string)) {
+            co_return error(lang::errc::type, "with: files must be a list of strings")
+                .with_span(request.call->span);
+        }
+        paths.emplace_back(lang::string_bytes(path));
+    }
+    if (paths.size() > options.max_files) paths.resize(options.max_files);
+    result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
+    co_return read;
+}
+
+} // namespace
+
+bool context_builder::concerns(const task_call& call, bool has_inherited) const noexcept {
+    const task_template& declared = call.task->declared;
+    if (declared.files || (call.overrides && !call.overrides->files.is_nil())) return true;
+    const auto settings = settings_of(call);
+    if (!settings) return true; // prepare() says why
+    if (settings->fresh_context && (parts_.memory || declared.context.fresh_context ||
+                                    (call.overrides && call.overrides->context.fresh_context))) {
+        return true;
+    }
+    return settings->inherit_context != inherit_mode::none &&
+           (has_inherited || !files_around(call.settings).is_nil());
+}
+
+coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::prepare(
+    context_request request) {
+    const task_call& call = *request.call;
+    const task_template& declared = call.task->declared;
+    const auto settings = settings_of(call);
+    if (!settings) {
+        co_return lang::task_error("input_validation_failure",
+                                   "task " + declared.name + ": " + settings.error().message())
+            .with_hint(settings.error().info().hint)
+            .with_span(call.span);
+    }
+    result<context_question> question = context_question();
+    if (needs_question(call, *settings)) question = question_of(call);
+    if (!question) co_return std::move(question).error();
+    const auto made = std::make_shared<assembled_context>();
+    result<sourced_paths> found =
+        co_await find_paths(parts_, options_, request, *question, *settings);
+    if (!found) co_return std::move(found).error();
+    made->source = found->source;
+    made->warnings = std::move(found->warnings);
+    result<files_read> own =
+        co_await read_paths(request, parts_, options_, std::move(found->paths));
+    if (!own) co_return std::move(own).error();
+    append(made->warnings, std::move(own->warnings));
+    std::vector<context_part> parts = std::move(own->parts);
+    std::vector<std::string> left_out = std::move(own->left_out);
+    if (settings->inherit_context != inherit_mode::none) {
+        result<files_read> callers = co_await callers_parts(request, parts_, options_);
+        if (!callers) co_return std::move(callers).error();
+        append(made->warnings, std::move(callers->warnings));
+        append(left_out, std::move(callers->left_out));
+        if (settings->inherit_context == inherit_mode::subset) {
+            callers->parts = matching_parts(callers->parts, *question);
+        }
+        for (context_part& part : callers->parts) {
+            if (!holds(parts, part.path)) parts.push_back(std::move(part));
+        }
+        if (!parts.empty() && made->source == context_source::none) {
+            made->source = context_source::inherited;
+        }
+    }
+    arrange(parts, declared.assembly);
+    made->left_out = std::move(left_out);
+    write_context(std::move(parts), bytes_for(request, options_), *made);
+    if (!made->left_out.empty()) {
+        made->warnings.push_back(
+            std::to_string(made->left_out.size()) +
+            " of the files did not fit into the context, the first: " + made->left_out.front());
+    }
+    co_return made;
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,207 @@
+#include "tasks/context/model_choice.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/task_result.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::kind;
+using lang::value;
+using ports::memory_match;
+
+constexpr std::size_t longest_part = 2000; ///< of description, inputs and the like
+constexpr std::size_t longest_metadata = 500;
+constexpr std::size_t most_inputs = 20;
+constexpr std::int64_t most_answer_tokens = 1000;
+
+constexpr std::string_view instructions = R"(Which of these files are needed?
+
+Question: {{query}}
+{{task}}
+Files:
+{{candidates}}
+Answer with the numbers of the files that are needed, each with its relevance from 0 to 1. Leave out
+what is not needed. When none is needed the list is empty.)";
+
+constexpr std::string_view schema = R"({"type":"object","properties":{"matches":{"type":"array",
+"items":{"type":"object","properties":{"id":{"type":"integer"},"relevance":{"type":"number"}},
+"required":["id","relevance"],"additionalProperties":false}}},"required":["matches"],
+"additionalProperties":false})";
+
+/// At most `bytes` of the text, without splitting a character.
+[[nodiscard]] std::string_view head(std::string_view text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+    return text.substr(0, bytes);
+}
+
+void add_part(std::string& out, std::string_view title, std::string_view text) {
+    if (text.empty()) return;
+    out += std::string(title) + ": ";
+    out += head(text, longest_part);
+    out += '\n';
+}
+
+[[nodiscard]] std::optional<std::size_t> by_number(const value& given, std::size_t count) {
+    if (!given.is_integer() || given.as_integer() < 1 ||
+        static_cast<std::uint64_t>(given.as_integer()) > count) {
+        return std::nullopt;
+    }
+    return static_cast<std::size_t>(given.as_integer() - 1);
+}
+
+/// The candidate that a number or a path names.
+[[nodiscard]] std::optional<std::size_t> candidate(const value& given,
+                                                   std::span<const memory_match> candidates) {
+    if (!given.is(kind::string)) return by_number(given, candidates.size());
+    const std::string_view path = lang::string_bytes(given);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].path == path || candidates[i].id == path) return i;
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] const value* first_of(const value& map, std::string_view one,
+                                    std::string_view other) {
+    const value* found = lang::map_find(map, one);
+    return found ? found : lang::map_find(map, other);
+}
+
+[[nodiscard]] double relevance_of(const value& map) {
+    const value* given = first_of(map, "relevance", "relevance_score");
+    double said = 1;
+    if (given && given->is_integer()) said = static_cast<double>(given->as_integer());
+    if (given && given->is_real()) said = given->as_real();
+    return std::isnan(said) ? 0 : std::clamp(said, 0.0, 1.0);
+}
+
+/// The list in an answer, or null.
+[[nodiscard]] const value* list_in(const value& parsed) {
+    if (parsed.is(kind::list)) return &parsed;
+    if (!parsed.is(kind::map)) return nullptr;
+    const value* matches = lang::map_find(parsed, "matches");
+    return matches && matches->is(kind::list) ? matches : nullptr;
+}
+
+} // namespace
+
+std::string_view matching_task_name(ports::matching_strategy strategy) noexcept {
+    return strategy == ports::matching_strategy::content ? "internal:associative_matching_content"
+                                                         : "internal:associative_matching_metadata";
+}
+
+task_template matching_template(ports::matching_strategy strategy) {
+    task_template made;
+    made.name = matching_task_name(strategy);
+    made.description = "Chooses the files that a task needs";
+    made.subtype = strategy == ports::matching_strategy::content ? "associative_matching_content"
+                                                                 : "associative_matching_metadata";
+    made.declares_inputs = true;
+    for (const char* name : {"query", "task", "candidates"}) {
+        task_input& input = made.inputs.emplace_back();
+        input.name = name;
+        input.type = "string";
+    }
+    made.instructions = instructions;
+    made.output = {true, std::string(schema)};
+    made.max_tokens = most_answer_tokens;
+    made.temperature = 0;
+    made.context.inherit_context = inherit_mode::none;
+    made.context.fresh_context = false;
+    made.history.use_session_history = false;
+    made.history.record_in_session_history = false;
+    return made;
+}
+
+std::string task_text(const ports::memory_request& request) {
+    std::string made;
+    if (request.template_description && *request.template_description != request.query) {
+        add_part(made, "Task", *request.template_description);
+    }
+    if (request.inputs) {
+        std::size_t left = most_inputs;
+        for (const ports::memory_input& input : *request.inputs) {
+            if (left-- == 0) break;
+            add_part(made, input.name, input.text);
+        }
+    }
+    if (request.previous_outputs) add_part(made, "Results so far", *request.previous_outputs);
+    if (request.inherited_context) add_part(made, "Known already", *request.inherited_context);
+    if (request.history) add_part(made, "Said before", *request.history);
+    return made;
+}
+
+std::string describe_candidates(std::span<const memory_match> candidates,
+                                std::size_t excerpt_bytes) {
+    std::string made;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const memory_match& one = candidates[i];
+        made += std::to_string(i + 1) + ". " + one.path;
+        if (!one.metadata.empty()) {
+            made += ": ";
+            made += head(one.metadata, longest_metadata);
+        }
+        made += '\n';
+        if (excerpt_bytes == 0 || !one.content || one.content->empty()) continue;
+        made += "\"\"\"\n";
+        made += head(*one.content, excerpt_bytes);
+        if (!made.ends_with('\n')) made += '\n';
+        made += "\"\"\"\n";
+    }
+    return made;
+}
+
+std::string read_choices(const value& task_result, std::span<const memory_match> candidates,
+                         std::span<choice> choices) {
+    if (is_failed_result(task_result)) return task_error_of(task_result).message();
+    const value* parsed =
+        task_result.is(kind::map) ? lang::map_find(task_result, "parsedContent") : nullptr;
+    if (!parsed) return "the answer is not JSON";
+    const value* given = list_in(*parsed);
+    if (!given) return "the answer is no list of files";
+    std::size_t strangers = 0;
+    std::vector<choice> made(choices.size(), {choice::verdict::dropped, 0});
+    for (const value& one : lang::list_items(*given)) {
+        const bool object = one.is(kind::map);
+        const value* named = object ? first_of(one, "id", "path") : &one;
+        const auto found = named ? candidate(*named, candidates) : std::nullopt;
+        if (!found) {
+            ++strangers;
+            continue;
+        }
+        const double relevance = object ? relevance_of(one) : 1;
+        if (relevance > 0) made[*found] = {choice::verdict::chosen, relevance};
+    }
+    // An answer that names strangers only was about something else.
+    if (strangers != 0 && strangers == given->length()) return "it names none of the files";
+    std::copy(made.begin(), made.end(), choices.begin());
+    if (strangers == 0) return {};
+    return std::to_string(strangers) + " of its entries name no file that was asked about";
+}
+
+void apply_choices(ports::memory_answer& answer, const std::vector<choice>& choices) {
+    std::vector<memory_match> kept;
+    for (std::size_t i = 0; i < answer.matches.size(); ++i) {
+        if (choices[i].said == choice::verdict::dropped) continue;
+        if (choices[i].said == choice::verdict::chosen) {
+            answer.matches[i].relevance = choices[i].relevance;
+        }
+        kept.push_back(std::move(answer.matches[i]));
+    }
+    std::stable_sort(kept.begin(), kept.end(),
+                     [](const memory_match& left, const memory_match& right) {
+                         return left.relevance > right.relevance;
+                     });
+    answer.matches = std::move(kept);
+    answer.context_summary += "; a model chose " + std::to_string(answer.matches.size());
+}
+
+} // namespace heddle::tasks

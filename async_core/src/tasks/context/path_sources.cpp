@@ -1,0 +1,286 @@
+#include "tasks/context/path_sources.hpp"
+
+#include "tasks/context/context_lookup.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::kind;
+using lang::value;
+
+constexpr std::size_t longest_question = 16 * 1024; ///< of an input or a prompt in a look-up
+constexpr std::string_view nobody_wrote = "Inline task definition";
+
+void cut(std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) return;
+    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+    text.resize(bytes);
+}
+
+/// `text` with its placeholders filled.
+[[nodiscard]] result<std::string> filled(const task_call& call, std::string_view clause,
+                                         std::string_view text) {
+    std::string made;
+    auto compiled = prompt_template::compile(text, nullptr);
+    result<void> done;
+    if (compiled) done = compiled->fill(made, call.inputs);
+    if (compiled && done) return made;
+    const error& inner = compiled ? done.error() : compiled.error();
+    return lang::task_error("input_validation_failure", "task " + call.task->declared.name + ": " +
+                                                            std::string(clause) + ": " +
+                                                            inner.message())
+        .with_span(call.span);
+}
+
+[[nodiscard]] bool takes_part(const task_template& declared, std::string_view input) {
+    bool chosen_ones = false; // some are named as taking part: then the others do not
+    for (const context_relevance_input& one : declared.relevance) {
+        if (one.name == input) return one.include;
+        chosen_ones = chosen_ones || one.include;
+    }
+    return !chosen_ones;
+}
+
+/// The lines of what a command printed.
+[[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t most) {
+    std::vector<std::string> made;
+    while (!text.empty() && made.size() < most) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        if (!line.empty()) made.emplace_back(line);
+    }
+    return made;
+}
+
+[[nodiscard]] std::string first_line(std::string_view text) {
+    std::string line(text.substr(0, std::min(text.find('\n'), text.size())));
+    cut(line, 200);
+    return line;
+}
+
+/// Paths as the port takes them, each once, in order.
+void make_unique(std::vector<std::string>& paths) {
+    std::vector<std::string> made;
+    std::vector<std::string> seen;
+    for (std::string& path : paths) {
+        path = std::filesystem::path(path).lexically_normal().string();
+        const auto place = std::lower_bound(seen.begin(), seen.end(), path);
+        if (place != seen.end() && *place == path) continue;
+        seen.insert(place, path);
+        made.push_back(std::move(path));
+    }
+    paths = std::move(made);
+}
+
+/// What a command gave, as paths and warnings.
+void take_output(ports::process_result ended, const std::string& command, std::size_t most,
+                 sourced_paths& made) {
+    const auto warn = [&](const std::string& what) {
+        made.warnings.push_back("file_paths: the command `" + first_line(command) + "` " + what);
+    };
+    if (ended.exit_code != 0) {
+        warn("ended with " + std::to_string(ended.exit_code) +
+             (ended.err.empty() ? "" : ": " + first_line(ended.err)));
+    }
+    if (ended.out_dropped != 0) {
+        warn("printed too much; the rest is left out");
+        const std::size_t last = ended.out.rfind('\n'); // a path that is cut names another file
+        ended.out.resize(last == std::string::npos ? 0 : last);
+    }
+    made.paths = lines_of(ended.out, most + 1);
+    std::erase_if(made.paths, [&](const std::string& path) {
+        if (lang::is_valid_utf8(path) && path.size() <= 4096 &&
+            path.find('\0') == std::string::npos) {
+            return false;
+        }
+        warn("printed something that is no path");
+        return true;
+    });
+}
+
+coro::task<result<sourced_paths>> run_command(ports::process_port* processes,
+                                              context_options options, std::string command,
+                                              coro::call_context context) {
+    sourced_paths made;
+    made.source = context_source::task_template;
+    const std::string shown = first_line(command);
+    if (!processes) {
+        made.warnings.push_back("file_paths: the command `" + shown +
+                                "` is not run: this program runs no commands");
+        co_return made;
+    }
+    ports::process_request request;
+    request.arguments.push_back(command);
+    request.through_shell = true;
+    request.max_output = options.max_command_output;
+    const coro::deadline own(context.loop->now() + options.command_timeout);
+    result<ports::process_result> ended =
+        co_await processes->run(std::move(request), context.with_deadline(own));
+    if (ended) {
+        take_output(*std::move(ended), command, options.max_files, made);
+        co_return made;
+    }
+    const auto now = context.loop->now();
+    const bool too_slow = ended.error().cancelled_because() == cancel_reason::deadline &&
+                          !context.cancelled() && !context.until.passed(now);
+    if (ended.error().is_cancelled() && !too_slow) co_return std::move(ended).error();
+    const auto seconds = std::chrono::duration<double>(options.command_timeout).count();
+    made.warnings.push_back(
+        "file_paths: the command `" + shown +
+        (too_slow ? "` did not end within " + std::to_string(static_cast<int>(seconds)) + " s"
+                  : "` cannot be run: " + ended.error().message()));
+    co_return made;
+}
+
+/// What the memory is asked for a task.
+[[nodiscard]] ports::memory_request request_of(const context_request& request,
+                                               const context_question& question, std::string query,
+                                               std::size_t limit) {
+    ports::memory_request made;
+    made.query = std::move(query);
+    made.inputs = question.inputs;
+    made.template_description = question.description;
+    made.limit = limit;
+    if (request.inherited && !request.inherited->parts.empty()) {
+        std::string known;
+        for (const context_part& part : request.inherited->parts) known += part.path + "\n";
+        cut(known, longest_question);
+        made.inherited_context = std::move(known);
+    }
+    return made;
+}
+
+coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context_options options,
+                                             const context_request& request,
+                                             ports::memory_request wanted, context_source source) {
+    sourced_paths made;
+    made.source = source;
+    if (!memory) {
+        made.warnings.emplace_back("no files are looked up: there is no index of files");
+        co_return made;
+    }
+    lookup_caller caller;
+    caller.owner = request.owner;
+    caller.settings = request.call->settings;
+    caller.span = request.call->span;
+    caller.context = request.context;
+    caller.warnings = &made.warnings;
+    result<ports::memory_answer> answer =
+        co_await look_up_context(memory, options.matching, std::move(wanted), caller);
+    if (!answer && answer.error().is_cancelled()) co_return std::move(answer).error();
+    const std::string trouble = !answer ? answer.error().message() : answer->error.value_or("");
+    if (!trouble.empty()) {
+        error failed = lang::task_error("context_retrieval_failure",
+                                        "the context cannot be looked up: " + trouble)
+                           .with_span(request.call->span);
+        if (!answer && !answer.error().info().hint.empty()) {
+            failed = std::move(failed).with_hint(answer.error().info().hint);
+        }
+        co_return failed;
+    }
+    for (ports::memory_match& match : answer->matches) made.paths.push_back(std::move(match.path));
+    co_return made;
+}
+
+/// Somebody said so: it does not come from the preset alone.
+[[nodiscard]] bool asks_for_fresh_context(const task_call& call) {
+    return call.task->declared.context.fresh_context == true ||
+           (call.overrides && call.overrides->context.fresh_context == true);
+}
+
+/// The paths of a list of strings.
+[[nodiscard]] std::vector<std::string> listed(const value& files) {
+    std::vector<std::string> made;
+    for (const value& path : lang::list_items(files)) {
+        if (path.is(kind::string)) made.emplace_back(lang::string_bytes(path));
+    }
+    return made;
+}
+
+} // namespace
+
+result<context_question> question_of(const task_call& call) {
+    const task_template& declared = call.task->declared;
+    context_question made;
+    const bool described = !declared.description.empty() && declared.description != nobody_wrote;
+    HEDDLE_TRY(made.description, filled(call, described ? "description" : "instructions",
+                                        described ? declared.description : declared.instructions));
+    cut(made.description, longest_question);
+    for (const bound_input& input : call.inputs) {
+        if (!input.given || !takes_part(declared, input.name)) continue;
+        if (input.content.is(kind::string)) {
+            made.inputs.push_back(
+                {std::string(input.name), std::string(lang::string_bytes(input.content))});
+        } else {
+            auto json = lang::value_to_json(input.content);
+            if (!json) continue; // a function says nothing about files
+            made.inputs.push_back({std::string(input.name), *std::move(json)});
+        }
+        cut(made.inputs.back().text, longest_question);
+    }
+    return made;
+}
+
+value files_around(const value& settings) noexcept {
+    if (!settings.is(kind::map)) return {};
+    const value* found = lang::map_find(settings, "files");
+    return found && found->is(kind::list) ? *found : value();
+}
+
+coro::task<result<sourced_paths>> find_paths(context_sources parts, context_options options,
+                                             const context_request& request,
+                                             const context_question& question,
+                                             effective_context settings) {
+    const task_call& call = *request.call;
+    const task_template& declared = call.task->declared;
+    sourced_paths made;
+    if (call.overrides && !call.overrides->files.is_nil()) {
+        made.paths = listed(call.overrides->files);
+        made.source = context_source::explicit_request;
+    } else if (declared.files && declared.files->from == file_paths_source::kind::literal) {
+        made.paths = declared.files->paths;
+        made.source = context_source::task_template;
+    } else if (declared.files && declared.files->from == file_paths_source::kind::command) {
+        result<sourced_paths> printed =
+            co_await run_command(parts.processes, options, declared.files->text, request.context);
+        if (!printed) co_return printed;
+        made = *std::move(printed);
+    } else if (declared.files) {
+        auto query = filled(call, "file_paths", declared.files->text);
+        if (!query) co_return std::move(query).error();
+        auto wanted = request_of(request, question, *std::move(query), options.lookup_limit);
+        result<sourced_paths> found = co_await ask_memory(
+            parts.memory, options, request, std::move(wanted), context_source::task_template);
+        if (!found) co_return found;
+        made = *std::move(found);
+    } else if (settings.fresh_context && (parts.memory || asks_for_fresh_context(call))) {
+        auto wanted = request_of(request, question, question.description, options.lookup_limit);
+        // The question is the description: said once is enough.
+        wanted.template_description.reset();
+        result<sourced_paths> found = co_await ask_memory(
+            parts.memory, options, request, std::move(wanted), context_source::automatic_lookup);
+        if (!found) co_return found;
+        made = *std::move(found);
+    }
+    make_unique(made.paths);
+    if (made.paths.size() > options.max_files) {
+        made.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
+                                std::to_string(made.paths.size()) + " files are taken");
+        made.paths.resize(options.max_files);
+    }
+    co_return made;
+}
+
+} // namespace heddle::tasks

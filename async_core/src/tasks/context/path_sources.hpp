@@ -1,0 +1,37 @@
+// Where the paths of a context come from.
+#pragma once
+
+#include "tasks/context/context_parts.hpp"
+
+#include <heddle/tasks/context_builder.hpp>
+#include <heddle/tasks/effective_context.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Paths with their source, best first.
+struct sourced_paths {
+    std::vector<std::string> paths;
+    context_source source = context_source::none;
+    std::vector<std::string> warnings;
+};
+
+/// The description of the task, filled, and the inputs that take part in matching. A description
+/// that nobody wrote is replaced by the instructions. Errors: input_validation_failure for a
+/// placeholder that is no input.
+[[nodiscard]] result<context_question> question_of(const task_call& call);
+
+/// Paths of the call, of the template or of a look-up: the first of them that applies.
+/// `call` and `question` outlive the coroutine. Errors and cancellation: see context_builder.
+[[nodiscard]] coro::task<result<sourced_paths>> find_paths(context_sources parts,
+                                                           context_options options,
+                                                           const context_request& request,
+                                                           const context_question& question,
+                                                           effective_context settings);
+
+/// What `(with ((files …)) …)` names around a call: paths; nil when there is none.
+[[nodiscard]] lang::value files_around(const lang::value& settings) noexcept;
+
+} // namespace heddle::tasks

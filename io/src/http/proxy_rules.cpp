@@ -1,0 +1,257 @@
+#include <heddle/http/proxy_rules.hpp>
+
+#include <heddle/ports/http_port.hpp>
+
+#include <boost/asio/ip/address.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace heddle::http {
+
+namespace {
+
+error invalid(std::string what, std::string hint) {
+    return error(ports::http_errc::invalid_url, std::move(what))
+        .with_hint(std::move(hint))
+        .with_retryable(false);
+}
+
+constexpr const char* proxy_hint = "write [http://|https://][user:password@]host[:port]";
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+
+std::string lowered(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), lower);
+    return out;
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    const char l = lower(c);
+    return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        if (i + 2 >= text.size()) return std::nullopt;
+        const int high = hex_digit(text[i + 1]);
+        const int low = hex_digit(text[i + 2]);
+        if (high < 0 || low < 0) return std::nullopt;
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return out;
+}
+
+std::string base64(std::string_view bytes) {
+    constexpr std::string_view letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    out.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+        unsigned group = 0;
+        for (std::size_t j = 0; j < 3; ++j)
+            group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+        for (std::size_t j = 0; j < 4; ++j)
+            out += j <= count ? letters[group >> (18 - 6 * j) & 63U] : '=';
+    }
+    return out;
+}
+
+/// Bytes of a numeric address; an IPv4 address in IPv6 clothes counts as IPv4.
+std::vector<unsigned char> address_bytes(const std::string& text) {
+    boost::system::error_code ec;
+    auto address = boost::asio::ip::make_address(text, ec);
+    if (ec) return {};
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        address = boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+    }
+    if (address.is_v4()) {
+        const auto bytes = address.to_v4().to_bytes();
+        return {bytes.begin(), bytes.end()};
+    }
+    const auto bytes = address.to_v6().to_bytes();
+    return {bytes.begin(), bytes.end()};
+}
+
+bool same_prefix(const std::vector<unsigned char>& a, const std::vector<unsigned char>& b,
+                 unsigned bits) {
+    if (a.size() != b.size()) return false;
+    const std::size_t whole = bits / 8;
+    if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(whole), b.begin()))
+        return false;
+    const unsigned rest = bits % 8;
+    return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& into) {
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), into);
+    return ec == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+} // namespace
+
+result<proxy_server> parse_proxy(std::string_view url) {
+    std::string_view scheme = "http";
+    if (const std::size_t colon = url.find("://"); colon != std::string_view::npos) {
+        scheme = url.substr(0, colon);
+        url.remove_prefix(colon + 3);
+    }
+    const std::string wanted = lowered(scheme);
+    if (wanted != "http" && wanted != "https") {
+        // Where a scheme is expected may stand a password.
+        const bool plain =
+            wanted.size() < 12 && std::all_of(wanted.begin(), wanted.end(), [](char c) {
+                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+            });
+        return invalid(plain ? "a proxy of the kind " + wanted + ":// is not supported"
+                             : "the proxy's scheme is not http or https",
+                       proxy_hint);
+    }
+    proxy_server made;
+    // The last one: a password that somebody forgot to encode may hold an '@' itself.
+    if (const std::size_t at = url.rfind('@'); at != std::string_view::npos) {
+        const auto user = percent_decoded(url.substr(0, at));
+        if (!user) return invalid("the proxy's user or password has a broken %-code", proxy_hint);
+        if (user->find(':') == std::string::npos)
+            made.authorization = secret("Basic " + base64(*user + ":"));
+        else made.authorization = secret("Basic " + base64(*user));
+        url.remove_prefix(at + 1);
+    }
+    auto server = parse_origin(wanted + "://" + std::string(url));
+    if (!server) {
+        const std::string& why = server.error().message();
+        return invalid("invalid proxy" + why.substr(std::min(why.find(' '), why.size())),
+                       proxy_hint);
+    }
+    made.server = *std::move(server);
+    return made;
+}
+
+result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
+    const auto bad = [text](const char* why) {
+        return invalid(
+            "\"" + std::string(text.substr(0, 80)) +
+                "\" among those to reach without a "
+                "proxy: " +
+                why,
+            "write a name, an address, a range as 10.0.0.0/8, or *, with :port if needed");
+    };
+    entry made;
+    std::string_view host = text;
+    std::string_view port;
+    bool has_port = false;
+    if (host.starts_with('[')) {
+        const std::size_t end = host.find(']');
+        if (end == std::string_view::npos) return bad("a closing ] is missing");
+        has_port = host.substr(end + 1).starts_with(':');
+        if (!has_port && end + 1 != host.size()) return bad("there is text after the ]");
+        if (has_port) port = host.substr(end + 2);
+        host = host.substr(1, end - 1);
+    } else if (std::count(host.begin(), host.end(), ':') == 1) {
+        has_port = true;
+        port = host.substr(host.find(':') + 1);
+        host = host.substr(0, host.find(':'));
+    }
+    if (has_port && (!parse_number(port, made.port) || made.port == 0))
+        return bad("the port is not a number from 1 to 65535");
+    if (const std::size_t slash = host.find('/'); slash != std::string_view::npos) {
+        made.bits = address_bytes(std::string(host.substr(0, slash)));
+        if (made.bits.empty()) return bad("there is no address before the /");
+        if (!parse_number(host.substr(slash + 1), made.prefix) ||
+            made.prefix > made.bits.size() * 8) {
+            return bad("the number after the / is not a count of bits");
+        }
+        return made;
+    }
+    made.bits = address_bytes(std::string(host));
+    made.prefix = static_cast<unsigned>(made.bits.size() * 8);
+    if (!made.bits.empty()) return made;
+    if (host.starts_with("*.")) host.remove_prefix(1);
+    while (host.starts_with('.')) host.remove_prefix(1);
+    while (host.ends_with('.')) host.remove_suffix(1);
+    made.name = lowered(host);
+    return made;
+}
+
+result<no_proxy_list> no_proxy_list::parse(std::string_view text) {
+    no_proxy_list list;
+    constexpr std::string_view separators = ", \t\r\n";
+    while (!text.empty()) {
+        const std::size_t begin = text.find_first_not_of(separators);
+        if (begin == std::string_view::npos) break;
+        text.remove_prefix(begin);
+        const std::string_view one = text.substr(0, text.find_first_of(separators));
+        text.remove_prefix(one.size());
+        if (one == "*") {
+            list.everybody_ = true;
+            continue;
+        }
+        HEDDLE_TRY(entry made, parse_entry(one));
+        if (!made.name.empty() || !made.bits.empty()) list.entries_.push_back(std::move(made));
+    }
+    return list;
+}
+
+bool no_proxy_list::covers(const origin_name& origin) const {
+    if (everybody_) return true;
+    if (entries_.empty()) return false;
+    const auto bits = origin.numeric ? address_bytes(origin.host) : std::vector<unsigned char>();
+    std::string_view host = origin.host;
+    while (host.ends_with('.')) host.remove_suffix(1);
+    return std::any_of(entries_.begin(), entries_.end(), [&](const entry& one) {
+        if (one.port != 0 && one.port != origin.port) return false;
+        if (!one.bits.empty()) return !bits.empty() && same_prefix(bits, one.bits, one.prefix);
+        if (origin.numeric || !host.ends_with(one.name)) return false;
+        const std::size_t before = host.size() - one.name.size();
+        return before == 0 || host[before - 1] == '.';
+    });
+}
+
+bool is_loopback(const origin_name& origin) {
+    if (origin.numeric) {
+        const auto bits = address_bytes(origin.host);
+        if (bits.size() == 4) return bits[0] == 127;
+        return bits.size() == 16 && bits[15] == 1 &&
+               std::all_of(bits.begin(), bits.end() - 1, [](unsigned char b) { return b == 0; });
+    }
+    return is_localhost_name(origin.host);
+}
+
+result<proxy_rules> proxy_rules::create(const settings& from) {
+    proxy_rules made;
+    const auto read = [](std::string_view url,
+                         const char* which) -> result<std::shared_ptr<const proxy_server>> {
+        if (url.empty()) return std::shared_ptr<const proxy_server>();
+        auto parsed = parse_proxy(url);
+        if (!parsed) {
+            return invalid(std::string(which) + ": " + parsed.error().message(), proxy_hint);
+        }
+        return std::make_shared<const proxy_server>(*std::move(parsed));
+    };
+    HEDDLE_TRY(made.http_, read(from.http_proxy, "http_proxy"));
+    HEDDLE_TRY(made.https_, read(from.https_proxy, "https_proxy"));
+    HEDDLE_TRY(made.direct_, no_proxy_list::parse(from.no_proxy));
+    made.proxy_loopback_ = from.proxy_loopback;
+    return made;
+}
+
+std::shared_ptr<const proxy_server> proxy_rules::proxy_for(const origin_name& origin) const {
+    const auto& chosen = origin.tls ? https_ : http_;
+    if (!chosen || direct_.covers(origin)) return nullptr;
+    if (!proxy_loopback_ && is_loopback(origin)) return nullptr;
+    return chosen;
+}
+
+} // namespace heddle::http

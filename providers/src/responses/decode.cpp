@@ -1,0 +1,129 @@
+#include "responses/wire.hpp"
+
+#include "common/answer_parts.hpp"
+#include "openai/service.hpp"
+
+namespace heddle::providers::responses {
+
+namespace {
+
+using ports::chat_response;
+using ports::finish_reason;
+
+void read_message(const json::object& item, chat_response& response) {
+    const json::array* parts = array_member(item, "content");
+    if (!parts) return;
+    for (const json::value& part : *parts) {
+        const json::object* object = part.if_object();
+        if (!object) continue;
+        const std::string_view type = text_member(*object, "type");
+        if (type == "output_text") response.text += text_member(*object, "text");
+        else if (type == "refusal") response.refusal += text_member(*object, "refusal");
+    }
+}
+
+/// The summaries, or the texts themselves where a server shows them.
+void read_thought(const json::object& item, chat_response& response) {
+    ports::reasoning_part& part = response.reasoning.emplace_back();
+    part.signature = text_member(item, "id");
+    part.opaque = text_member(item, "encrypted_content");
+    for (const std::string_view name : {"summary", "content"}) {
+        const json::array* texts = array_member(item, name);
+        if (!texts || !part.text.empty()) continue;
+        for (const json::value& one : *texts) {
+            const json::object* object = one.if_object();
+            if (!object) continue;
+            if (!part.text.empty()) part.text += "\n\n";
+            part.text += text_member(*object, "text");
+        }
+    }
+}
+
+result<void> read_item(const json_reader& reader, const json::object& item,
+                       chat_response& response) {
+    const std::string_view type = text_member(item, "type");
+    if (type == "message") {
+        read_message(item, response);
+    } else if (type == "reasoning") {
+        read_thought(item, response);
+    } else if (type == "function_call") {
+        if (response.tool_calls.size() >= reader.options().max_tool_calls) {
+            return reader.protocol_error("the answer holds too many tool calls");
+        }
+        response.tool_calls.push_back(
+            {std::string(text_member(item, "call_id")), std::string(text_member(item, "name")),
+             std::string(text_member(item, "arguments")), std::string(text_member(item, "id"))});
+    }
+    return {}; // what the service did by itself, and kinds that we do not know
+}
+
+std::optional<ports::token_usage> read_usage(const json::object& root) {
+    const json::object* counts = object_member(root, "usage");
+    if (!counts) return std::nullopt;
+    ports::token_usage read;
+    read.input = count_member(*counts, "input_tokens");
+    read.output = count_member(*counts, "output_tokens");
+    if (const auto* details = object_member(*counts, "input_tokens_details")) {
+        read.cached = count_member(*details, "cached_tokens");
+        read.cache_written = count_member(*details, "cache_write_tokens");
+    }
+    if (const auto* details = object_member(*counts, "output_tokens_details")) {
+        read.reasoning = count_member(*details, "reasoning_tokens");
+    }
+    return read;
+}
+
+finish_reason read_finish(const json::object& root, const chat_response& response) {
+    if (text_member(root, "status") == "incomplete") {
+        const json::object* details = object_member(root, "incomplete_details");
+        const std::string_view reason = details ? text_member(*details, "reason") : "";
+        if (reason == "content_filter") return finish_reason::content_filter;
+        if (reason.empty() || reason == "max_output_tokens") return finish_reason::length;
+        return finish_reason::other;
+    }
+    if (!response.refusal.empty()) return finish_reason::refusal;
+    return response.tool_calls.empty() ? finish_reason::stop : finish_reason::tool_calls;
+}
+
+} // namespace
+
+result<chat_response> read_response(json_reader& reader, const json::object& root) {
+    const std::string_view status = text_member(root, "status");
+    if (const json::object* failed = object_member(root, "error")) {
+        service_failure failure;
+        failure.code = text_member(*failed, "code");
+        failure.message = text_member(*failed, "message");
+        return reader.service_error(failure);
+    }
+    if (status == "failed") return reader.service_error({});
+    if (status != "completed" && status != "incomplete") {
+        return reader.protocol_error("the answer is not finished", status);
+    }
+    const json::array* output = array_member(root, "output");
+    if (!output) return reader.protocol_error("the answer holds no output");
+
+    chat_response response;
+    response.id = text_member(root, "id");
+    response.model = text_member(root, "model");
+    for (const json::value& item : *output) {
+        const json::object* object = item.if_object();
+        if (!object) return reader.protocol_error("an item of the answer is not an object");
+        HEDDLE_CHECK(read_item(reader, *object, response));
+    }
+    response.usage = read_usage(root);
+    response.finish = read_finish(root, response);
+    return response;
+}
+
+result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
+                                    std::chrono::system_clock::time_point wall_now) {
+    HEDDLE_TRY(const json::value tree,
+               read_object(reader, answer, wall_now, &openai::read_failure,
+                           answer.header(openai::request_id_header).value_or("")));
+    HEDDLE_TRY(chat_response response, read_response(reader, tree.get_object()));
+    HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
+    name_calls(response.tool_calls, response.id);
+    return response;
+}
+
+} // namespace heddle::providers::responses

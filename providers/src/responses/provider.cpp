@@ -1,0 +1,98 @@
+#include <heddle/providers/responses/provider.hpp>
+
+#include "openai/service.hpp"
+#include "responses/wire.hpp"
+
+#include <utility>
+
+namespace heddle::providers {
+
+namespace responses {
+namespace {
+
+using ports::chat_request;
+using ports::chat_response;
+using ports::http_response;
+using wall_time = std::chrono::system_clock::time_point;
+
+class codec final : public chat_codec {
+public:
+    codec(options chosen, const base_url& url)
+        : options_(std::move(chosen)), target_(url.prefix + std::string(responses_path)),
+          models_target_(url.prefix + std::string(openai::models_path)),
+          official_(url.host == openai::official_host),
+          headers_(
+              openai::request_headers(options_.api_key, options_.organization, options_.project)),
+          reader_({options_.name, &options_.api_key}) {}
+
+    std::string_view provider_name() const noexcept override { return options_.name; }
+
+    result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
+        const encode_options chosen{mode, options_.short_input, options_.encrypted_reasoning};
+        HEDDLE_TRY(std::string body, encode_request(request, chosen, known_json_));
+        encoded_request made;
+        made.target = target_;
+        made.headers = headers_;
+        made.body = std::move(body);
+        return made;
+    }
+    result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
+        return decode_answer(reader_, answer, wall_now);
+    }
+    bool is_stream(const http_response& head) const noexcept override {
+        return openai::is_event_stream(head);
+    }
+    std::unique_ptr<chat_stream_reader> open_stream() override {
+        return std::make_unique<response_stream>(reader_);
+    }
+    rate_limit_headers read_limits(const http_response& head, wall_time) const override {
+        return openai::read_limits(head);
+    }
+    bool caches_prompts() const noexcept override { return official_; }
+
+    encoded_request encode_ping() const override {
+        encoded_request made;
+        made.method = "GET";
+        made.target = models_target_;
+        made.headers = openai::request_headers(options_.api_key, options_.organization,
+                                               options_.project, openai::request_body::none);
+        return made;
+    }
+    result<std::vector<std::string>> decode_ping(const http_response& answer,
+                                                 wall_time wall_now) override {
+        return openai::read_models(reader_, answer, wall_now);
+    }
+
+private:
+    options options_;
+    std::string target_;
+    std::string models_target_;
+    bool official_;
+    std::vector<ports::http_header> headers_;
+    json_memo known_json_;
+    json_reader reader_;
+};
+
+} // namespace
+} // namespace responses
+
+result<std::unique_ptr<chat_codec>> make_responses_codec(responses::options options) {
+    HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
+    return std::unique_ptr<chat_codec>(std::make_unique<responses::codec>(std::move(options), url));
+}
+
+result<std::unique_ptr<http_chat_provider>> make_responses_provider(ports::http_port& http,
+                                                                    responses::options options,
+                                                                    coro::event_loop&,
+                                                                    log_port& log) {
+    HEDDLE_TRY(const base_url url,
+               openai::check_service(options.name, options.base_url, options.api_key,
+                                     options.organization, options.project, log));
+    call_options calls = options;
+    if (calls.retry_count_header.empty()) calls.retry_count_header = openai::retry_count_header;
+    return http_chat_provider::make(http, url.origin,
+                                    std::make_unique<responses::codec>(std::move(options), url),
+                                    std::move(calls), log);
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,137 @@
+#include "common/answer_parts.hpp"
+#include "openai/service.hpp"
+#include "responses/wire.hpp"
+
+namespace heddle::providers::responses {
+
+namespace {
+
+std::int64_t place_of(const json::object& event) { return count_member(event, "output_index"); }
+
+} // namespace
+
+result<void> response_stream::feed(std::string_view piece, const ports::chat_delta_sink& on_delta) {
+    parser_.feed(piece);
+    for (sse_event event;;) {
+        const result<bool> got = parser_.next(event);
+        if (!got) return with_so_far(reader_.protocol_error(got.error().message()), response_);
+        if (!*got) return {};
+        HEDDLE_CHECK(take_event(event.data, on_delta));
+    }
+}
+
+result<void> response_stream::take_event(std::string_view data,
+                                         const ports::chat_delta_sink& on_delta) {
+    if (done_ || data == "[DONE]") return {}; // some compatible servers end as Chat does
+    auto parsed = read_event(reader_, data);
+    if (!parsed) return with_so_far(std::move(parsed).error(), response_);
+    const json::value tree = *std::move(parsed);
+    const json::object& event = tree.get_object();
+    const std::string_view type = text_member(event, "type");
+
+    if (type == "response.output_text.delta") {
+        return take_text(text_member(event, "delta"), on_delta);
+    }
+    if (type == "response.refusal.delta") {
+        response_.refusal += text_member(event, "delta");
+    } else if (type == "response.function_call_arguments.delta") {
+        take_arguments(event);
+    } else if (type == "response.output_item.added") {
+        return begin_item(event);
+    } else if (type == "response.created") {
+        if (const json::object* begun = object_member(event, "response")) {
+            response_.id = text_member(*begun, "id");
+            response_.model = text_member(*begun, "model");
+        }
+    } else if (type == "response.completed" || type == "response.incomplete" ||
+               type == "response.failed") {
+        return take_end(event, on_delta);
+    } else if (type == "error" || (type.empty() && object_member(event, "error"))) {
+        return told_error(event);
+    }
+    return {}; // the ends of parts, whose pieces have come, and kinds that we do not know
+}
+
+result<void> response_stream::take_text(std::string_view text,
+                                        const ports::chat_delta_sink& on_delta) {
+    if (text.empty()) return {};
+    response_.text += text;
+    // Handed over last: what is so far holds it when the receiver ends the call.
+    if (!on_delta) return {};
+    return on_delta(text);
+}
+
+result<void> response_stream::begin_item(const json::object& event) {
+    const json::object* item = object_member(event, "item");
+    if (!item || text_member(*item, "type") != "function_call") return {};
+    if (call_places_.size() >= reader_.options().max_tool_calls) {
+        return with_so_far(reader_.protocol_error("the stream holds too many tool calls"),
+                           response_);
+    }
+    call_places_.push_back(place_of(event));
+    ports::tool_call& call = response_.tool_calls.emplace_back();
+    call.id = text_member(*item, "call_id");
+    call.name = text_member(*item, "name");
+    call.signature = text_member(*item, "id");
+    return {};
+}
+
+void response_stream::take_arguments(const json::object& event) {
+    const std::int64_t place = place_of(event);
+    for (std::size_t i = call_places_.size(); i-- > 0;) {
+        if (call_places_[i] != place) continue;
+        response_.tool_calls[i].arguments_json += text_member(event, "delta");
+        return;
+    }
+}
+
+/// The last event holds the whole answer once more. What was handed out in pieces stays; the rest
+/// is taken from here.
+result<void> response_stream::take_end(const json::object& event,
+                                       const ports::chat_delta_sink& on_delta) {
+    const json::object* whole = object_member(event, "response");
+    if (!whole) {
+        return with_so_far(reader_.protocol_error("the last event holds no answer"), response_);
+    }
+    auto read = read_response(reader_, *whole);
+    if (!read) return with_so_far(std::move(read).error(), response_);
+    done_ = true;
+    const std::string unsent = response_.text.empty() ? std::move(read->text) : std::string();
+    read->text = std::move(response_.text);
+    if (read->refusal.empty()) read->refusal = std::move(response_.refusal);
+    if (read->tool_calls.empty()) read->tool_calls = std::move(response_.tool_calls);
+    if (!read->tool_calls.empty() && read->finish == ports::finish_reason::stop) {
+        read->finish = ports::finish_reason::tool_calls;
+    }
+    if (!read->refusal.empty() && read->finish == ports::finish_reason::stop) {
+        read->finish = ports::finish_reason::refusal;
+    }
+    response_ = *std::move(read);
+    return take_text(unsent, on_delta);
+}
+
+error response_stream::told_error(const json::object& event) {
+    service_failure failure;
+    if (object_member(event, "error")) {
+        (void)openai::read_failure(event, failure);
+    } else {
+        failure.code = text_member(event, "code");
+        failure.message = text_member(event, "message");
+    }
+    return with_so_far(reader_.service_error(failure), response_);
+}
+
+result<ports::chat_response> response_stream::finish() {
+    if (!done_) return ended_early(reader_.options().provider_name, response_);
+    if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
+        return with_so_far(std::move(good).error(), response_);
+    }
+    name_calls(response_.tool_calls, response_.id);
+    return std::move(response_);
+}
+
+bool response_stream::started() const noexcept {
+    return !response_.text.empty() || !response_.refusal.empty() || !response_.tool_calls.empty();
+}
+
+} // namespace heddle::providers::responses

@@ -1,0 +1,171 @@
+// Files in a scratch folder, a memory that plays prepared answers, and contexts made of them.
+#pragma once
+
+#include "tasks_testing.hpp"
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/fs/workspace_files.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/tasks/context_builder.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::tasks::testing {
+
+/// A folder that is removed at the end.
+class scratch_folder {
+public:
+    scratch_folder() {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "heddle-context-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        path = std::filesystem::canonical(name);
+    }
+    ~scratch_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+    scratch_folder(const scratch_folder&) = delete;
+    scratch_folder& operator=(const scratch_folder&) = delete;
+
+    void file(const std::string& name, const std::string& text) const {
+        std::filesystem::create_directories((path / name).parent_path());
+        std::ofstream(path / name, std::ios::binary) << text;
+    }
+    [[nodiscard]] std::string at(const std::string& name) const { return (path / name).string(); }
+
+    std::filesystem::path path;
+};
+
+/// Gives prepared answers and keeps what it was asked; may wait until it is cancelled.
+class fake_memory final : public ports::memory_port {
+public:
+    coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,
+                                                            coro::call_context context) override {
+        asked.push_back(std::move(request));
+        if (waits) {
+            const auto slept =
+                co_await coro::sleep_until(context, context.loop->now() + std::chrono::hours(1));
+            if (!slept) co_return slept.error();
+        }
+        co_return answer;
+    }
+    void find(std::vector<std::string> paths) {
+        ports::memory_answer made;
+        double score = 1;
+        for (std::string& path : paths) {
+            score *= 0.9;
+            made.matches.push_back(
+                {path, path, std::nullopt, score, "text/plain", "about " + path});
+        }
+        answer = std::move(made);
+    }
+
+    std::vector<ports::memory_request> asked;
+    result<ports::memory_answer> answer = ports::memory_answer();
+    bool waits = false;
+};
+
+/// Plays one outcome, or waits until it is cancelled.
+class fake_processes final : public ports::process_port {
+public:
+    coro::task<result<ports::process_result>> run(ports::process_request request,
+                                                  coro::call_context context) override {
+        asked.push_back(std::move(request));
+        if (waits) {
+            const auto slept =
+                co_await coro::sleep_until(context, context.loop->now() + std::chrono::hours(1));
+            if (!slept) co_return slept.error();
+        }
+        co_return outcome;
+    }
+    void print(std::string text, int exit_code = 0, std::string err = {}) {
+        ports::process_result made;
+        made.out = std::move(text);
+        made.err = std::move(err);
+        made.exit_code = exit_code;
+        outcome = std::move(made);
+    }
+
+    std::vector<ports::process_request> asked;
+    result<ports::process_result> outcome = ports::process_result();
+    bool waits = false;
+};
+
+/// Makes contexts for calls of one task, without running it.
+class context_bench {
+public:
+    context_bench() {
+        files = fs::make_workspace_files(folder.path.string(), w.runner.loop).value();
+        sources.files = files.get();
+        sources.memory = &memory;
+        sources.processes = &processes;
+    }
+
+    /// The context of `(task clause…)`; `clauses` is a quoted list of (name value).
+    result<std::shared_ptr<const assembled_context>> make(
+        task_template declared, const std::string& clauses = "()",
+        std::shared_ptr<const assembled_context> inherited = nullptr) {
+        auto call = bind(std::move(declared), clauses);
+        if (!call) return std::move(call).error();
+        return make(*call, std::move(inherited));
+    }
+
+    result<std::shared_ptr<const assembled_context>> make(
+        task_call& call, std::shared_ptr<const assembled_context> inherited) {
+        context_builder builder(sources, options);
+        concerned = builder.concerns(call, inherited != nullptr);
+        context_request request;
+        request.owner = w.session.get();
+        request.call = &call;
+        request.inherited = std::move(inherited);
+        request.room = room;
+        request.context = {&w.runner.loop, cancel, until};
+        call.context = request.context;
+        return w.runner.run(builder.prepare(std::move(request)));
+    }
+
+    result<task_call> bind(task_template declared, const std::string& clauses) {
+        if (declared.name.empty()) declared.name = "t";
+        auto task = compile_task(std::move(declared));
+        if (!task) return std::move(task).error();
+        lang::heap& memory_of = w.session->memory();
+        host::effect_call call{*w.session, {}, settings, {&w.runner.loop, nullptr, {}}};
+        const auto given = w.run("'" + clauses).value();
+        std::vector<lang::value> names;
+        for (const lang::value& pair : lang::list_items(given)) {
+            names.push_back(lang::list_items(pair)[0]);
+            call.request.arguments.push_back(lang::list_items(pair)[1]);
+        }
+        call.request.names = lang::make_list(memory_of, names);
+        return bind_call(memory_of, *task, std::move(call));
+    }
+
+    scratch_folder folder;
+    world w;
+    std::shared_ptr<ports::file_port> files;
+    fake_memory memory;
+    fake_processes processes;
+    context_sources sources;
+    context_options options;
+    lang::value settings;
+    std::optional<std::int64_t> room;
+    coro::cancel_source* cancel = nullptr;
+    coro::deadline until;
+    bool concerned = false; ///< what concerns() said of the last call
+};
+
+[[nodiscard]] inline std::vector<std::string> paths_of(const assembled_context& made) {
+    std::vector<std::string> paths;
+    for (const context_part& part : made.parts) paths.push_back(part.path);
+    return paths;
+}
+
+} // namespace heddle::tasks::testing

@@ -1,0 +1,235 @@
+// Compressed answers: gzip and deflate, whole, in pieces, damaged, and bombs.
+#include "client_fixture.hpp"
+
+#include <heddle/http/response_parser.hpp>
+
+#include <zlib.h>
+
+#include <random>
+
+namespace heddle::http {
+namespace {
+
+using loopback::answer;
+using loopback::server;
+
+constexpr int gzip_frame = 15 + 16;
+constexpr int zlib_frame = 15;
+constexpr int no_frame = -15;
+
+std::string packed(std::string_view text, int frame = gzip_frame) {
+    z_stream stream{};
+    deflateInit2(&stream, 9, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY);
+    std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    out.resize(out.size() - stream.avail_out);
+    deflateEnd(&stream);
+    return out;
+}
+
+std::string coded_answer(std::string_view body, std::string_view coding = "gzip") {
+    return answer(body, "Content-Encoding: " + std::string(coding) + "\r\n");
+}
+
+std::string text_of(std::size_t size) {
+    std::mt19937 random(7);
+    std::string text;
+    while (text.size() < size) text += "word" + std::to_string(random() % 1000) + " ";
+    return text;
+}
+
+class compression : public ::testing::Test {
+protected:
+    /// Feeds the bytes in pieces of `piece`.
+    result<bool> feed(std::string_view bytes, std::size_t piece, bool streamed = false) {
+        response = {};
+        streamed_body.clear();
+        const ports::http_body_sink sink = [this](std::string_view part) -> result<void> {
+            streamed_body += part;
+            return {};
+        };
+        response_parser parser(cache);
+        result<bool> whole = false;
+        while (!bytes.empty() && whole && !*whole) {
+            const auto now = bytes.substr(0, piece);
+            bytes.remove_prefix(now.size());
+            whole = parser.feed(now, rules, {&response, nullptr, streamed ? &sink : nullptr});
+        }
+        body_bytes = parser.body_bytes();
+        return whole;
+    }
+    void expect_refused(std::string_view bytes, http_errc code, std::string_view says = {}) {
+        for (const std::size_t piece : {std::size_t{1} << 30, std::size_t{777}}) {
+            const auto whole = feed(bytes, piece);
+            ASSERT_FALSE(whole);
+            EXPECT_EQ(whole.error().code(), make_error_code(code)) << whole.error().message();
+            EXPECT_NE(whole.error().message().find(says), std::string::npos)
+                << whole.error().message();
+        }
+    }
+
+    parser_cache cache;
+    response_rules rules;
+    http_response response;
+    std::string streamed_body;
+    std::size_t body_bytes = 0;
+};
+
+TEST_F(compression, every_frame_in_any_pieces) {
+    const std::string text = text_of(100'000);
+    struct row {
+        const char* coding;
+        int frame;
+    };
+    for (const row& r :
+         {row{"gzip", gzip_frame}, row{"x-gzip", gzip_frame}, row{"GZIP", gzip_frame},
+          row{"deflate", zlib_frame}, row{"deflate", no_frame}}) {
+        const std::string bytes = coded_answer(packed(text, r.frame), r.coding);
+        for (const std::size_t piece : {std::size_t{1} << 30, std::size_t{1000}, std::size_t{1}}) {
+            for (const bool streamed : {false, true}) {
+                const auto whole = feed(bytes, piece, streamed);
+                ASSERT_TRUE(whole && *whole) << r.coding << " " << piece;
+                EXPECT_TRUE((streamed ? streamed_body : response.body) == text);
+                EXPECT_EQ(body_bytes, text.size());
+                EXPECT_FALSE(response.header("content-encoding"));
+                EXPECT_FALSE(response.header("content-length"));
+            }
+        }
+    }
+}
+
+TEST_F(compression, members_follow_each_other) {
+    const auto whole =
+        feed(coded_answer(packed("one ") + packed("") + packed("two")), std::size_t{1} << 30);
+    ASSERT_TRUE(whole && *whole);
+    EXPECT_EQ(response.body, "one two");
+}
+
+TEST_F(compression, nothing_is_nothing) {
+    for (const std::string& bytes :
+         {coded_answer(""), std::string("HTTP/1.1 204 x\r\nContent-Encoding: gzip\r\n\r\n"),
+          coded_answer("plain", "identity")}) {
+        const auto whole = feed(bytes, 1);
+        EXPECT_TRUE(whole && *whole) << bytes;
+    }
+    EXPECT_EQ(response.body, "plain");
+    rules.head_request = true;
+    const auto whole =
+        feed("HTTP/1.1 200 x\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\n", 99);
+    EXPECT_TRUE(whole && *whole);
+    EXPECT_EQ(response.header("content-length"), "9");
+}
+
+TEST_F(compression, damage_is_told) {
+    const std::string good = packed(text_of(5000));
+    expect_refused(coded_answer(good.substr(0, good.size() / 2)), http_errc::protocol_error,
+                   "too early");
+    expect_refused(coded_answer(good.substr(0, good.size() - 1)), http_errc::protocol_error,
+                   "too early");
+    expect_refused(coded_answer("this is not gzip"), http_errc::protocol_error, "damaged");
+    expect_refused(coded_answer(good + "xyz"), http_errc::protocol_error, "damaged");
+    expect_refused(coded_answer(packed("x", zlib_frame) + "more", "deflate"),
+                   http_errc::protocol_error, "damaged");
+    std::string wrong_sum = good;
+    wrong_sum[wrong_sum.size() - 6] ^= 1;
+    expect_refused(coded_answer(wrong_sum), http_errc::protocol_error, "damaged");
+    expect_refused(coded_answer(good, "br"), http_errc::protocol_error, "not asked for");
+    expect_refused(coded_answer(good, "gzip, gzip"), http_errc::protocol_error, "not asked for");
+    expect_refused(answer(good, "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"),
+                   http_errc::protocol_error, "not asked for");
+}
+
+TEST_F(compression, what_it_swells_to_is_bounded) {
+    rules.max_body_bytes = 20'000;
+    expect_refused(coded_answer(packed(text_of(30'000))), http_errc::body_too_large, "20000");
+    EXPECT_LE(response.body.size(), 20'000U);
+    rules.max_body_bytes = std::size_t{1} << 32;
+    expect_refused(coded_answer(packed(std::string(100'000'000, 'x'))), http_errc::body_too_large,
+                   "swells");
+    EXPECT_LT(response.body.size(), 3'000'000U);
+    const auto small = feed(coded_answer(packed(std::string(900'000, 'x'))), 1 << 20);
+    EXPECT_TRUE(small && *small); // below a megabyte the ratio is nobody's business
+}
+
+TEST_F(compression, many_at_once_and_again) {
+    // More than are kept, given back in any order.
+    std::vector<std::unique_ptr<response_parser>> parsers;
+    std::vector<http_response> responses(40);
+    const std::string bytes = coded_answer(packed(text_of(3000)));
+    for (int round = 0; round < 2; ++round) {
+        for (auto& one : responses) {
+            one = {};
+            parsers.push_back(std::make_unique<response_parser>(cache));
+            const auto whole = parsers.back()->feed(std::string_view(bytes).substr(0, 600), rules,
+                                                    {&one, nullptr, nullptr});
+            ASSERT_TRUE(whole);
+        }
+        for (std::size_t i = 0; i < responses.size(); ++i) {
+            const auto whole = parsers[i]->feed(std::string_view(bytes).substr(600), rules,
+                                                {&responses[i], nullptr, nullptr});
+            ASSERT_TRUE(whole && *whole);
+            EXPECT_EQ(responses[i].body, text_of(3000));
+        }
+        parsers.clear();
+    }
+}
+
+class client_compression : public client_test {
+protected:
+    /// What the request said it accepts; the answer is compressed.
+    std::string accepted(http_request request, bool streamed = false) {
+        std::string seen;
+        server far([&](loopback::connection& peer, int) {
+            seen = peer.read_request();
+            (void)peer.send(coded_answer(packed("hello")));
+        });
+        request.origin = *client->origin(far.url());
+        std::string body;
+        const ports::http_body_sink sink = [&](std::string_view piece) -> result<void> {
+            body += piece;
+            return {};
+        };
+        auto outcome = streamed
+                           ? test.run(client->stream(std::move(request), {}, sink, test.context()))
+                           : call(std::move(request));
+        EXPECT_TRUE(outcome);
+        if (outcome) got = streamed ? body : outcome->body;
+        const std::size_t at = seen.find("Accept-Encoding: ");
+        return at == std::string::npos ? "" : seen.substr(at + 17, seen.find("\r\n", at) - at - 17);
+    }
+    std::string got;
+};
+
+TEST_F(client_compression, is_asked_for_as_told) {
+    make();
+    http_request request;
+    EXPECT_EQ(accepted(request), "");
+    EXPECT_EQ(got, "hello"); // read although nobody asked
+    request.compression = ports::http_compression::gzip;
+    EXPECT_EQ(accepted(request), "gzip, deflate");
+    EXPECT_EQ(accepted(request, true), "gzip, deflate");
+    EXPECT_EQ(got, "hello");
+    http_client_options options;
+    options.ask_compressed = true;
+    make(options);
+    request.compression = ports::http_compression::client_default;
+    EXPECT_EQ(accepted(request), "gzip, deflate");
+    EXPECT_EQ(accepted(request, true), "");
+    request.compression = ports::http_compression::none;
+    EXPECT_EQ(accepted(request), "");
+}
+
+TEST_F(client_compression, a_header_of_ones_own_leaves_the_body_as_it_came) {
+    make();
+    http_request request;
+    request.headers.push_back({"accept-encoding", "gzip;q=0.5", false});
+    EXPECT_EQ(accepted(request), "");
+    EXPECT_EQ(got, packed("hello"));
+}
+
+} // namespace
+} // namespace heddle::http

@@ -1,0 +1,89 @@
+// Gemini's generateContent in the contract suite.
+#include "wire_adapter.hpp"
+
+#include <heddle/providers/gemini/provider.hpp>
+
+namespace heddle::testing {
+
+wire_adapter gemini_wire();
+
+namespace {
+
+using ports::chat_request;
+using ports::chat_role;
+using providers::answer_mode;
+
+providers::gemini::options wire_options() {
+    providers::gemini::options options;
+    options.api_key = secret(std::string(wire_key));
+    options.retry = wire_retry();
+    return options;
+}
+
+chat_request ask(std::string text) { return user_request(std::move(text), "gemini-2.5-flash"); }
+
+void add_tool_cases(std::map<std::string, wire_case>& made) {
+    const chat_request one = with_tools(ask("canon:tool1"));
+    made["stream-tool"] = {one, answer_mode::stream};
+    chat_request chosen = one;
+    chosen.tool_choice = "auto";
+    made["tool-roundtrip.1"].request = chosen;
+    made["tool-roundtrip.2"].request =
+        with_results(chosen, {weather_call("call_abc123")}, {R"({"temp":18,"unit":"celsius"})"});
+    chat_request& capitals = made["tool-openapi-schema"].request = ask("canon:tool1");
+    capitals.tools = {
+        {"get_weather", "Weather",
+         R"({"type":"OBJECT","properties":{"city":{"type":"STRING"}},"required":["city"]})", true}};
+    capitals.tool_choice = "get_weather";
+}
+
+std::map<std::string, wire_case> cases() {
+    std::map<std::string, wire_case> made;
+    made["plain"].request = ask("canon:plain");
+    made["finish-max-tokens"].request = ask("canon:length");
+    made["finish-safety"].request = ask("canon:filter");
+    made["json-schema"].request = with_schema(ask("canon:schema"));
+    chat_request turns = ask("My name is Ada.");
+    turns.messages.push_back({chat_role::assistant, "Hello Ada.", {}, {}, {}});
+    turns.messages.push_back({chat_role::user, "canon:multi", {}, {}, {}});
+    made["multi-turn"].request = turns;
+    made["safety"].request = ask("canon:plain");
+    made["safety"].request.extra = {
+        {"safetySettings",
+         R"([{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_ONLY_HIGH"}])"}};
+    chat_request& settings = made["system-params"].request = with_system(ask("canon:plain"));
+    settings.temperature = 0.2;
+    settings.top_p = 0.9;
+    settings.max_output_tokens = 64;
+    settings.stop = {"END"};
+    settings.seed = 7;
+    settings.extra = {{"top_k", "40"}};
+    made["thinking"].request = ask("canon:plain");
+    made["thinking"].request.reasoning_tokens = 0;
+    made["stream"] = {ask("canon:plain"), answer_mode::stream};
+    add_tool_cases(made);
+    return made;
+}
+
+} // namespace
+
+wire_adapter gemini_wire() {
+    wire_adapter made;
+    made.name = "gemini";
+    made.requests = made.answers = "gemini";
+    made.origin = "https://generativelanguage.googleapis.com";
+    made.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
+                            std::string_view) {
+        return providers::make_gemini_provider(http, wire_options(), on.loop, log).value();
+    };
+    made.make_codec = [] { return providers::make_gemini_codec(wire_options()).value(); };
+    made.cases = cases();
+    made.left_out = {
+        {"count-tokens", "counts the tokens of a prompt: no chat, and the port has no such call"}};
+    made.stops = {{"STOP", ports::finish_reason::stop},
+                  {"SAFETY", ports::finish_reason::content_filter}};
+    made.reasoning_beside_output = true;
+    return made;
+}
+
+} // namespace heddle::testing
