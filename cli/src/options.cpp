@@ -240,6 +240,8 @@ private:
                         "Keep the index of get_context in FILE between runs")
             ->type_name("FILE");
         add_program_options(command, options);
+        command.add_flag("--match-with-model", options.match_with_model,
+                         "Let a model choose among the files that a look-up finds");
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");

@@ -28,6 +28,7 @@ struct workflow_options {
     bool allow_shell = false;              ///< workflows may run programs
     std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
     std::string aider = "aider";           ///< the program behind the subtypes of Aider
+    bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 
 struct run_request {

@@ -60,6 +60,16 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
                                                             std::move(memory));
 
+    if (options.allow_shell) HEDDLE_CHECK(made->allow_programs(options, output));
+
+    tasks::context_sources sources;
+    sources.files = made->files_.get();
+    sources.memory = made->memory_.get();
+    sources.processes = made->processes_.get();
+    tasks::context_options contexts;
+    contexts.matching.enabled = options.match_with_model;
+    made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
+
     auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
@@ -68,7 +78,9 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
-    HEDDLE_CHECK(made->set_up_programs(options, output, task_parts));
+    made->set_up_programs(options, task_parts);
+    task_parts.matching = contexts.matching;
+    task_parts.context = made->contexts_.get();
 
     host::engine_parts parts;
     parts.log = made->log_.get();
@@ -81,18 +93,19 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     return made;
 }
 
-result<void> workshop::set_up_programs(const workflow_options& options, console& output,
-                                       tasks::task_system_parts& parts) {
-    parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
-    if (options.allow_shell) {
-        process::process_options made;
-        made.workspace = options.workspace;
-        made.withheld = process::usual_secrets();
-        made.passed = options.pass_env;
-        made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
-        HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
-    }
+result<void> workshop::allow_programs(const workflow_options& options, console& output) {
+    process::process_options made;
+    made.workspace = options.workspace;
+    made.withheld = process::usual_secrets();
+    made.passed = options.pass_env;
+    made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
+    HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
+    return {};
+}
+
+void workshop::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
     parts.processes = processes_.get();
+    parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
         tasks::aider_options about;
         about.command = {options.aider};
@@ -101,7 +114,6 @@ result<void> workshop::set_up_programs(const workflow_options& options, console&
             std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
         parts.executors.emplace(tasks::aider_subtype(mode), aider_.back().get());
     }
-    return {};
 }
 
 void raise_open_file_limit() noexcept {

@@ -15,6 +15,7 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/aider.hpp>
+#include <heddle/tasks/context_builder.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <memory>
@@ -43,8 +44,8 @@ public:
     [[nodiscard]] coro::task<void> close() { return http_->close(); }
 
 private:
-    [[nodiscard]] result<void> set_up_programs(const workflow_options& options, console& output,
-                                               tasks::task_system_parts& parts);
+    [[nodiscard]] result<void> allow_programs(const workflow_options& options, console& output);
+    void set_up_programs(const workflow_options& options, tasks::task_system_parts& parts);
     explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;
@@ -57,6 +58,7 @@ private:
     std::vector<std::unique_ptr<tasks::aider_executor>> aider_;
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
+    std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<host::engine> engine_;
