@@ -259,9 +259,11 @@ private:
             ->type_name("NAME")
             ->type_size(1)
             ->allow_extra_args(false);
-        command.add_option("--aider", options.aider, "The program for tasks that Aider does")
+        command
+            .add_option("--aider", options.aider,
+                        "The program for tasks that Aider does, with its options")
             ->capture_default_str()
-            ->type_name("PROGRAM");
+            ->type_name("COMMAND");
     }
 
     void add_verbosity(CLI::App& command) {

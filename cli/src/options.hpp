@@ -27,7 +27,7 @@ struct workflow_options {
     std::optional<std::string> index_file; ///< where that index is kept between runs
     bool allow_shell = false;              ///< workflows may run programs
     std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
-    std::string aider = "aider";           ///< the program behind the subtypes of Aider
+    std::string aider = "aider";           ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 

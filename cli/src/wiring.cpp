@@ -10,6 +10,8 @@
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include <sys/resource.h>
 
@@ -36,6 +38,11 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
         made.index_file = std::filesystem::absolute(*options.index_file, failed).string();
     }
     return made;
+}
+
+[[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    return {std::istream_iterator<std::string>(in), {}};
 }
 
 } // namespace
@@ -108,7 +115,7 @@ void workshop::set_up_programs(const workflow_options& options, tasks::task_syst
     parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
         tasks::aider_options about;
-        about.command = {options.aider};
+        about.command = words_of(options.aider);
         about.hint = parts.processes_hint;
         aider_.push_back(
             std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
