@@ -106,7 +106,9 @@ task_template matching_template(ports::matching_strategy strategy) {
                                                                  : "associative_matching_metadata";
     made.declares_inputs = true;
     for (const char* name : {"query", "task", "candidates"}) {
-        made.inputs.push_back({name, "string", "", false, std::nullopt});
+        task_input& input = made.inputs.emplace_back();
+        input.name = name;
+        input.type = "string";
     }
     made.instructions = instructions;
     made.output = {true, std::string(schema)};
