@@ -36,6 +36,7 @@ result_builder::result_builder(lang::heap& memory) : memory_(memory) {
                                                                    "finish_reason",
                                                                    "context_source",
                                                                    "context_files_count",
+                                                                   "context_files",
                                                                    "usage",
                                                                    "warnings",
                                                                    "parseError",
@@ -147,6 +148,13 @@ lang::value result_builder::build(const task_ending& ending) {
             list = lang::list_push_back(memory_, std::move(list), text(warning));
         }
         about = put(std::move(about), warnings, std::move(list));
+    }
+    if (ending.files && !ending.files->parts.empty()) {
+        lang::value paths = lang::value::empty_list();
+        for (const context_part& part : ending.files->parts) {
+            paths = lang::list_push_back(memory_, std::move(paths), text(part.path));
+        }
+        about = put(std::move(about), context_paths, std::move(paths));
     }
     if (!ending.parse_error.empty()) {
         about = put(std::move(about), parse_error, text(ending.parse_error));

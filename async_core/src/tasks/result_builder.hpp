@@ -68,6 +68,7 @@ private:
         finish_reason,
         context_from,
         context_files,
+        context_paths,
         usage,
         warnings,
         parse_error,

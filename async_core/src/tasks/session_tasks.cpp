@@ -29,7 +29,7 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
         }
     }
     for (const auto& built_in :
-         {context_tools(parts_.memory), file_tools(),
+         {context_tools(parts_.memory, parts_.matching), file_tools(),
           process_tools(parts_.processes, parts_.processes_hint), parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {

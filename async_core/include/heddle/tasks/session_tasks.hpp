@@ -4,6 +4,7 @@
 #include <heddle/host/effect.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/ports/memory_port.hpp>
+#include <heddle/tasks/context_options.hpp>
 #include <heddle/tasks/context_preparer.hpp>
 #include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/model_registry.hpp>
@@ -31,6 +32,7 @@ struct task_system_parts {
     std::string base_system;           ///< goes before the system prompt of every task
     std::vector<task_template> templates; ///< registered in every session before it starts
     ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
+    model_matching matching; ///< whether a model chooses among the files that get_context finds
     std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
     /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
     context_preparer* context = nullptr;

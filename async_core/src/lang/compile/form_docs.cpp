@@ -117,7 +117,8 @@ constexpr form_doc rows[] = {
     {"with", "(with ((setting value)…) body…)",
      "Settings for everything that happens while the body runs, in every branch that it starts. "
      "Known are concurrency, timeout, deadline, model, provider, temperature, retries, budget-usd, "
-     "max-calls, cache and on-failure.",
+     "max-calls, cache, on-failure and files: the paths that tasks called inside inherit as their "
+     "context.",
      "(with ((concurrency 2)) (map (lambda (x) (+ x 1)) '(1 2 3))) => '(2 3 4)", "concurrency"},
     {"race", "(race expression…)",
      "Evaluates all the expressions at the same time and gives the first value; the others are "

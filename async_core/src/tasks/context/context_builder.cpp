@@ -81,12 +81,15 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
     const lang::value around = files_around(request.call->settings);
     if (around.is_nil()) co_return made;
     std::vector<std::string> paths;
-    for (const lang::value& path : lang::list_items(around)) {
-        if (!path.is(lang::kind::string)) {
-            co_return error(lang::errc::type, "with: files must be a list of strings")
-                .with_span(request.call->span);
-        }
-        paths.emplace_back(lang::string_bytes(path));
+    bool good = around.is(lang::kind::list);
+    for (std::size_t i = 0; good && i < around.length(); ++i) {
+        const lang::value& path = lang::list_items(around)[i];
+        good = path.is(lang::kind::string);
+        if (good) paths.emplace_back(lang::string_bytes(path));
+    }
+    if (!good) {
+        co_return error(lang::errc::type, "with: files must be a list of strings")
+            .with_span(request.call->span);
     }
     if (paths.size() > options.max_files) paths.resize(options.max_files);
     result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));

@@ -236,7 +236,7 @@ result<context_question> question_of(const task_call& call) {
 value files_around(const value& settings) noexcept {
     if (!settings.is(kind::map)) return {};
     const value* found = lang::map_find(settings, "files");
-    return found && found->is(kind::list) ? *found : value();
+    return found ? *found : value();
 }
 
 coro::task<result<sourced_paths>> find_paths(context_sources parts, context_options options,

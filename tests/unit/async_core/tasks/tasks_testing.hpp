@@ -71,7 +71,9 @@ public:
         if (next) replies.pop_front();
         else if (!replies.empty()) next = replies.front();
         if (delay.count() != 0) {
+            most_at_once = std::max(most_at_once, ++waiting);
             const auto slept = co_await coro::sleep_until(context, context.loop->now() + delay);
+            --waiting;
             if (!slept) co_return slept.error();
         }
         if (!next) co_return ports::chat_response{};
@@ -87,6 +89,8 @@ public:
     std::deque<reply> replies;
     std::vector<ports::chat_request> asked;
     std::chrono::milliseconds delay{0};
+    int waiting = 0; ///< of those that are delayed
+    int most_at_once = 0;
 };
 
 class counting_observer final : public task_observer {
