@@ -99,6 +99,7 @@ TEST(anthropic_codec, thinking_goes_back_unchanged_and_only_what_is_signed) {
     EXPECT_EQ(answer.reasoning[1].opaque, "xyz");
     chat_request next = carried_on(user_request("x"), answer);
     next.messages[1].reasoning.push_back({"of another service, unsigned", {}, {}});
+    next.messages[1].reasoning.push_back({"of OpenAI", "rs_1", "gAAAA"});
     EXPECT_EQ(body_of(*codec, next).at("messages").at(1).at("content"), json::parse(R"([
         {"type":"thinking","thinking":"Hm.","signature":"sig=="},
         {"type":"redacted_thinking","data":"xyz"},

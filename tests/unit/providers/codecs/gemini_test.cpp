@@ -99,6 +99,15 @@ TEST(gemini_codec, thoughts_in_pieces_of_a_stream_are_one_part) {
     EXPECT_EQ(answer->reasoning[1].signature, "sig");
 }
 
+TEST(gemini_codec, marks_of_another_service_stay_here) {
+    chat_request request = user_request("x");
+    ports::chat_message turn{chat_role::assistant, "a", {{"c", "f", "{}", "fc_1"}}, {}, {}};
+    turn.reasoning = {{"of OpenAI", "rs_1", "gAAAA"}, {"unsigned", {}, {}}};
+    request.messages.push_back(std::move(turn));
+    EXPECT_EQ(body_of(*codec_of(), request).at("contents").at(1).at("parts"), json::parse(R"([
+        {"text":"a"},{"functionCall":{"name":"f","args":{},"id":"c"}}])"));
+}
+
 TEST(gemini_codec, results_are_objects_and_failures_are_told) {
     const auto codec = codec_of();
     chat_request request = user_request("x");
