@@ -53,7 +53,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     std::unique_ptr<workshop> made(
         new workshop(make_console_log(output, level_for(options.verbosity))));
 
-    http::http_client_options client;
+    http::http_client_options client = variables.http;
     client.log = made->log_.get();
     made->http_ = http::make_http_client(made->loop_, std::move(client));
 
