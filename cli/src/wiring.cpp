@@ -6,7 +6,6 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
-#include <heddle/process/child_processes.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <filesystem>
@@ -60,15 +59,9 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
                                                             std::move(memory));
 
-    process::process_options children;
-    children.workspace = options.workspace;
-    children.withheld = process::usual_secrets();
-    HEDDLE_TRY(made->processes_, process::make_process_port(made->loop_, std::move(children)));
-
     tasks::context_sources sources;
     sources.files = made->files_.get();
     sources.memory = made->memory_.get();
-    sources.processes = made->processes_.get();
     tasks::context_options contexts;
     contexts.matching.enabled = options.match_with_model;
     made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);

@@ -13,7 +13,6 @@
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
-#include <heddle/ports/process_port.hpp>
 #include <heddle/tasks/context_builder.hpp>
 
 #include <memory>
@@ -51,7 +50,6 @@ private:
     std::shared_ptr<ports::file_port> files_;
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
-    std::unique_ptr<ports::process_port> processes_;
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;

@@ -76,6 +76,28 @@ TEST(with_files, is_the_context_of_the_calls_inside) {
     EXPECT_THAT(w.json("(with ((file 1)) 1)"), HasSubstr("unknown setting 'file'"));
 }
 
+TEST(sandbox, chooses_no_files_for_a_model) {
+    files_world w;
+    const auto inside = [&](const std::string& code) {
+        return w.json("(sandbox ((allow (ask))) (eval (parse \"" + code + "\")))");
+    };
+    EXPECT_EQ(inside("(ask (q 1) (files (list (quote a.txt))))").substr(0, 19),
+              "SexpEvaluationError"); // a symbol is no path
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ask (q 1) (files '(\"a.txt\"))))"),
+              "PermissionError: task ask: a call in a sandbox cannot name files");
+    EXPECT_EQ(inside("(ask (q 1) (context (quote ((fresh_context enabled)))))"),
+              "PermissionError: task ask: a call in a sandbox cannot look files up");
+    EXPECT_EQ(inside("(with ((files (list 1))) (ask (q 1)))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (with ((files '(\"a.txt\"))) 1))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_TRUE(w.llm.asked.empty());
+    EXPECT_EQ(w.json("(with ((files '(\"a.txt\"))) (sandbox ((allow (ask))) (ok? (ask (q 1)))))"),
+              "true");
+    EXPECT_THAT(w.sent(0), HasSubstr("one"));
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ok? (ask (q 1) (files ()))))"), "true");
+}
+
 TEST(file_paths_of_a_template, by_command_are_read) {
     files_world w;
     w.processes.print("b.txt\n");
