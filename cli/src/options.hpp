@@ -25,6 +25,9 @@ struct workflow_options {
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
+    bool allow_shell = false;              ///< workflows may run programs
+    std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
+    std::string aider = "aider";           ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 

@@ -9,6 +9,8 @@
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include <sys/resource.h>
 
@@ -37,6 +39,11 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return made;
 }
 
+[[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
 } // namespace
 
 result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
@@ -59,6 +66,8 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
                                                             std::move(memory));
 
+    if (options.allow_shell) HEDDLE_CHECK(made->allow_programs(options, output));
+
     tasks::context_sources sources;
     sources.files = made->files_.get();
     sources.memory = made->memory_.get();
@@ -74,6 +83,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
+    made->set_up_programs(options, task_parts);
     task_parts.matching = contexts.matching;
     task_parts.context = made->contexts_.get();
 
@@ -86,6 +96,29 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     parts.operators = tasks::operators(std::move(task_parts));
     made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));
     return made;
+}
+
+result<void> workshop::allow_programs(const workflow_options& options, console& output) {
+    process::process_options made;
+    made.workspace = options.workspace;
+    made.withheld = process::usual_secrets();
+    made.passed = options.pass_env;
+    made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
+    HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
+    return {};
+}
+
+void workshop::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
+    parts.processes = processes_.get();
+    parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
+    for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
+        tasks::aider_options about;
+        about.command = words_of(options.aider);
+        about.hint = parts.processes_hint;
+        aider_.push_back(
+            std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
+        parts.executors.emplace(tasks::aider_subtype(mode), aider_.back().get());
+    }
 }
 
 void raise_open_file_limit() noexcept {
