@@ -19,6 +19,8 @@ namespace heddle::cli {
 
 namespace {
 
+constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
+
 /// What get_context looks through: indexed when it is first asked.
 result<memory::memory_options> memory_of(const workflow_options& options, log_port& log) {
     memory::memory_options made;
@@ -73,6 +75,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     sources.files = made->files_.get();
     sources.memory = made->memory_.get();
     sources.processes = made->processes_.get();
+    sources.processes_hint = how_to_allow;
     tasks::context_options contexts;
     contexts.matching.enabled = options.match_with_model;
     made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
@@ -112,7 +115,7 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
 
 void workshop::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
     parts.processes = processes_.get();
-    parts.processes_hint = "if you trust the workflow, start heddle with --allow-shell";
+    parts.processes_hint = how_to_allow;
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
         tasks::aider_options about;
         about.command = words_of(options.aider);
