@@ -3,11 +3,14 @@
 #include "context_tools.hpp"
 #include "deftool.hpp"
 #include "file_tools.hpp"
+#include "match_tool.hpp"
 #include "process_tools.hpp"
 #include "task_runner.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>
+
+#include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
 
@@ -30,7 +33,8 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
     }
     for (const auto& built_in :
          {context_tools(parts_.memory, parts_.matching), file_tools(),
-          process_tools(parts_.processes, parts_.processes_hint), parts_.tools}) {
+          process_tools(parts_.processes, parts_.processes_hint), {match_tool(registry_)},
+          parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
@@ -43,6 +47,18 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
 session_tasks::~session_tasks() = default;
 
 result<lang::value> session_tasks::add(task_template declared) {
+    if (!declared.ref.empty()) {
+        const registered_task* base = registry_.find(declared.ref);
+        if (!base) {
+            std::vector<std::string> names;
+            registry_.collect_names(names);
+            return error(lang::errc::evaluation, "task " + declared.name +
+                                                     ": ref: there is no template '" +
+                                                     declared.ref + "'")
+                .with_hint(lang::suggest_names(declared.ref, names));
+        }
+        fill_absent(declared, base->task->declared);
+    }
     HEDDLE_TRY(auto task, compile_task(std::move(declared)));
     lang::value callable = lang::make_host(owner_.memory(), std::make_unique<task_callable>(task));
     const auto before = registry_.add({task, callable});

@@ -55,7 +55,9 @@ public:
     session_tasks(const session_tasks&) = delete;
     session_tasks& operator=(const session_tasks&) = delete;
 
-    /// Registers a template made in C++. Errors: as compile_task.
+    /// Registers a template made in C++ or read from a file; `ref` names one that is registered. One
+    /// that takes the place of another is announced in the log. Errors: as compile_task; a `ref` to
+    /// what is not there.
     [[nodiscard]] result<lang::value> add(task_template declared);
     [[nodiscard]] const task_registry& registry() const noexcept { return registry_; }
     /// Registers a tool. Errors: as tool_registry::add.

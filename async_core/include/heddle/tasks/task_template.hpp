@@ -19,9 +19,9 @@ struct task_input {
     std::string name;
     std::string type; ///< as written, "" when not given; for people and tools
     std::string description;
-    std::string from; ///< another name under which a call may give it; "" for none
     bool optional = false;                   ///< true also when there is a default
     std::optional<std::string> default_json; ///< JSON text of the value of a missing input
+    std::string from; ///< another name under which a call may give it; "" for none
 };
 
 /// How the answer is to be read.
