@@ -2,6 +2,7 @@
 
 #include "logging.hpp"
 #include "program_imports.hpp"
+#include "task_files.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
@@ -63,7 +64,11 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
 
+    HEDDLE_TRY(tasks::loaded_templates templates,
+               load_run_templates(options, made->models_->registry, *made->log_));
+
     tasks::task_system_parts task_parts;
+    task_parts.templates = std::move(templates.templates);
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();

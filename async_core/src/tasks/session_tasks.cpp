@@ -31,10 +31,11 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in :
-         {context_tools(parts_.memory), file_tools(),
-          process_tools(parts_.processes, parts_.processes_hint), {match_tool(registry_)},
-          parts_.tools}) {
+    for (const auto& built_in : {context_tools(parts_.memory),
+                                 file_tools(),
+                                 process_tools(parts_.processes, parts_.processes_hint),
+                                 {match_tool(registry_)},
+                                 parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",

@@ -4,8 +4,8 @@
 #include <heddle/host/effect.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/ports/memory_port.hpp>
-#include <heddle/tasks/context_preparer.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/tasks/context_preparer.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_executor.hpp>
