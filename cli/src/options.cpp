@@ -22,6 +22,8 @@ public:
         app_.footer(std::string(program_footer));
         set_up_run();
         set_up_eval();
+        set_up_call();
+        set_up_tasks();
         set_up_check();
         set_up_fmt();
         set_up_dump();
@@ -54,6 +56,8 @@ public:
         if (quiet_ && verbose_ > 0) return mistake("--quiet and --verbose exclude each other");
         if (run_->parsed()) return finish(run_request_);
         if (eval_->parsed()) return finish(eval_request_);
+        if (call_->parsed()) return finish(call_request_);
+        if (tasks_->parsed()) return finish_tasks();
         if (check_->parsed()) return request(std::move(check_request_));
         if (fmt_->parsed()) return request(std::move(format_request_));
         if (dump_ast_->parsed()) return request(std::move(dump_request_));
@@ -105,6 +109,83 @@ private:
         add_workflow_options(*eval_, eval_request_.options);
     }
 
+    void set_up_call() {
+        call_ = app_.add_subcommand("call", "Run a workflow, a template or a tool by its name");
+        call_->footer(std::string(call_footer));
+        call_
+            ->add_option("IDENTIFIER", call_request_.identifier,
+                         "A template, type:subtype, a tool, or a workflow in brackets")
+            ->required();
+        call_->add_option("INPUT", call_request_.inputs,
+                          "NAME=TEXT, or NAME:=JSON for other values");
+        call_
+            ->add_option("--input-json", call_request_.input_json,
+                         "A JSON object with inputs; - for standard input")
+            ->type_name("FILE");
+        call_->add_option("-f,--file", call_request_.files, "A file for the context of a template")
+            ->type_name("PATH")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        add_workflow_options(*call_, call_request_.options);
+    }
+
+    void set_up_tasks() {
+        tasks_ = app_.add_subcommand("tasks", "Look at task templates");
+        tasks_->require_subcommand(1);
+        tasks_->footer(std::string(tasks_footer));
+        const auto add = [this](const char* name, const char* what) {
+            CLI::App* made = tasks_->add_subcommand(name, what);
+            made->add_flag("--json", tasks_request_.json, "JSON on standard output");
+            return made;
+        };
+        CLI::App* list = add("list", "The templates that there are");
+        CLI::App* show = add("show", "All that one template says");
+        show->add_option("NAME", tasks_request_.name, "Its name or type:subtype")->required();
+        CLI::App* match = add("match", "The templates that a text speaks of, best first");
+        match->add_option("TEXT", tasks_request_.text, "What is to be done, in words")->required();
+        match->add_option("--threshold", tasks_request_.threshold, "Least score, from 0 to 1")
+            ->capture_default_str()
+            ->type_name("X")
+            ->check(CLI::Range(0.0, 1.0).description(""));
+        match->add_option("--limit", tasks_request_.limit, "At most so many")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}).description(""));
+        tasks_check_ = add("check", "Find mistakes in files of templates");
+        tasks_check_
+            ->add_option("FILE", tasks_request_.files, "Files or folders; - for standard input")
+            ->required();
+        tasks_check_->add_flag("--strict", tasks_request_.strict, "Warnings count as errors");
+        tasks_new_ = add("new", "Write a template to begin with");
+        tasks_new_->add_option("NAME", tasks_request_.name, "What it is called")->required();
+        tasks_new_
+            ->add_option("-o,--output", tasks_request_.output,
+                         "The file, which must not be there; tasks/NAME.xml without it, - for "
+                         "standard output")
+            ->type_name("FILE");
+        tasks_show_ = show;
+        tasks_match_ = match;
+        for (CLI::App* each : {list, show, match, tasks_check_}) {
+            add_tasks(*each, tasks_request_.folders);
+        }
+    }
+
+    std::variant<request, early_end> finish_tasks() {
+        tasks_request& made = tasks_request_;
+        if (tasks_show_->parsed()) made.what = tasks_action::show;
+        if (tasks_match_->parsed()) made.what = tasks_action::match;
+        if (tasks_check_->parsed()) made.what = tasks_action::check;
+        if (tasks_new_->parsed()) made.what = tasks_action::make;
+        return request(std::move(made));
+    }
+
+    static void add_tasks(CLI::App& command, std::vector<std::string>& into) {
+        command.add_option("--tasks", into, "A folder (or file) of task templates")
+            ->type_name("DIR")
+            ->type_size(1)
+            ->allow_extra_args(false);
+    }
+
     void set_up_fmt() {
         fmt_ = app_.add_subcommand("fmt", "Lay out source files in the canonical way");
         fmt_->footer(std::string(fmt_footer));
@@ -131,6 +212,7 @@ private:
             ->type_name("NAME")
             ->type_size(1)
             ->allow_extra_args(false);
+        add_tasks(*check_, check_request_.tasks);
         check_->add_flag("--json", check_request_.json, "One JSON object a line for each problem");
     }
 
@@ -316,6 +398,7 @@ private:
         add_program_options(command, options);
         command.add_flag("--match-with-model", options.match_with_model,
                          "Let a model choose among the files that a look-up finds");
+        add_tasks(command, options.tasks);
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
@@ -407,6 +490,12 @@ private:
     CLI::App* run_ = nullptr;
     CLI::App* eval_ = nullptr;
     CLI::App* check_ = nullptr;
+    CLI::App* call_ = nullptr;
+    CLI::App* tasks_ = nullptr;
+    CLI::App* tasks_show_ = nullptr;
+    CLI::App* tasks_match_ = nullptr;
+    CLI::App* tasks_check_ = nullptr;
+    CLI::App* tasks_new_ = nullptr;
     CLI::App* fmt_ = nullptr;
     CLI::App* dump_ = nullptr;
     CLI::App* dump_ast_ = nullptr;
@@ -422,6 +511,8 @@ private:
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
+    call_request call_request_;
+    tasks_request tasks_request_;
     repl_request repl_request_;
     index_request index_request_;
     reference_request reference_request_;

@@ -35,6 +35,8 @@ struct workflow_options {
     std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
     std::optional<std::string> aider;       ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;     ///< a model chooses among the files of a look-up
+    std::vector<std::string> tasks;        ///< folders and files of task templates
+    std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
 };
 
 struct run_request {
@@ -42,6 +44,31 @@ struct run_request {
     std::string file;                      ///< "-": standard input
     std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
     std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+};
+
+/// Runs a workflow, template or tool by what it is called.
+struct call_request {
+    workflow_options options;
+    std::string identifier;
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+    std::vector<std::string> files;        ///< context of a template
+};
+
+enum class tasks_action : std::uint8_t { list, show, match, check, make };
+
+/// Looks at task templates without running them.
+struct tasks_request {
+    tasks_action what = tasks_action::list;
+    std::string name;                  ///< to show or to make
+    std::string text;                  ///< to match
+    std::vector<std::string> files;    ///< to check
+    std::vector<std::string> folders;  ///< --tasks
+    std::optional<std::string> output; ///< of new: the file, "-": standard output
+    double threshold = 0.1;
+    std::size_t limit = 10;
+    bool strict = false;
+    bool json = false;
 };
 
 struct eval_request {
@@ -77,7 +104,8 @@ struct check_request {
     std::vector<std::string> files;   ///< "-": standard input
     std::vector<std::string> externs; ///< names that the host will provide
     bool json = false;
-    bool strict = false; ///< warnings count as errors
+    bool strict = false;            ///< warnings count as errors
+    std::vector<std::string> tasks; ///< folders of task templates; empty: that beside each file
 };
 
 struct repl_request {
@@ -123,9 +151,9 @@ struct reference_request {
     std::string directory;
 };
 
-using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
-                             dump_request, check_request, index_request, reference_request,
-                             models_request, cache_request>;
+using request = std::variant<run_request, eval_request, call_request, tasks_request, repl_request,
+                             serve_request, format_request, dump_request, check_request,
+                             index_request, reference_request, models_request, cache_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

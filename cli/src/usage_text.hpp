@@ -9,6 +9,8 @@ inline constexpr std::string_view program_footer = R"(
 Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle run review.heddle --input root=src --model openai:gpt-4o-mini
+  heddle call summarise text="A long story."
+  heddle tasks list
   heddle check review.heddle
   heddle fmt *.heddle
   heddle model serve --rules rules.json
@@ -34,6 +36,7 @@ A file that defines main has it called with the inputs, by the names of its para
 otherwise the value of its last expression is the result. Text is printed as it is, a list of
 maps as a table; --json prints JSON.
 
+  --tasks DIR          task templates; without it those in tasks/ beside FILE
   --input name=text    the text after the first =, as it is
   --input rows:=[1,2]  any JSON value
   --input-json FILE    an object with several inputs; --input wins over it
@@ -52,6 +55,32 @@ Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle eval '(dict "a" 1)' --json
   heddle eval - < program.heddle)";
+
+inline constexpr std::string_view call_footer = R"(
+The answer is a task result: its content is printed, all of it with --json. What begins with (
+is a workflow, and the inputs are its globals; any other identifier is a template, by name or
+type:subtype, else a tool, and the inputs are its inputs.
+
+Examples:
+  heddle call summarise text="A long story." --model openai:gpt-4o-mini
+  heddle call review --file src/main.cpp --input-json review.json --json
+  heddle call '(+ a b)' a:=1 b:=2
+
+Exit codes: as heddle run; 1 for a result that is FAILED.)";
+
+inline constexpr std::string_view tasks_footer = R"(
+Templates are XML files below the folders that --tasks names, or below tasks/ where nothing is
+named. docs/reference/templates.md describes them.
+
+Examples:
+  heddle tasks list
+  heddle tasks show summarise --tasks library
+  heddle tasks match "make this text shorter"
+  heddle tasks check tasks/*.xml
+  heddle tasks new summarise
+
+Exit codes: 0 done, 1 a template has mistakes, nothing matches, or there is no such template,
+2 usage, or a file that cannot be read.)";
 
 inline constexpr std::string_view fmt_footer = R"(
 Comments, blank lines and the spelling of everything stay; only white space changes, so a program

@@ -5,6 +5,7 @@
 #include "logging.hpp"
 #include "program_imports.hpp"
 #include "services/client_options.hpp"
+#include "task_files.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
@@ -98,7 +99,11 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
         HEDDLE_CHECK(made->prices_.add(text, *made->settings_.prices));
     }
 
+    HEDDLE_TRY(tasks::loaded_templates templates,
+               load_run_templates(options, made->models_->registry(), *made->log_));
+
     tasks::task_system_parts task_parts;
+    task_parts.templates = std::move(templates.templates);
     task_parts.prices = &made->prices_;
     task_parts.models = &made->models_->registry();
     task_parts.observer = &made->counts_;

@@ -30,7 +30,8 @@ namespace heddle::cli {
 class workshop {
 public:
     /// `program`: the file that is run, as given on the command line, or what it is called when it is
-    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models, not_found for the workspace.
+    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models and
+    /// load_run_templates, not_found for the workspace.
     [[nodiscard]] static result<std::unique_ptr<workshop>> create(const std::string& program,
                                                                   const workflow_options& options,
                                                                   const environment& variables,

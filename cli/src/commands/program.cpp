@@ -14,6 +14,10 @@ struct runner {
     exit_code operator()(const eval_request& asked) const {
         return eval_expression(asked, variables, output);
     }
+    exit_code operator()(const call_request& asked) const {
+        return call_by_name(asked, variables, output);
+    }
+    exit_code operator()(const tasks_request& asked) const { return look_at_tasks(asked, output); }
     exit_code operator()(const repl_request& asked) const {
         return run_repl(asked, variables, output);
     }
