@@ -1,0 +1,113 @@
+// What went wrong in a task, as data (runtime.md 6).
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Why a task failed.
+enum class task_failure_reason : std::uint8_t {
+    context_retrieval_failure,
+    context_matching_failure,
+    context_parsing_failure,
+    xml_validation_failure,
+    output_format_failure,
+    execution_timeout,
+    execution_halted,
+    subtask_failure,
+    input_validation_failure,
+    template_not_found,
+    tool_execution_error,
+    llm_error,
+    dependency_error,
+    connection_error,
+    protocol_error,
+    configuration_error,
+    unexpected_error
+};
+
+/// "llm_error".
+[[nodiscard]] std::string_view to_string(task_failure_reason reason) noexcept;
+/// Nothing for a word that is no reason.
+[[nodiscard]] std::optional<task_failure_reason> task_failure_reason_from(
+    std::string_view text) noexcept;
+
+/// One error of the task system. It can be written as JSON, as a value of the language, and as the XML
+/// of the task schema; each can be read back and gives an equal one.
+struct task_error {
+    struct metrics {
+        double used = 0;
+        double limit = 0;
+        friend bool operator==(const metrics&, const metrics&) = default;
+    };
+    /// RESOURCE_EXHAUSTION
+    struct resource_exhaustion {
+        std::string resource; ///< turns, context, output, tokens, cost, time
+        std::optional<metrics> use;
+        friend bool operator==(const resource_exhaustion&, const resource_exhaustion&) = default;
+    };
+    /// TASK_FAILURE
+    struct failure {
+        task_failure_reason reason = task_failure_reason::unexpected_error;
+        std::string details_json; ///< JSON text of an object; "" for none
+        friend bool operator==(const failure&, const failure&) = default;
+    };
+    /// INVALID_OUTPUT
+    struct invalid_output {
+        std::vector<std::string> violations;
+        friend bool operator==(const invalid_output&, const invalid_output&) = default;
+    };
+    /// VALIDATION_ERROR
+    struct validation_error {
+        std::string path; ///< of the part that is wrong
+        friend bool operator==(const validation_error&, const validation_error&) = default;
+    };
+    /// XML_PARSE_ERROR
+    struct xml_parse_error {
+        std::string location; ///< "file:line:column"
+        friend bool operator==(const xml_parse_error&, const xml_parse_error&) = default;
+    };
+    using kind = std::variant<resource_exhaustion, failure, invalid_output, validation_error,
+                              xml_parse_error>;
+
+    std::string message;
+    kind what = failure{};
+
+    friend bool operator==(const task_error&, const task_error&) = default;
+    /// "TASK_FAILURE"
+    [[nodiscard]] std::string_view type_name() const noexcept;
+};
+
+/// `{"type": "TASK_FAILURE", "message": …, "reason": …, "details": {…}}`, as notes.error has it.
+[[nodiscard]] std::string to_json(const task_error& what);
+/// Errors: invalid_argument naming the member that is missing or wrong. Unknown members are refused.
+[[nodiscard]] result<task_error> task_error_from_json(std::string_view json);
+
+/// `<task_error><task_failure><reason>…</reason><message>…</message>…`, the element of the schema for the
+/// first two types and one of its kind for the others.
+[[nodiscard]] std::string to_xml(const task_error& what);
+/// Errors: invalid_argument with the first thing that is wrong and its line. Details may be JSON text or
+/// elements.
+[[nodiscard]] result<task_error> task_error_from_xml(std::string_view xml);
+
+/// As a map of the language.
+[[nodiscard]] lang::value to_value(lang::heap& memory, const task_error& what);
+/// Errors: as task_error_from_json.
+[[nodiscard]] result<task_error> task_error_from_value(const lang::value& map);
+
+/// The error of a workflow or a model as one of the task system. A FAILED TaskResult that it carries
+/// says what it says; limits of the language are resources; an error that knows no reason is
+/// unexpected_error. `failure` is none of cancellation, except by a deadline: execution_timeout.
+[[nodiscard]] task_error task_error_from(const error& failure);
+/// As an error that a workflow can catch: kind TaskError, the reason in its payload.
+[[nodiscard]] error to_error(const task_error& what);
+
+} // namespace heddle::tasks

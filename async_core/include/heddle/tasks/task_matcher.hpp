@@ -1,0 +1,49 @@
+// Which tasks a text speaks of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Words of a text: lower case, each once, without stop words ("the", "of"). A word is a run of
+/// letters and digits; everything beyond ASCII counts as a letter.
+[[nodiscard]] std::vector<std::string> words_of(std::string_view text);
+
+/// Texts under numbers, matched by the Jaccard index of their sets of words: common words divided by
+/// words of either. A match looks only at texts that share a word with what is asked. Texts can be
+/// added and taken out. Threads: one at a time.
+class task_matcher {
+public:
+    struct match {
+        std::uint32_t number = 0;
+        double score = 0; ///< above 0, at most 1
+    };
+
+    /// Takes the place of an earlier text of that number.
+    void put(std::uint32_t number, std::string_view text);
+    void remove(std::uint32_t number);
+    /// Those with a score of at least `threshold`, in the order of their numbers. Time: the number of
+    /// texts that hold each word of `text`.
+    [[nodiscard]] std::vector<match> find(std::string_view text, double threshold) const;
+
+private:
+    struct entry {
+        std::uint32_t number = 0;
+        std::uint32_t words = 0;
+        bool alive = false;
+    };
+    void compact();
+
+    std::unordered_map<std::string, std::uint32_t> word_ids_;
+    std::vector<std::vector<std::uint32_t>> holders_; ///< slots of the texts with a word, by its id
+    std::vector<entry> slots_;
+    std::unordered_map<std::uint32_t, std::uint32_t> slot_of_; ///< number to slot
+    std::vector<std::vector<std::uint32_t>> words_;            ///< ids, by slot
+    std::size_t dead_ = 0;
+};
+
+} // namespace heddle::tasks
