@@ -284,6 +284,7 @@ loaded_templates template_loader::state::finish() {
     if (report->errors() == 0) {
         for (template_draft& draft : drafts) {
             task_template& one = draft.made;
+            one.ref.clear(); // it was filled
             one.source = place_text(report->sources, draft.span);
             // The places are those of the report, not of a session that takes the template.
             one.span = one.instructions_span = one.system_span = one.output_span = {};

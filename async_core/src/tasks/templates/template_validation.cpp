@@ -3,6 +3,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/output_schema.hpp>
 #include <heddle/tasks/prompt_template.hpp>
 
@@ -37,11 +38,6 @@ constexpr std::array<string_view, 9> result_types{"text",     "string",   "objec
     text.erase(text.find_last_not_of('0') + 1);
     if (text.ends_with('.')) text.pop_back();
     return text;
-}
-
-/// Subtypes whose preset is fresh context beside an inherited subset.
-[[nodiscard]] bool fresh_by_preset(string_view subtype) noexcept {
-    return subtype == "subtask" || is_aider_subtype(subtype);
 }
 
 class validator {
@@ -237,15 +233,10 @@ private:
     }
 
     void check_context() {
-        const context_management& asked = t_.context;
-        const bool inherits = asked.inherit_context && *asked.inherit_context != inherit_mode::none;
-        if (!inherits || !asked.fresh_context.value_or(false)) return;
-        const bool subset = *asked.inherit_context == inherit_mode::subset;
-        if (subset && fresh_by_preset(t_.subtype)) return;
-        tell("context-conflict", "context_management", {},
-             std::string("fresh_context \"enabled\" excludes inherit_context \"") +
-                 (subset ? "subset" : "full") + "\"",
-             "write inherit_context none, or fresh_context disabled");
+        const auto fits = check_context_layer(t_.subtype, t_.context);
+        if (fits) return;
+        tell("context-conflict", "context_management", {}, fits.error().message(),
+             fits.error().info().hint);
     }
 
     void check_lists() {
@@ -300,7 +291,8 @@ std::vector<template_violation> validate_template(const task_template& declared,
 
 std::string violation_text(const template_violation& violation) {
     const bool own = violation.code == "bad-placeholder" || violation.code == "bad-schema" ||
-                     violation.code == "unknown-placeholder" || violation.part == "name";
+                     violation.code == "unknown-placeholder" ||
+                     violation.code == "context-conflict" || violation.part == "name";
     return violation.part + (own ? ": " : " ") + violation.message;
 }
 
