@@ -99,8 +99,10 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
         HEDDLE_CHECK(made->prices_.add(text, *made->settings_.prices));
     }
 
+    workflow_options with_folders = options;
+    if (with_folders.tasks.empty()) with_folders.tasks = made->settings_.tasks;
     HEDDLE_TRY(tasks::loaded_templates templates,
-               load_run_templates(options, made->models_->registry(), *made->log_));
+               load_run_templates(with_folders, made->models_->registry(), *made->log_));
 
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);
