@@ -67,7 +67,7 @@ struct task_template {
     bool manual_xml = false;
     bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
     std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
-    source_span span;               ///< of the definition
+    source_span span;   ///< of the definition
     source_span instructions_span;
     source_span system_span;
     source_span output_span;
