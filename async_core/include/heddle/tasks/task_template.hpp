@@ -21,7 +21,7 @@ struct task_input {
     std::string description;
     bool optional = false;                   ///< true also when there is a default
     std::optional<std::string> default_json; ///< JSON text of the value of a missing input
-    std::string from; ///< another name under which a call may give it; "" for none
+    std::string from{};                      ///< another name under which a call may give it
 };
 
 /// How the answer is to be read.
