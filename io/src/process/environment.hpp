@@ -19,8 +19,8 @@ using environment_block = std::vector<std::string>;
 /// either case.
 [[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name) noexcept;
 
-/// `inherited` without what is withheld, with what the request adds (the last of a name wins). Errors:
-/// invalid_argument for a name that is none.
+/// `inherited` without what is withheld, with what the request adds (the last of a name wins).
+/// Errors: invalid_argument for a name that is none.
 [[nodiscard]] result<environment_block> make_environment(const char* const* inherited,
                                                          const process_options& options,
                                                          const ports::process_request& request);

@@ -171,10 +171,7 @@ constexpr form_doc rows[] = {
      "string, integer, number, boolean, array, string[], integer[], number[], object and any. The "
      "body sees its parameters and the names around the definition; an optional parameter that is "
      "not given is its default, or nil.",
-     "(progn (deftool double (params (n integer)) (description \"Twice n\") (* 2 n)) (double (n "
-     "21))) "
-     "=> 42",
-     "tasks"},
+     "", "tasks"},
     {"call-atomic-task", "(call-atomic-task task (parameter value)…)",
      "Calls the task that an expression gives: a name or a task as a value.", "", "tasks"},
     {"director-evaluator-loop",
