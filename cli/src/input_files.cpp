@@ -85,6 +85,23 @@ result<void> write_output_file(const std::string& path, const std::string& text)
     return write_and_move(path, text, std::nullopt);
 }
 
+result<void> write_new_file(const std::string& path, const std::string& text) {
+    const file_handle file(std::fopen(path.c_str(), "wbx")); // x: never over what is there
+    if (!file) {
+        if (errno == EEXIST) {
+            return error(errc::invalid_argument, path + " is there already")
+                .with_hint("delete it first, or name another file with --output");
+        }
+        return file_error(path, "cannot be written");
+    }
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                       std::fflush(file.get()) == 0;
+    if (whole) return {};
+    const error failure = file_error(path, "cannot be written");
+    ::unlink(path.c_str());
+    return failure;
+}
+
 result<void> replace_file(const std::string& path, const std::string& text) {
     struct free_text {
         void operator()(char* text) const noexcept { std::free(text); }

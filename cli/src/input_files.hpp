@@ -19,6 +19,9 @@ namespace heddle::cli {
 /// Writes a small file in one step: who waits for it never sees a part of it.
 [[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);
 
+/// Writes a file that is not there yet. Errors: invalid_argument when it is, io_error.
+[[nodiscard]] result<void> write_new_file(const std::string& path, const std::string& text);
+
 /// Gives a file a new content in one step: a reader sees the old one or the new one, and a failure
 /// leaves the old one. Keeps its permissions; a symbolic link goes on pointing to it. Errors:
 /// not_found, io_error (also for what is no regular file).

@@ -22,12 +22,16 @@ public:
         app_.footer(std::string(program_footer));
         set_up_run();
         set_up_eval();
+        set_up_call();
+        set_up_tasks();
         set_up_check();
         set_up_fmt();
         set_up_dump();
         set_up_repl();
         set_up_model();
         set_up_index();
+        set_up_models();
+        set_up_cache();
         set_up_reference();
     }
 
@@ -52,6 +56,8 @@ public:
         if (quiet_ && verbose_ > 0) return mistake("--quiet and --verbose exclude each other");
         if (run_->parsed()) return finish(run_request_);
         if (eval_->parsed()) return finish(eval_request_);
+        if (call_->parsed()) return finish(call_request_);
+        if (tasks_->parsed()) return finish_tasks();
         if (check_->parsed()) return request(std::move(check_request_));
         if (fmt_->parsed()) return request(std::move(format_request_));
         if (dump_ast_->parsed()) return request(std::move(dump_request_));
@@ -65,6 +71,15 @@ public:
             return request(index_request_);
         }
         if (reference_->parsed()) return request(reference_request_);
+        if (models_->parsed()) {
+            models_request_.verbosity = verbosity();
+            return request(models_request_);
+        }
+        if (cache_stats_->parsed()) return request(cache_request_);
+        if (cache_clear_->parsed()) {
+            cache_request_.what = cache_action::clear;
+            return request(cache_request_);
+        }
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
     }
@@ -94,6 +109,83 @@ private:
         add_workflow_options(*eval_, eval_request_.options);
     }
 
+    void set_up_call() {
+        call_ = app_.add_subcommand("call", "Run a workflow, a template or a tool by its name");
+        call_->footer(std::string(call_footer));
+        call_
+            ->add_option("IDENTIFIER", call_request_.identifier,
+                         "A template, type:subtype, a tool, or a workflow in brackets")
+            ->required();
+        call_->add_option("INPUT", call_request_.inputs,
+                          "NAME=TEXT, or NAME:=JSON for other values");
+        call_
+            ->add_option("--input-json", call_request_.input_json,
+                         "A JSON object with inputs; - for standard input")
+            ->type_name("FILE");
+        call_->add_option("-f,--file", call_request_.files, "A file for the context of a template")
+            ->type_name("PATH")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        add_workflow_options(*call_, call_request_.options);
+    }
+
+    void set_up_tasks() {
+        tasks_ = app_.add_subcommand("tasks", "Look at task templates");
+        tasks_->require_subcommand(1);
+        tasks_->footer(std::string(tasks_footer));
+        const auto add = [this](const char* name, const char* what) {
+            CLI::App* made = tasks_->add_subcommand(name, what);
+            made->add_flag("--json", tasks_request_.json, "JSON on standard output");
+            return made;
+        };
+        CLI::App* list = add("list", "The templates that there are");
+        CLI::App* show = add("show", "All that one template says");
+        show->add_option("NAME", tasks_request_.name, "Its name or type:subtype")->required();
+        CLI::App* match = add("match", "The templates that a text speaks of, best first");
+        match->add_option("TEXT", tasks_request_.text, "What is to be done, in words")->required();
+        match->add_option("--threshold", tasks_request_.threshold, "Least score, from 0 to 1")
+            ->capture_default_str()
+            ->type_name("X")
+            ->check(CLI::Range(0.0, 1.0).description(""));
+        match->add_option("--limit", tasks_request_.limit, "At most so many")
+            ->capture_default_str()
+            ->type_name("N")
+            ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}).description(""));
+        tasks_check_ = add("check", "Find mistakes in files of templates");
+        tasks_check_
+            ->add_option("FILE", tasks_request_.files, "Files or folders; - for standard input")
+            ->required();
+        tasks_check_->add_flag("--strict", tasks_request_.strict, "Warnings count as errors");
+        tasks_new_ = add("new", "Write a template to begin with");
+        tasks_new_->add_option("NAME", tasks_request_.name, "What it is called")->required();
+        tasks_new_
+            ->add_option("-o,--output", tasks_request_.output,
+                         "The file, which must not be there; tasks/NAME.xml without it, - for "
+                         "standard output")
+            ->type_name("FILE");
+        tasks_show_ = show;
+        tasks_match_ = match;
+        for (CLI::App* each : {list, show, match, tasks_check_}) {
+            add_tasks(*each, tasks_request_.folders);
+        }
+    }
+
+    std::variant<request, early_end> finish_tasks() {
+        tasks_request& made = tasks_request_;
+        if (tasks_show_->parsed()) made.what = tasks_action::show;
+        if (tasks_match_->parsed()) made.what = tasks_action::match;
+        if (tasks_check_->parsed()) made.what = tasks_action::check;
+        if (tasks_new_->parsed()) made.what = tasks_action::make;
+        return request(std::move(made));
+    }
+
+    static void add_tasks(CLI::App& command, std::vector<std::string>& into) {
+        command.add_option("--tasks", into, "A folder (or file) of task templates")
+            ->type_name("DIR")
+            ->type_size(1)
+            ->allow_extra_args(false);
+    }
+
     void set_up_fmt() {
         fmt_ = app_.add_subcommand("fmt", "Lay out source files in the canonical way");
         fmt_->footer(std::string(fmt_footer));
@@ -120,6 +212,7 @@ private:
             ->type_name("NAME")
             ->type_size(1)
             ->allow_extra_args(false);
+        add_tasks(*check_, check_request_.tasks);
         check_->add_flag("--json", check_request_.json, "One JSON object a line for each problem");
     }
 
@@ -144,7 +237,46 @@ private:
                              "End each evaluation after this many seconds");
     }
 
-    /// For those who work on heddle itself.
+    void set_up_models() {
+        models_ = app_.add_subcommand("models", "List the services and models that are configured");
+        models_->footer(std::string(models_footer));
+        models_->add_flag("--ping", models_request_.ping, "Ask each service whether it answers");
+        models_
+            ->add_option("--base-url", models_request_.base_url,
+                         "Where a service that speaks OpenAI's format listens [OPENAI_BASE_URL]")
+            ->type_name("URL");
+        add_config_option(*models_, models_request_.config);
+        models_->add_flag("--json", models_request_.json, "One JSON object on standard output");
+        add_verbosity(*models_);
+    }
+
+    void set_up_cache() {
+        cache_ = app_.add_subcommand("cache", "Look at kept answers of models, or remove them");
+        cache_->require_subcommand(1);
+        cache_->footer(std::string(cache_footer));
+        cache_stats_ = cache_->add_subcommand("stats", "How much is kept");
+        cache_clear_ = cache_->add_subcommand("clear", "Remove kept answers");
+        cache_clear_
+            ->add_option("--older-than", cache_request_.older_than_days,
+                         "Only what was kept so many days ago or before")
+            ->type_name("DAYS")
+            ->check(CLI::Range(0.0, 36'500.0).description(""));
+        for (CLI::App* each : {cache_stats_, cache_clear_}) {
+            each->add_option("--cache-file", cache_request_.file, "The file with the answers")
+                ->type_name("FILE");
+            add_config_option(*each, cache_request_.config);
+            each->add_flag("--json", cache_request_.json, "One JSON object on standard output");
+        }
+    }
+
+    static void add_config_option(CLI::App& command, std::optional<std::string>& into) {
+        command
+            .add_option("--config", into,
+                        "Read this file, in place of the heddle.toml of the project and of the "
+                        "user")
+            ->type_name("FILE");
+    }
+
     void set_up_index() {
         index_ = app_.add_subcommand("index", "Look through a directory as get_context does");
         index_->footer(std::string(index_footer));
@@ -175,6 +307,7 @@ private:
         add_verbosity(*index_);
     }
 
+    /// For those who work on heddle itself.
     void set_up_reference() {
         reference_ = app_.add_subcommand("reference", "Write the reference of the language");
         reference_->group(""); // not in the list of commands
@@ -209,15 +342,16 @@ private:
         const std::string& about_timeout = "End the run after this many seconds") {
         command
             .add_option("-m,--model", options.model,
-                        "openai:NAME or scripted:RULES.json, for tasks that name no model "
-                        "[HEDDLE_MODEL]")
+                        "For tasks that name no model: openai:NAME, anthropic:NAME, an alias, "
+                        "scripted:RULES.json, … [HEDDLE_MODEL]")
             ->type_name("PROVIDER:MODEL");
         command
             .add_option("--base-url", options.base_url,
                         "Where a service that speaks OpenAI's format listens [OPENAI_BASE_URL]")
             ->type_name("URL");
-        command.add_option("-c,--concurrency", options.concurrency, "Branches at a time")
-            ->capture_default_str()
+        command
+            .add_option("-c,--concurrency", options.concurrency,
+                        "Branches at a time; 64 unless heddle.toml says otherwise")
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
         command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
@@ -239,9 +373,32 @@ private:
             .add_option("--index-file", options.index_file,
                         "Keep the index of get_context in FILE between runs")
             ->type_name("FILE");
+        command
+            .add_flag("--cache,!--no-cache", options.cache,
+                      "Keep the answers of models, and take those that were kept")
+            ->default_str("");
+        command
+            .add_option("--cache-file", options.cache_file,
+                        "The file with the answers; see "
+                        "heddle cache --help")
+            ->type_name("FILE");
+        auto* record =
+            command.add_option("--record", options.record, "Write all calls of models to FILE")
+                ->type_name("FILE");
+        auto* replay = command
+                           .add_option("--replay", options.replay,
+                                       "Take the calls that --record wrote, and ask no service")
+                           ->type_name("FILE")
+                           ->excludes(record);
+        command
+            .add_flag("--replay-leniently", options.replay_leniently,
+                      "Match what is said only: models and settings may differ")
+            ->needs(replay);
+        add_config_option(command, options.config);
         add_program_options(command, options);
         command.add_flag("--match-with-model", options.match_with_model,
                          "Let a model choose among the files that a look-up finds");
+        add_tasks(command, options.tasks);
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
@@ -261,8 +418,8 @@ private:
             ->allow_extra_args(false);
         command
             .add_option("--aider", options.aider,
-                        "The program for tasks that Aider does, with its options")
-            ->capture_default_str()
+                        "The program for tasks that Aider does, with its options; aider unless "
+                        "heddle.toml says otherwise")
             ->type_name("COMMAND");
     }
 
@@ -333,6 +490,12 @@ private:
     CLI::App* run_ = nullptr;
     CLI::App* eval_ = nullptr;
     CLI::App* check_ = nullptr;
+    CLI::App* call_ = nullptr;
+    CLI::App* tasks_ = nullptr;
+    CLI::App* tasks_show_ = nullptr;
+    CLI::App* tasks_match_ = nullptr;
+    CLI::App* tasks_check_ = nullptr;
+    CLI::App* tasks_new_ = nullptr;
     CLI::App* fmt_ = nullptr;
     CLI::App* dump_ = nullptr;
     CLI::App* dump_ast_ = nullptr;
@@ -340,13 +503,21 @@ private:
     CLI::App* repl_ = nullptr;
     CLI::App* index_ = nullptr;
     CLI::App* reference_ = nullptr;
+    CLI::App* models_ = nullptr;
+    CLI::App* cache_ = nullptr;
+    CLI::App* cache_stats_ = nullptr;
+    CLI::App* cache_clear_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
     eval_request eval_request_;
+    call_request call_request_;
+    tasks_request tasks_request_;
     repl_request repl_request_;
     index_request index_request_;
     reference_request reference_request_;
+    models_request models_request_;
+    cache_request cache_request_;
     serve_request serve_request_;
     format_request format_request_;
     dump_request dump_request_;

@@ -17,7 +17,7 @@ namespace heddle::cli {
 struct workflow_options {
     std::optional<std::string> model; ///< PROVIDER:MODEL
     std::optional<std::string> base_url;
-    std::size_t concurrency = 64;
+    std::optional<std::size_t> concurrency;           ///< absent: as configured, else 64
     std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
     bool json = false;
     int verbosity = 0; ///< -1 with -q, else how often -v was given
@@ -25,10 +25,18 @@ struct workflow_options {
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
-    bool allow_shell = false;              ///< workflows may run programs
-    std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
-    std::string aider = "aider";           ///< what runs for the subtypes of Aider: words
-    bool match_with_model = false;         ///< a model chooses among the files of a look-up
+    std::optional<std::string> config;     ///< in place of the files that are found
+    std::optional<bool> cache;             ///< answers of models are kept and found again
+    std::optional<std::string> cache_file;
+    std::optional<std::string> record; ///< a file for the calls of the run
+    std::optional<std::string> replay; ///< a file with recorded calls, in place of services
+    bool replay_leniently = false;
+    bool allow_shell = false;          ///< workflows may run programs
+    std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
+    std::optional<std::string> aider;       ///< what runs for the subtypes of Aider: words
+    bool match_with_model = false;     ///< a model chooses among the files of a look-up
+    std::vector<std::string> tasks;        ///< folders and files of task templates
+    std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
 };
 
 struct run_request {
@@ -36,6 +44,31 @@ struct run_request {
     std::string file;                      ///< "-": standard input
     std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
     std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+};
+
+/// Runs a workflow, template or tool by what it is called.
+struct call_request {
+    workflow_options options;
+    std::string identifier;
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+    std::vector<std::string> files;        ///< context of a template
+};
+
+enum class tasks_action : std::uint8_t { list, show, match, check, make };
+
+/// Looks at task templates without running them.
+struct tasks_request {
+    tasks_action what = tasks_action::list;
+    std::string name;                  ///< to show or to make
+    std::string text;                  ///< to match
+    std::vector<std::string> files;    ///< to check
+    std::vector<std::string> folders;  ///< --tasks
+    std::optional<std::string> output; ///< of new: the file, "-": standard output
+    double threshold = 0.1;
+    std::size_t limit = 10;
+    bool strict = false;
+    bool json = false;
 };
 
 struct eval_request {
@@ -71,7 +104,8 @@ struct check_request {
     std::vector<std::string> files;   ///< "-": standard input
     std::vector<std::string> externs; ///< names that the host will provide
     bool json = false;
-    bool strict = false; ///< warnings count as errors
+    bool strict = false;            ///< warnings count as errors
+    std::vector<std::string> tasks; ///< folders of task templates; empty: that beside each file
 };
 
 struct repl_request {
@@ -92,13 +126,34 @@ struct index_request {
     int verbosity = 0;
 };
 
+/// What is configured, and whether it answers.
+struct models_request {
+    std::optional<std::string> config;
+    std::optional<std::string> base_url;
+    bool ping = false;
+    std::chrono::milliseconds timeout{10'000}; ///< of each ping
+    bool json = false;
+    int verbosity = 0;
+};
+
+enum class cache_action : std::uint8_t { stats, clear };
+
+struct cache_request {
+    cache_action what = cache_action::stats;
+    std::optional<std::string> config;
+    std::optional<std::string> file;
+    std::optional<double> older_than_days; ///< clear: only these
+    bool json = false;
+};
+
 /// Writes the pages of docs/reference/language.
 struct reference_request {
     std::string directory;
 };
 
-using request = std::variant<run_request, eval_request, repl_request, serve_request, format_request,
-                             dump_request, check_request, index_request, reference_request>;
+using request = std::variant<run_request, eval_request, call_request, tasks_request, repl_request,
+                             serve_request, format_request, dump_request, check_request,
+                             index_request, reference_request, models_request, cache_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

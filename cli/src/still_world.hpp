@@ -5,10 +5,12 @@
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/host/session.hpp>
+#include <heddle/tasks/task_template.hpp>
 
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -16,7 +18,9 @@ namespace heddle::cli {
 class still_world {
 public:
     /// Errors: none expected.
-    [[nodiscard]] static result<std::unique_ptr<still_world>> create();
+    /// `templates` are registered, so that their names are known.
+    [[nodiscard]] static result<std::unique_ptr<still_world>> create(
+        std::vector<tasks::task_template> templates = {});
 
     [[nodiscard]] lang::realm& realm() noexcept { return session_->world(); }
 

@@ -9,15 +9,24 @@ inline constexpr std::string_view program_footer = R"(
 Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle run review.heddle --input root=src --model openai:gpt-4o-mini
+  heddle call summarise text="A long story."
+  heddle tasks list
   heddle check review.heddle
   heddle fmt *.heddle
   heddle model serve --rules rules.json
 
 Environment:
-  OPENAI_API_KEY   the key; it is never printed or logged
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
+                   keys; they are never printed or logged
   OPENAI_BASE_URL  another service that speaks OpenAI's format
+  OLLAMA_HOST      where Ollama listens
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE
+                   the way to the services
   HEDDLE_MODEL     the model, as --model takes it
   NO_COLOR         no colours
+
+Configuration: heddle.toml in this folder or one above, over heddle/heddle.toml in
+$XDG_CONFIG_HOME or ~/.config; flags and variables go before both.
 
 Exit codes: 0 done, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.
 'heddle COMMAND --help' tells more.)";
@@ -27,6 +36,7 @@ A file that defines main has it called with the inputs, by the names of its para
 otherwise the value of its last expression is the result. Text is printed as it is, a list of
 maps as a table; --json prints JSON.
 
+  --tasks DIR          task templates; without it those in tasks/ beside FILE
   --input name=text    the text after the first =, as it is
   --input rows:=[1,2]  any JSON value
   --input-json FILE    an object with several inputs; --input wins over it
@@ -45,6 +55,32 @@ Examples:
   heddle eval '(map (lambda (x) (* x x)) (list 1 2 3))'
   heddle eval '(dict "a" 1)' --json
   heddle eval - < program.heddle)";
+
+inline constexpr std::string_view call_footer = R"(
+The answer is a task result: its content is printed, all of it with --json. What begins with (
+is a workflow, and the inputs are its globals; any other identifier is a template, by name or
+type:subtype, else a tool, and the inputs are its inputs.
+
+Examples:
+  heddle call summarise text="A long story." --model openai:gpt-4o-mini
+  heddle call review --file src/main.cpp --input-json review.json --json
+  heddle call '(+ a b)' a:=1 b:=2
+
+Exit codes: as heddle run; 1 for a result that is FAILED.)";
+
+inline constexpr std::string_view tasks_footer = R"(
+Templates are XML files below the folders that --tasks names, or below tasks/ where nothing is
+named. docs/reference/templates.md describes them.
+
+Examples:
+  heddle tasks list
+  heddle tasks show summarise --tasks library
+  heddle tasks match "make this text shorter"
+  heddle tasks check tasks/*.xml
+  heddle tasks new summarise
+
+Exit codes: 0 done, 1 a template has mistakes, nothing matches, or there is no such template,
+2 usage, or a file that cannot be read.)";
 
 inline constexpr std::string_view fmt_footer = R"(
 Comments, blank lines and the spelling of everything stay; only white space changes, so a program
@@ -71,6 +107,29 @@ Examples:
 
 Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage, or a file that cannot be
 read.)";
+
+inline constexpr std::string_view models_footer = R"(
+A service is there when heddle.toml has a [providers.NAME] for it, or when its variable is set
+(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST). Keys are never shown; where they
+come from is. --ping asks for the list of models, which costs nothing.
+
+Examples:
+  heddle models
+  heddle models --ping
+  heddle models --ping --json | jq '.providers[] | select(.ok)'
+
+Exit codes: 0 done, 1 --ping found a service that does not answer, 2 usage or configuration.)";
+
+inline constexpr std::string_view cache_footer = R"(
+With --cache (or [cache] enabled = true in heddle.toml) an answer is kept by provider, model and all
+that is asked, and an equal call takes it. Errors, refusals and answers that were cut are not kept.
+The file is $XDG_CACHE_HOME/heddle/responses.db or ~/.cache/heddle/responses.db unless --cache-file
+or heddle.toml names another.
+
+Examples:
+  heddle run rows.heddle --cache
+  heddle cache stats
+  heddle cache clear --older-than 7)";
 
 inline constexpr std::string_view dump_footer = R"(
 Nothing is run. 'ast' shows each node with its place and each name with where it lives; 'ir' shows

@@ -14,6 +14,7 @@
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/providers/prices/price_table.hpp>
 #include <heddle/tasks/aider.hpp>
 #include <heddle/tasks/context_builder.hpp>
 #include <heddle/tasks/session_tasks.hpp>
@@ -29,7 +30,8 @@ namespace heddle::cli {
 class workshop {
 public:
     /// `program`: the file that is run, as given on the command line, or what it is called when it is
-    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models, not_found for the workspace.
+    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models and
+    /// load_run_templates, not_found for the workspace.
     [[nodiscard]] static result<std::unique_ptr<workshop>> create(const std::string& program,
                                                                   const workflow_options& options,
                                                                   const environment& variables,
@@ -38,7 +40,9 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
-    [[nodiscard]] bool has_models() const noexcept { return !models_->registry.empty(); }
+    [[nodiscard]] std::size_t concurrency() const noexcept { return concurrency_; }
+    [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
     /// Waits until every connection is closed. To be awaited before the loop is left.
     [[nodiscard]] coro::task<void> close() { return http_->close(); }
@@ -51,6 +55,9 @@ private:
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1}; // run by one thread
     coro::event_loop loop_;
+    configuration settings_;
+    providers::price_table prices_ = providers::price_table::built_in();
+    std::size_t concurrency_ = 64;
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;

@@ -41,8 +41,7 @@ public:
     [[nodiscard]] value complete(value given) const {
         if (is_task_result(given)) {
             const value* notes = lang::map_find(given, "notes");
-            value changed =
-                notes_with_path(notes->is(kind::map) ? *notes : value::empty_map());
+            value changed = notes_with_path(notes->is(kind::map) ? *notes : value::empty_map());
             return lang::map_put(memory_, std::move(given), "notes", std::move(changed));
         }
         value made = result_of("COMPLETE", text_of(given), notes_with_path(value::empty_map()));
@@ -75,8 +74,8 @@ private:
     }
     [[nodiscard]] value result_of(std::string_view status, value content, value notes) const {
         value made = value::empty_map();
-        made = lang::map_put(memory_, std::move(made), "status",
-                             lang::make_string(memory_, status));
+        made =
+            lang::map_put(memory_, std::move(made), "status", lang::make_string(memory_, status));
         made = lang::map_put(memory_, std::move(made), "content", std::move(content));
         return lang::map_put(memory_, std::move(made), "notes", std::move(notes));
     }
@@ -127,7 +126,7 @@ public:
 
     [[nodiscard]] answer_maker answers() const { return {memory_, path_}; }
 
-    std::string text;              ///< of a workflow
+    std::string text;               ///< of a workflow
     std::vector<lang::datum> forms; ///< of a call
 
 private:
@@ -159,8 +158,8 @@ private:
     std::optional<value> unknown() {
         std::vector<std::string> names;
         owner_.operators() ? owner_.operators()->collect_names(names) : void();
-        std::string message = "there is no template or tool '" +
-                              request_.identifier.substr(0, longest_shown) + "'";
+        std::string message =
+            "there is no template or tool '" + request_.identifier.substr(0, longest_shown) + "'";
         const std::string near = lang::suggest_names(request_.identifier, names);
         if (!near.empty()) message += "; " + near;
         return answers().failed(task_failure_reason::template_not_found, std::move(message));
@@ -216,8 +215,7 @@ private:
 
     [[nodiscard]] value clause(std::string_view name, value item) const {
         const std::vector<value> quoted{memory_.symbol("quote"), std::move(item)};
-        const std::vector<value> pair{memory_.symbol(name),
-                                      lang::make_list(memory_, quoted)};
+        const std::vector<value> pair{memory_.symbol(name), lang::make_list(memory_, quoted)};
         return lang::make_list(memory_, pair);
     }
 

@@ -125,6 +125,7 @@ lang::value result_builder::usage_of(const task_ending& ending) {
         made = put(std::move(made), output_tokens, lang::value::integer(ending.usage.output));
         made = put(std::move(made), cached_tokens, lang::value::integer(ending.usage.cached));
     }
+    if (ending.cost) made = put(std::move(made), cost_usd, lang::value::real(*ending.cost));
     made = put(std::move(made), requests, lang::value::integer(ending.requests));
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(ending.latency);
     return put(std::move(made), latency_ms,
@@ -133,6 +134,15 @@ lang::value result_builder::usage_of(const task_ending& ending) {
 
 lang::value result_builder::error_of(const task_failure& failure) {
     lang::value made = lang::value::empty_map();
+    if (!failure.resource.empty()) {
+        made = put(std::move(made), type, text("RESOURCE_EXHAUSTION"));
+        if (!failure.reason.empty()) made = put(std::move(made), reason, text(failure.reason));
+        made = put(std::move(made), message, text(failure.message));
+        made = lang::map_put(memory_, std::move(made), "resource", text(failure.resource));
+        return lang::map_put(memory_, std::move(made), "metrics",
+                             make_details({{"used", lang::value::real(failure.used)},
+                                           {"limit", lang::value::real(failure.limit)}}));
+    }
     made = put(std::move(made), type, task_failure_);
     made = put(std::move(made), reason, text(failure.reason));
     made = put(std::move(made), message, text(failure.message));

@@ -5,6 +5,7 @@
 #include "input_files.hpp"
 #include "source_diagnostics.hpp"
 #include "still_world.hpp"
+#include "task_files.hpp"
 
 #include <heddle/lang/check.hpp>
 #include <heddle/tasks/definition_check.hpp>
@@ -21,13 +22,29 @@ struct found_problems {
     bool unreadable = false;
 };
 
+/// The templates that a program can call: what --tasks names, else the folder beside it.
+result<tasks::loaded_templates> templates_for(const std::string& path, const check_request& asked) {
+    std::vector<std::string> paths = asked.tasks;
+    const std::string beside = path == "-" ? std::string() : tasks_beside(path);
+    if (paths.empty() && has_templates(beside)) paths.push_back(beside);
+    if (is_template_file(path)) paths.push_back(path);
+    return load_templates(paths, {});
+}
+
 void check_file(const std::string& path, const check_request& asked, found_problems& found,
                 console& output) {
     auto text = read_input_file(path);
-    auto world = still_world::create();
-    if (!text || !world) {
+    auto templates = templates_for(path, asked);
+    if (!text || !templates) {
         found.unreadable = true;
-        (void)tell_usage_error(text ? world.error() : text.error(), asked.json, output);
+        (void)tell_usage_error(text ? templates.error() : text.error(), asked.json, output);
+        return;
+    }
+    if (is_template_file(path)) return; // it was checked with the others
+    auto world = still_world::create(std::move(templates->templates));
+    if (!world) {
+        found.unreadable = true;
+        (void)tell_usage_error(world.error(), asked.json, output);
         return;
     }
     lang::realm& realm = (*world)->realm();

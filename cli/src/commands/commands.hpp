@@ -12,6 +12,9 @@ namespace heddle::cli {
                                  console& output);
 [[nodiscard]] exit_code eval_expression(const eval_request& asked, const environment& variables,
                                         console& output);
+[[nodiscard]] exit_code call_by_name(const call_request& asked, const environment& variables,
+                                     console& output);
+[[nodiscard]] exit_code look_at_tasks(const tasks_request& asked, console& output);
 [[nodiscard]] exit_code run_repl(const repl_request& asked, const environment& variables,
                                  console& output);
 [[nodiscard]] exit_code write_reference(const reference_request& asked, console& output);
@@ -19,6 +22,10 @@ namespace heddle::cli {
 [[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
 [[nodiscard]] exit_code format_files(const format_request& asked, console& output);
 [[nodiscard]] exit_code dump_program(const dump_request& asked, console& output);
+[[nodiscard]] exit_code list_models(const models_request& asked, const environment& variables,
+                                    console& output);
+[[nodiscard]] exit_code manage_cache(const cache_request& asked, const environment& variables,
+                                     console& output);
 [[nodiscard]] exit_code check_files(const check_request& asked, console& output);
 
 /// Parses the arguments (without the program's name) and runs the command.

@@ -1,5 +1,6 @@
 #include "commands/evaluation.hpp"
 
+#include "config/config_file.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
 #include "progress.hpp"
@@ -11,9 +12,14 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
 #include <heddle/providers/scripted/engine.hpp>
+#include <heddle/tasks/dispatch.hpp>
 #include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/template_report.hpp>
 
 namespace heddle::cli {
 
@@ -44,8 +50,39 @@ result<std::vector<value>> arguments_of_main(workflow_run& run, const value& mai
     return arguments;
 }
 
+/// What is to be dispatched. Errors leave `run` marked as a usage error.
+result<tasks::dispatch_request> dispatch_of(workflow_run& run, host::run_options options) {
+    lang::heap& memory = run.world->memory();
+    run.on_failure = exit_code::usage;
+    auto inputs = read_inputs(memory, run.source.inputs, run.source.input_json);
+    if (!inputs) return std::move(inputs).error();
+    tasks::dispatch_request made;
+    made.identifier = run.source.text;
+    made.options = options;
+    made.params = value::empty_map();
+    for (auto& [name, item] : *inputs) {
+        made.params = lang::map_put(memory, std::move(made.params), name, std::move(item));
+    }
+    if (!run.source.files.empty()) {
+        value files = value::empty_list();
+        for (const std::string& file : run.source.files) {
+            files = lang::list_push_back(memory, std::move(files), lang::make_string(memory, file));
+        }
+        made.params =
+            lang::map_put(memory, std::move(made.params), "file_context", std::move(files));
+    }
+    run.on_failure = exit_code::failed;
+    return made;
+}
+
 coro::task<result<value>> perform(workflow_run* run, host::run_options options) {
     host::session& world = *run->world;
+    if (run->source.dispatches) {
+        auto request = dispatch_of(*run, options);
+        if (!request) co_return std::move(request).error();
+        result<value> answer = co_await tasks::dispatch(world, *std::move(request));
+        co_return answer;
+    }
     result<value> last = co_await world.evaluate(run->source.name, run->source.text, options);
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
@@ -108,7 +145,10 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
 
 exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& options,
                    bool interrupted, console& output) {
-    if (run.ended && tasks::is_failed_result(*run.ended)) {
+    const bool failed = run.ended && tasks::is_failed_result(*run.ended);
+    // The answer of a dispatch is a result in any case, and JSON shows all of it.
+    const bool shows_failure = failed && run.source.dispatches && options.json;
+    if (failed && !shows_failure) {
         run.ended = tasks::task_error_of(*run.ended);
     }
     if (!run.ended) {
@@ -120,10 +160,24 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out(*text);
+    if (const auto failure = tools.models().recording_failure()) {
+        output.err("heddle: the recording is not whole: " + failure->message() + "\n");
+        return exit_code::failed;
+    }
+    if (options.verbosity >= 0) {
+        for (const std::string& line : tools.models().closing_remarks()) {
+            output.err("heddle: " + line + "\n");
+        }
+    }
     if (options.verbosity > 0 && tools.counts().any()) {
         output.err(tools.counts().summary() + "\n");
     }
-    return exit_code::done;
+    return shows_failure ? exit_code::failed : exit_code::done;
+}
+
+/// The whole of what is wrong with task templates, or null.
+const tasks::template_report* failure_report(const error& failure) {
+    return dynamic_cast<const tasks::template_report*>(failure.info().payload.get());
 }
 
 } // namespace
@@ -136,8 +190,17 @@ error with_model_hint(error failure, bool has_models) {
 
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
     const source_map no_sources;
+    if (json && failure_report(failure)) {
+        output.err(failure_report(failure)->json() + "\n");
+        return exit_code::usage;
+    }
     if (json) {
         output.err(render_error_json(failure, no_sources, exit_code::usage, {}));
+        return exit_code::usage;
+    }
+    const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
+    if (settings) {
+        for (const std::string& line : settings->lines) output.err(line + "\n");
         return exit_code::usage;
     }
     const auto* rules =
@@ -148,6 +211,10 @@ exit_code tell_usage_error(const error& failure, bool json, console& output) {
     }
     diagnostic_style style;
     style.colour = output.err_in_colour();
+    if (const tasks::template_report* templates = failure_report(failure)) {
+        output.err(templates->text(style));
+        return exit_code::usage;
+    }
     output.err(render_diagnostic("heddle", failure, no_sources, style));
     return exit_code::usage;
 }
@@ -176,7 +243,7 @@ exit_code evaluate_program(program source, const workflow_options& options,
 
     host::run_options bounds;
     bounds.cancel = &run.cancel;
-    bounds.concurrency = options.concurrency;
+    bounds.concurrency = (*tools)->concurrency();
     if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
     std::exception_ptr broken;
     coro::spawn(loop, perform_and_close(&run, bounds, tools->get()),

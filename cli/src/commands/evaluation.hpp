@@ -23,6 +23,9 @@ struct program {
     std::optional<std::string> input_json; ///< text of a JSON object
     /// Print the written form in place of a rendering for people.
     bool prints_written_form = false;
+    /// `text` is an identifier for tasks::dispatch, with the inputs and these files.
+    bool dispatches = false;
+    std::vector<std::string> files;
 };
 
 /// Evaluates, prints the result or the error, closes all connections.

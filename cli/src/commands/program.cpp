@@ -14,6 +14,10 @@ struct runner {
     exit_code operator()(const eval_request& asked) const {
         return eval_expression(asked, variables, output);
     }
+    exit_code operator()(const call_request& asked) const {
+        return call_by_name(asked, variables, output);
+    }
+    exit_code operator()(const tasks_request& asked) const { return look_at_tasks(asked, output); }
     exit_code operator()(const repl_request& asked) const {
         return run_repl(asked, variables, output);
     }
@@ -24,6 +28,12 @@ struct runner {
     exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
     exit_code operator()(const format_request& asked) const { return format_files(asked, output); }
     exit_code operator()(const dump_request& asked) const { return dump_program(asked, output); }
+    exit_code operator()(const models_request& asked) const {
+        return list_models(asked, variables, output);
+    }
+    exit_code operator()(const cache_request& asked) const {
+        return manage_cache(asked, variables, output);
+    }
     exit_code operator()(const check_request& asked) const { return check_files(asked, output); }
 };
 

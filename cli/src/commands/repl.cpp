@@ -35,7 +35,9 @@ exit_code run_repl(const repl_request& asked, const environment& variables, cons
                                 false, output);
     }
     raise_open_file_limit();
-    auto tools = workshop::create("<repl>", asked.options, variables, output);
+    workflow_options options = asked.options;
+    options.default_tasks = "tasks";
+    auto tools = workshop::create("<repl>", options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
     auto world = (*tools)->engine().new_session();
     if (!world) return tell_usage_error(world.error(), false, output);

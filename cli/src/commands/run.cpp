@@ -1,8 +1,31 @@
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
+#include "task_files.hpp"
 
 namespace heddle::cli {
+
+namespace {
+
+/// The calls of a file of templates as a program; the file joins the templates of the run.
+result<std::string> program_of(const std::string& file, workflow_options& options) {
+    if (options.tasks.empty() && has_templates(options.default_tasks)) {
+        options.tasks.push_back(options.default_tasks);
+    }
+    options.tasks.push_back(file);
+    tasks::template_load_options plain;
+    HEDDLE_TRY(tasks::loaded_templates loaded, load_templates(options.tasks, plain));
+    std::erase_if(loaded.calls, [&](const tasks::template_call& call) {
+        return call.source.substr(0, call.source.rfind(':')) != file;
+    });
+    if (loaded.calls.empty()) {
+        return error(errc::invalid_argument, file + " holds no <call>, so there is nothing to run")
+            .with_hint("call a template of it with: heddle call NAME --tasks " + file);
+    }
+    return tasks::program_of_calls(loaded.calls);
+}
+
+} // namespace
 
 exit_code run_file(const run_request& asked, const environment& variables, console& output) {
     const bool json = asked.options.json;
@@ -18,13 +41,20 @@ exit_code run_file(const run_request& asked, const environment& variables, conso
     source.name = asked.file == "-" ? "<stdin>" : asked.file;
     source.text = *std::move(text);
     source.calls_main = true;
+    workflow_options options = asked.options;
+    if (asked.file != "-") options.default_tasks = tasks_beside(asked.file);
+    if (is_template_file(asked.file)) {
+        auto program = program_of(asked.file, options);
+        if (!program) return tell_usage_error(program.error(), json, output);
+        source.text = *std::move(program);
+    }
     source.inputs = asked.inputs;
     if (asked.input_json) {
         auto inputs = read_input_file(*asked.input_json);
         if (!inputs) return tell_usage_error(inputs.error(), json, output);
         source.input_json = *std::move(inputs);
     }
-    return evaluate_program(std::move(source), asked.options, variables, output);
+    return evaluate_program(std::move(source), options, variables, output);
 }
 
 } // namespace heddle::cli

@@ -57,7 +57,7 @@ result<void> read_blocks(const json::array& blocks, chat_role role, const std::s
             call.name = text_member(*block, "name");
             const json::value* input = member(*block, "input");
             if (!input || !input->is_object()) return wrong(where + ": input must be an object");
-            call.arguments_json = json::serialize(*input);
+            call.arguments_json = text_of_json(*input);
         } else if (type == "text") {
             has_text = true;
             said.text += text_member(*block, "text");

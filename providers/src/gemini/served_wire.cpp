@@ -69,13 +69,13 @@ result<void> read_turn(const json::object& turn, const std::string& where,
             const json::value* text = response->if_contains("output");
             if (!text) text = response->if_contains("error");
             if (text && text->is_string() && response->size() == 1) result.text = text->as_string();
-            else result.text = json::serialize(*response);
+            else result.text = text_of_json(*response);
         } else if (const json::object* call = object_member(*part, "functionCall")) {
             ports::tool_call& made = said.tool_calls.emplace_back();
             made.id = text_member(*call, "id");
             made.name = text_member(*call, "name");
             const json::value* arguments = member(*call, "args");
-            made.arguments_json = arguments ? json::serialize(*arguments) : "{}";
+            made.arguments_json = arguments ? text_of_json(*arguments) : "{}";
         } else if (!is_true(*part, "thought")) {
             has_text = true;
             said.text += text_member(*part, "text");

@@ -52,7 +52,7 @@ result<void> read_message(const json::value& value, std::size_t number,
         ports::tool_call& made = message.tool_calls.emplace_back();
         made.id = text_member(*call, "id");
         made.name = text_member(*function, "name");
-        made.arguments_json = json::serialize(*function->if_contains("arguments"));
+        made.arguments_json = text_of_json(*function->if_contains("arguments"));
     }
     return {};
 }

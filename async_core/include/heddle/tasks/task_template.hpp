@@ -21,7 +21,7 @@ struct task_input {
     std::string description;
     bool optional = false;                   ///< true also when there is a default
     std::optional<std::string> default_json; ///< JSON text of the value of a missing input
-    std::string from; ///< another name under which a call may give it; "" for none
+    std::string from{};                      ///< another name under which a call may give it
 };
 
 /// How the answer is to be read.
@@ -67,7 +67,7 @@ struct task_template {
     bool manual_xml = false;
     bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
     std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
-    source_span span;               ///< of the definition
+    source_span span;   ///< of the definition
     source_span instructions_span;
     source_span system_span;
     source_span output_span;

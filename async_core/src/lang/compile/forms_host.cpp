@@ -33,6 +33,10 @@ ast::node* analyzer::form_with(const form& f, position) {
                         "temperature, retries, "
                         "budget-usd, max-calls, cache, on-failure, files");
         }
+        if (one[0].name() == "files" && (request_.limits.closed || sandboxes_ != 0)) {
+            return fail(one.span, "with: a sandbox cannot give files to tasks",
+                        "name them outside: (with ((files …)) (sandbox …))", errc::permission);
+        }
         parts.push_back(constant(make_string(world_.memory(), one[0].name()), one[0].span));
         parts.push_back(expression(one[1], inner()));
     }

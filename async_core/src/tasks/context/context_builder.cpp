@@ -6,9 +6,11 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace heddle::tasks {
 
@@ -45,6 +47,24 @@ constexpr std::int64_t bytes_per_token = 3; ///< less than the usual four: a pro
 
 void append(std::vector<std::string>& to, std::vector<std::string> from) {
     std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// Code that nobody has read may not choose which files a model, and so it, gets to see.
+[[nodiscard]] std::optional<error> refuse_in_sandbox(const task_call& call) {
+    if (!call.overrides || !call.settings.is(lang::kind::map) ||
+        !lang::map_find(call.settings, "sandbox")) {
+        return std::nullopt;
+    }
+    const lang::value& files = call.overrides->files;
+    const bool names_files = files.is(lang::kind::list) && files.length() != 0;
+    if (!names_files && call.overrides->context.fresh_context != true) return std::nullopt;
+    return error(lang::errc::permission, "task " + call.task->declared.name +
+                                             ": a call in a sandbox cannot " +
+                                             (names_files ? "name files" : "look files up"))
+        .with_hint(
+            "let the definition do it, or name files around the sandbox: "
+            "(with ((files …)) (sandbox …))")
+        .with_span(call.span);
 }
 
 /// Reads paths in the order that the assembly gives them: the first are read and fit first.
@@ -122,6 +142,7 @@ coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::pr
             .with_hint(settings.error().info().hint)
             .with_span(call.span);
     }
+    if (auto refused = refuse_in_sandbox(call)) co_return *std::move(refused);
     result<context_question> question = context_question();
     if (needs_question(call, *settings)) question = question_of(call);
     if (!question) co_return std::move(question).error();

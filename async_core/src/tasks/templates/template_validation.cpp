@@ -291,7 +291,8 @@ std::vector<template_violation> validate_template(const task_template& declared,
 
 std::string violation_text(const template_violation& violation) {
     const bool own = violation.code == "bad-placeholder" || violation.code == "bad-schema" ||
-                     violation.code == "unknown-placeholder" || violation.part == "name";
+                     violation.code == "unknown-placeholder" ||
+                     violation.code == "context-conflict" || violation.part == "name";
     return violation.part + (own ? ": " : " ") + violation.message;
 }
 

@@ -2,6 +2,7 @@
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
+#include <heddle/process/child_processes.hpp>
 
 namespace heddle::tasks {
 namespace {
@@ -76,6 +77,28 @@ TEST(with_files, is_the_context_of_the_calls_inside) {
     EXPECT_THAT(w.json("(with ((file 1)) 1)"), HasSubstr("unknown setting 'file'"));
 }
 
+TEST(sandbox, chooses_no_files_for_a_model) {
+    files_world w;
+    const auto inside = [&](const std::string& code) {
+        return w.json("(sandbox ((allow (ask))) (eval (parse \"" + code + "\")))");
+    };
+    EXPECT_EQ(inside("(ask (q 1) (files (list (quote a.txt))))").substr(0, 19),
+              "SexpEvaluationError"); // a symbol is no path
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ask (q 1) (files '(\"a.txt\"))))"),
+              "PermissionError: task ask: a call in a sandbox cannot name files");
+    EXPECT_EQ(inside("(ask (q 1) (context (quote ((fresh_context enabled)))))"),
+              "PermissionError: task ask: a call in a sandbox cannot look files up");
+    EXPECT_EQ(inside("(with ((files (list 1))) (ask (q 1)))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (with ((files '(\"a.txt\"))) 1))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_TRUE(w.llm.asked.empty());
+    EXPECT_EQ(w.json("(with ((files '(\"a.txt\"))) (sandbox ((allow (ask))) (ok? (ask (q 1)))))"),
+              "true");
+    EXPECT_THAT(w.sent(0), HasSubstr("one"));
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ok? (ask (q 1) (files ()))))"), "true");
+}
+
 TEST(file_paths_of_a_template, by_command_are_read) {
     files_world w;
     w.processes.print("b.txt\n");
@@ -84,6 +107,42 @@ TEST(file_paths_of_a_template, by_command_are_read) {
                        "(get-field (review) \"notes\")"),
                 HasSubstr(R"("context_source":"template","context_files_count":1)"));
     EXPECT_THAT(w.sent(0), HasSubstr("<file path=\"b.txt\">\ntwo\n</file>"));
+}
+
+TEST(file_paths_of_a_template, are_printed_by_real_programs) {
+    testing::context_bench b;
+    b.folder.file("a.txt", "one");
+    b.folder.file("b.md", "two");
+    process::process_options children;
+    children.workspace = b.folder.path.string();
+    const auto programs = process::make_process_port(b.w.runner.loop, std::move(children)).value();
+    b.sources.processes = programs.get();
+    const auto with_command = [&](std::string command) {
+        task_template declared;
+        declared.files =
+            file_paths_source{file_paths_source::kind::command, {}, std::move(command)};
+        auto made = b.make(std::move(declared));
+        EXPECT_TRUE(made);
+        return made ? **made : assembled_context();
+    };
+    EXPECT_THAT(paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
+    EXPECT_THAT(with_command("ls none*; exit 3").warnings,
+                ::testing::ElementsAre(HasSubstr("ended with 3: ls:")));
+    b.options.max_command_output = 1000;
+    EXPECT_THAT(with_command("echo a.txt; yes none.txt | head -1000").warnings.front(),
+                HasSubstr("printed too much"));
+    b.options.command_timeout = std::chrono::milliseconds(200);
+    EXPECT_THAT(with_command("sleep 1000").warnings,
+                ::testing::ElementsAre(HasSubstr("did not end within")));
+    coro::cancel_source cancel;
+    b.cancel = &cancel;
+    b.options.command_timeout = std::chrono::hours(1);
+    b.w.runner.later([&] { cancel.request(cancel_reason::user); }, 20);
+    task_template declared;
+    declared.files = file_paths_source{file_paths_source::kind::command, {}, "sleep 1000"};
+    const auto made = b.make(std::move(declared));
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().cancelled_because(), cancel_reason::user);
 }
 
 TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {

@@ -66,6 +66,7 @@ public:
     std::string_view provider_name() const noexcept override { return name; }
     coro::task<result<ports::chat_response>> complete(const ports::chat_request& request,
                                                       coro::call_context context) override {
+        const std::size_t index = asked.size();
         asked.push_back(request);
         reply next = replies.size() > 1 ? replies.front() : reply();
         if (next) replies.pop_front();
@@ -77,7 +78,7 @@ public:
             if (!slept) co_return slept.error();
         }
         if (!next) co_return ports::chat_response{};
-        co_return next(asked.back());
+        co_return next(asked[index]);
     }
     coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
                                                     ports::chat_delta_sink,

@@ -411,11 +411,11 @@ INSTANTIATE_TEST_SUITE_P(
                         "\"all\""},
         element_refusal{"<context_management><inherit_context>full</inherit_context>"
                         "<fresh_context>enabled</fresh_context></context_management>",
-                        "2:1 context-conflict 't': context_management fresh_context \"enabled\" "
+                        "2:1 context-conflict 't': context_management: fresh_context \"enabled\" "
                         "excludes inherit_context \"full\""},
         element_refusal{"<context_management><inherit_context>subset</inherit_context>"
                         "<fresh_context>enabled</fresh_context></context_management>",
-                        "2:1 context-conflict 't': context_management fresh_context \"enabled\" "
+                        "2:1 context-conflict 't': context_management: fresh_context \"enabled\" "
                         "excludes inherit_context \"subset\""},
         element_refusal{"<context_management/>", "2:1 missing <context_management> is empty"},
         element_refusal{"<file_paths source='web'><path>a</path></file_paths>",

@@ -99,6 +99,7 @@ TEST(anthropic_codec, thinking_goes_back_unchanged_and_only_what_is_signed) {
     EXPECT_EQ(answer.reasoning[1].opaque, "xyz");
     chat_request next = carried_on(user_request("x"), answer);
     next.messages[1].reasoning.push_back({"of another service, unsigned", {}, {}});
+    next.messages[1].reasoning.push_back({"of OpenAI", "rs_1", "gAAAA"});
     EXPECT_EQ(body_of(*codec, next).at("messages").at(1).at("content"), json::parse(R"([
         {"type":"thinking","thinking":"Hm.","signature":"sig=="},
         {"type":"redacted_thinking","data":"xyz"},
@@ -268,6 +269,15 @@ TEST(anthropic_codec, errors_name_the_request) {
     EXPECT_EQ(empty.info().retryable, false);
 }
 
+TEST(anthropic_codec, arguments_are_texts_with_the_numbers_of_the_model) {
+    const auto answer = read_of(*codec_of(), answer_with(R"([{"type":"tool_use","id":"t",
+        "name":"f","input":{"a":21.5,"b":[1,-2,true,null,18446744073709551615],"c":{"d":"\"x\n"},
+        "e":1e300,"f":[],"g":{},"ż\u0001":""}}])"));
+    EXPECT_EQ(answer.tool_calls.at(0).arguments_json,
+              R"({"a":21.5,"b":[1,-2,true,null,18446744073709551615],"c":{"d":"\"x\n"},)"
+              R"("e":1e+300,"f":[],"g":{},"ż\u0001":""})");
+}
+
 TEST(anthropic_codec, hostile_answers_are_bounded) {
     const auto codec = codec_of();
     std::string calls = "[";
@@ -284,6 +294,14 @@ TEST(anthropic_codec, hostile_answers_are_bounded) {
         EXPECT_EQ(failure_of(*codec, 200, body).code(), make_error_code(llm_errc::protocol))
             << body;
     }
+    const auto usage = read_of(*codec, answer_with("[]", R"(,"usage":{"input_tokens":
+        9223372036854775807,"cache_read_input_tokens":9223372036854775807,"output_tokens":-5})"));
+    EXPECT_GT(usage.usage->input, 0);
+    EXPECT_EQ(usage.usage->output, 0);
+    std::string thoughts = "[{}";
+    for (int i = 0; i < 5000; ++i) thoughts += R"(,{"type":"thinking"})";
+    EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),
+              std::string::npos);
     std::string blocks;
     for (int i = 0; i < 5000; ++i) {
         blocks += R"(data: {"type":"content_block_start","index":1,"content_block":{"type":"x"}})"

@@ -99,6 +99,15 @@ TEST(gemini_codec, thoughts_in_pieces_of_a_stream_are_one_part) {
     EXPECT_EQ(answer->reasoning[1].signature, "sig");
 }
 
+TEST(gemini_codec, marks_of_another_service_stay_here) {
+    chat_request request = user_request("x");
+    ports::chat_message turn{chat_role::assistant, "a", {{"c", "f", "{}", "fc_1"}}, {}, {}};
+    turn.reasoning = {{"of OpenAI", "rs_1", "gAAAA"}, {"unsigned", {}, {}}};
+    request.messages.push_back(std::move(turn));
+    EXPECT_EQ(body_of(*codec_of(), request).at("contents").at(1).at("parts"), json::parse(R"([
+        {"text":"a"},{"functionCall":{"name":"f","args":{},"id":"c"}}])"));
+}
+
 TEST(gemini_codec, results_are_objects_and_failures_are_told) {
     const auto codec = codec_of();
     chat_request request = user_request("x");
@@ -214,6 +223,15 @@ TEST(gemini_codec, hostile_answers_are_errors) {
         EXPECT_EQ(failure_of(*codec, 200, body).code(), make_error_code(llm_errc::protocol))
             << body;
     }
+    std::string thoughts = "[{}";
+    for (int i = 0; i < 5000; ++i) thoughts += R"(,{"thought":true,"thoughtSignature":"s"})";
+    EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),
+              std::string::npos);
+    const auto usage = read_of(*codec, R"({"candidates":[{"finishReason":"STOP"}],"usageMetadata":{
+        "promptTokenCount":9223372036854775807,"toolUsePromptTokenCount":9223372036854775807,
+        "candidatesTokenCount":-1,"thoughtsTokenCount":9223372036854775807}})");
+    EXPECT_GT(usage.usage->input, 0);
+    EXPECT_GT(usage.usage->output, 0);
 }
 
 } // namespace

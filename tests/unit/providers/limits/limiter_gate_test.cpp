@@ -211,6 +211,29 @@ TEST(limiter_gate, a_thousand_waiters_do_not_rush_out_of_a_cooldown) {
     EXPECT_EQ(at.counters().in_flight, 0U);
 }
 
+TEST(limiter_gate, is_fair_between_runs_and_prefers_those_that_somebody_waits_for) {
+    gate_world at(one_at_a_time());
+    for (int i = 0; i < 20; ++i) at.call(1);
+    for (int i = 0; i < 3; ++i) at.call(2);
+    for (int i = 0; i < 20; ++i) {
+        at.callers[static_cast<std::size_t>(i)].request.scheduling.priority =
+            ports::call_priority::batch;
+    }
+    std::string order;
+    at.loop.run();
+    for (std::size_t rounds = 0; rounds < at.callers.size(); ++rounds) {
+        for (auto& each : at.callers) {
+            if (!each.permit) continue;
+            order += each.request.scheduling.flow == 1 ? 'b' : 'i';
+            at.answered(each.permit);
+            break;
+        }
+        at.loop.run();
+    }
+    EXPECT_EQ(order.size(), 23U);
+    EXPECT_EQ(order.substr(0, 4), "biii"); // the first had gone before the others came
+}
+
 TEST(limiter_gate, models_have_limits_of_their_own_and_the_longest_prefix_counts) {
     limiter_settings settings;
     settings.models = {{"gpt-", {600, {}, {}, {}}}, {"gpt-4o-mini", {60, {}, {}, {}}}};
@@ -249,6 +272,7 @@ TEST(limiter_set, shares_a_gate_by_origin_and_key) {
     limiter_set all(loop);
     const auto one = all.gate_for("https://a", secret("k1"), {});
     EXPECT_EQ(one, all.gate_for("https://a", secret("k1"), {}));
+    EXPECT_EQ(one, all.gate_for("https://a/v1", secret("k1"), {}));
     EXPECT_NE(one, all.gate_for("https://a", secret("k2"), {}));
     EXPECT_NE(one, all.gate_for("https://b", secret("k1"), {}));
 }

@@ -1,0 +1,211 @@
+// `heddle tasks`
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "input_files.hpp"
+#include "starter_template.hpp"
+#include "table.hpp"
+#include "task_files.hpp"
+#include "template_text.hpp"
+
+#include <heddle/lang/realm.hpp>
+#include <heddle/tasks/task_registry.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+[[nodiscard]] unsigned columns_of(const console& output) {
+    return output.traits().out_is_terminal ? output.traits().columns : 0;
+}
+
+[[nodiscard]] std::string inputs_text(const tasks::task_template& one) {
+    if (!one.declares_inputs) return "any";
+    std::string text;
+    for (const tasks::task_input& input : one.inputs) {
+        text += (text.empty() ? "" : ", ") + input.name + (input.optional ? "?" : "");
+    }
+    return text;
+}
+
+/// The templates that the options name.
+[[nodiscard]] result<tasks::loaded_templates> load(const tasks_request& asked) {
+    std::vector<std::string> paths = asked.folders;
+    if (paths.empty()) {
+        if (!has_templates("tasks")) {
+            return error(errc::not_found, "there is no folder tasks/ with templates here")
+                .with_hint("name one with --tasks DIR, or begin with: heddle tasks new NAME");
+        }
+        paths.emplace_back("tasks");
+    }
+    return load_templates(paths, {});
+}
+
+/// A registry over the templates; they were checked.
+void fill(tasks::task_registry& registry, const tasks::loaded_templates& loaded) {
+    for (const tasks::task_template& one : loaded.templates) {
+        if (auto made = tasks::compile_task(one)) registry.add({*std::move(made), {}});
+    }
+}
+
+exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded, console& output) {
+    std::vector<const tasks::task_template*> all;
+    for (const tasks::task_template& one : loaded.templates) all.push_back(&one);
+    std::sort(all.begin(), all.end(),
+              [](const auto* left, const auto* right) { return left->name < right->name; });
+    if (asked.json) {
+        json::array made;
+        for (const auto* one : all) made.push_back(template_json(*one));
+        output.out(json::serialize(made) + "\n");
+        return exit_code::done;
+    }
+    table rows;
+    for (const char* heading : {"name", "kind", "inputs", "description", "file"}) {
+        (void)rows.column(heading);
+    }
+    for (const auto* one : all) {
+        rows.add({one->name, one->type + ":" + one->subtype, inputs_text(*one),
+                  one_line(one->description), one->source});
+    }
+    output.out(rows.text(columns_of(output)));
+    return exit_code::done;
+}
+
+exit_code show(const tasks_request& asked, const tasks::loaded_templates& loaded, console& output) {
+    tasks::task_registry registry;
+    fill(registry, loaded);
+    const tasks::registered_task* found = registry.find(asked.name);
+    if (!found) {
+        std::vector<std::string> names;
+        registry.collect_names(names);
+        (void)tell_usage_error(error(errc::not_found, "there is no template '" + asked.name + "'")
+                                   .with_hint(lang::suggest_names(asked.name, names)),
+                               asked.json, output);
+        return exit_code::failed;
+    }
+    const tasks::task_template& one = found->task->declared;
+    output.out(asked.json ? json::serialize(template_json(one)) + "\n" : template_text(one));
+    return exit_code::done;
+}
+
+exit_code match(const tasks_request& asked, const tasks::loaded_templates& loaded,
+                console& output) {
+    tasks::task_registry registry;
+    fill(registry, loaded);
+    auto found = registry.find_matching_tasks(asked.text, asked.threshold);
+    found.resize(std::min(found.size(), asked.limit));
+    if (asked.json) {
+        json::array made;
+        for (const tasks::matching_task& each : found) {
+            const tasks::task_template& one = each.found->task->declared;
+            made.push_back(json::object{{"name", one.name},
+                                        {"score", each.score},
+                                        {"kind", one.type + ":" + one.subtype},
+                                        {"description", one.description}});
+        }
+        output.out(json::serialize(made) + "\n");
+    } else if (found.empty()) {
+        output.err("no template shares enough words with that text\n");
+    } else {
+        table rows;
+        for (const char* heading : {"score", "name", "description"}) (void)rows.column(heading);
+        for (const tasks::matching_task& each : found) {
+            char score[16];
+            std::snprintf(score, sizeof score, "%.3f", each.score);
+            const tasks::task_template& one = each.found->task->declared;
+            rows.add({score, one.name, one_line(one.description)});
+        }
+        output.out(rows.text(columns_of(output)));
+    }
+    return found.empty() ? exit_code::failed : exit_code::done;
+}
+
+exit_code check(const tasks_request& asked, console& output) {
+    tasks::template_loader loader;
+    std::vector<std::string> paths = asked.files;
+    paths.insert(paths.end(), asked.folders.begin(), asked.folders.end());
+    if (std::erase(paths, "-") != 0) {
+        auto text = read_input_file("-");
+        if (!text) return tell_usage_error(text.error(), asked.json, output);
+        loader.add("<stdin>", *std::move(text));
+    }
+    auto files = template_files(paths);
+    if (!files) return tell_usage_error(files.error(), asked.json, output);
+    for (const std::string& file : *files) {
+        auto text = read_input_file(file);
+        if (!text) return tell_usage_error(text.error(), asked.json, output);
+        loader.add(file, *std::move(text));
+    }
+    const tasks::loaded_templates loaded = std::move(loader).finish();
+    const tasks::template_report& report = *loaded.report;
+    diagnostic_style style;
+    style.colour = output.traits().out_is_terminal && output.traits().colour;
+    if (asked.json) output.out(report.json() + "\n");
+    else if (!report.problems.empty()) output.out(report.text(style));
+    else {
+        output.out(counted(loaded.templates.size(), "template") + ", " +
+                   counted(loaded.calls.size(), "call") + ", no mistakes\n");
+    }
+    const bool bad = report.errors() != 0 || (asked.strict && report.warnings() != 0);
+    return bad ? exit_code::failed : exit_code::done;
+}
+
+exit_code make(const tasks_request& asked, console& output) {
+    if (!tasks::is_task_name(asked.name) || asked.name.find_first_of("/<&") != std::string::npos) {
+        return tell_usage_error(
+            error(errc::invalid_argument, "'" + asked.name + "' cannot name a template")
+                .with_hint("a name is one word without brackets, quotes and slashes"),
+            asked.json, output);
+    }
+    const std::string text = starter_template(asked.name);
+    if (asked.output == "-") {
+        output.out(text);
+        return exit_code::done;
+    }
+    namespace fs = std::filesystem;
+    const fs::path file =
+        asked.output ? fs::path(*asked.output) : fs::path("tasks") / (asked.name + ".xml");
+    std::error_code failed;
+    if (!file.parent_path().empty()) fs::create_directories(file.parent_path(), failed);
+    if (failed) {
+        return tell_usage_error(error(errc::io_error, file.parent_path().string() +
+                                                          " cannot be made: " + failed.message()),
+                                asked.json, output);
+    }
+    if (auto written = write_new_file(file.string(), text); !written) {
+        return tell_usage_error(written.error(), asked.json, output);
+    }
+    if (asked.json) {
+        output.out(json::serialize(json::object{{"file", file.string()}}) + "\n");
+    } else {
+        output.out("wrote " + file.string() + "; try: heddle call " + asked.name +
+                   " text=\"…\" --tasks " + file.string() + "\n");
+    }
+    return exit_code::done;
+}
+
+} // namespace
+
+exit_code look_at_tasks(const tasks_request& asked, console& output) {
+    if (asked.what == tasks_action::check) return check(asked, output);
+    if (asked.what == tasks_action::make) return make(asked, output);
+    auto loaded = load(asked);
+    if (!loaded) return tell_usage_error(loaded.error(), asked.json, output);
+    switch (asked.what) {
+    case tasks_action::show: return show(asked, *loaded, output);
+    case tasks_action::match: return match(asked, *loaded, output);
+    default: return list(asked, *loaded, output);
+    }
+}
+
+} // namespace heddle::cli
