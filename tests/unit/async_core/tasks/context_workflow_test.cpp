@@ -125,7 +125,7 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
         EXPECT_TRUE(made);
         return made ? **made : assembled_context();
     };
-    EXPECT_THAT(paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
+    EXPECT_THAT(testing::paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
     EXPECT_THAT(with_command("ls none*; exit 3").warnings,
                 ::testing::ElementsAre(HasSubstr("ended with 3: ls:")));
     b.options.max_command_output = 1000;
