@@ -145,6 +145,7 @@ private:
     bool answered_ = false;
     ports::finish_reason finish_ = ports::finish_reason::stop;
     std::string answering_model_;
+    std::string answering_provider_; ///< empty: nobody chose
     lang::value executor_notes_;
     std::vector<std::string> warnings_;
 };
