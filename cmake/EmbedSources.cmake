@@ -1,10 +1,13 @@
 # cmake -DOUTPUT=<cpp> -DINPUTS=<a.heddle;b.heddle> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<name>
-#       -P EmbedSources.cmake
+#       [-DNAMESPACE=<name>] -P EmbedSources.cmake
 #
 # Writes the C++ file that holds the texts of the inputs as a table: FUNCTION() gives a span of TYPE,
 # a struct of the name (that of the file, without its extension) and the text; HEADER declares both.
 # As arrays of bytes: compilers limit the length of one string literal to 64 KiB.
 
+if(NOT NAMESPACE)
+    set(NAMESPACE heddle::lang)
+endif()
 set(tables "")
 set(rows "")
 set(index 0)
@@ -23,7 +26,7 @@ file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 // Made by cmake/EmbedSources.cmake.
 #include "@HEADER@"
 
-namespace heddle::lang {
+namespace @NAMESPACE@ {
 namespace {
 @tables@
 constexpr @TYPE@ sources[] = {
@@ -32,5 +35,5 @@ constexpr @TYPE@ sources[] = {
 
 std::span<const @TYPE@> @FUNCTION@() { return sources; }
 
-} // namespace heddle::lang
+} // namespace @NAMESPACE@
 ]])

@@ -2,6 +2,8 @@
 
 #include "display_text.hpp"
 
+#include <cstdio>
+
 namespace heddle::cli {
 
 void call_counts::on_task_started(const tasks::task_started&) noexcept { ++running; }
@@ -16,6 +18,19 @@ void call_counts::on_task_finished(const tasks::task_finished& event) noexcept {
     requests += event.requests;
     input_tokens += event.usage.input;
     output_tokens += event.usage.output;
+    if (event.cost_usd) cost_usd += *event.cost_usd;
+    else if (event.usage.input != 0 || event.usage.output != 0) ++unpriced;
+}
+
+/// Cents, with more places for little.
+std::string call_counts::cost_text() const {
+    if (cost_usd <= 0) return unpriced == 0 ? "" : "cost unknown";
+    char amount[64];
+    const int places = cost_usd < 0.01 ? 6 : cost_usd < 1 ? 4 : 2;
+    std::snprintf(amount, sizeof amount, "$%.*f", places, cost_usd);
+    std::string made = amount;
+    if (unpriced != 0) made += " and " + counted(unpriced, "call") + " of unknown cost";
+    return made;
 }
 
 std::string call_counts::summary() const {
@@ -31,6 +46,7 @@ std::string call_counts::summary() const {
     if (input_tokens != 0 || output_tokens != 0) {
         made += ", " + grouped(input_tokens) + " tokens in, " + grouped(output_tokens) + " out";
     }
+    if (const std::string cost = cost_text(); !cost.empty()) made += ", " + cost;
     return made;
 }
 

@@ -18,14 +18,20 @@ public:
     std::uint64_t requests = 0; ///< of calls that have ended; retries and re-asks included
     std::int64_t input_tokens = 0;
     std::int64_t output_tokens = 0;
+    double cost_usd = 0;        ///< of the calls whose price is known
+    std::uint64_t unpriced = 0; ///< calls that used tokens of an unknown price
 
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;
 
     [[nodiscard]] bool any() const noexcept { return done + failed + cancelled + running != 0; }
-    /// "3 calls done, 2 running, 1 failed, 1,200 tokens in, 340 out"; parts that are zero are left
-    /// out, but for the first.
+    /// "3 calls done, 2 running, 1 failed, 1,200 tokens in, 340 out, $0.0042"; parts that are zero are
+    /// left out, but for the first. What has no price is said: "cost unknown", "$0.01 and 2 calls of
+    /// unknown cost".
     [[nodiscard]] std::string summary() const;
+
+private:
+    [[nodiscard]] std::string cost_text() const;
 };
 
 } // namespace heddle::cli

@@ -65,7 +65,7 @@ bool console::flush() {
 
 void console::show_status(std::string_view line) {
     const std::scoped_lock lock(mutex_);
-    if (!traits_.err_is_terminal || !traits_.can_redraw) return;
+    if (!traits_.err_is_terminal || !traits_.can_redraw || status_held_) return;
     const std::size_t width = traits_.columns > 1 ? traits_.columns - 1 : 79;
     const std::string text = "\r" + cut_to_width(line, width) + "\x1b[K";
     std::fwrite(text.data(), 1, text.size(), err_);
@@ -76,6 +76,12 @@ void console::show_status(std::string_view line) {
 void console::clear_status() {
     const std::scoped_lock lock(mutex_);
     wipe_status();
+}
+
+void console::hold_status(bool held) {
+    const std::scoped_lock lock(mutex_);
+    wipe_status();
+    status_held_ = held;
 }
 
 void console::wipe_status() {

@@ -38,6 +38,8 @@ public:
     /// width. Does nothing unless standard error is a terminal.
     void show_status(std::string_view line);
     void clear_status();
+    /// While held nothing is shown: another program has the terminal.
+    void hold_status(bool held);
 
     [[nodiscard]] const console_traits& traits() const noexcept { return traits_; }
     [[nodiscard]] bool err_in_colour() const noexcept {
@@ -52,6 +54,7 @@ private:
     std::FILE* err_;
     console_traits traits_;
     bool status_shown_ = false;
+    bool status_held_ = false;
     bool out_failed_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "environment.hpp"
 
+#include <heddle/http/environment.hpp>
+
 #include <cstdlib>
 
 namespace heddle::cli {
@@ -19,6 +21,8 @@ environment environment::of_process() {
     if (const char* key = std::getenv("OPENAI_API_KEY")) made.openai_api_key = secret(key);
     made.openai_base_url = variable("OPENAI_BASE_URL");
     made.model = variable("HEDDLE_MODEL");
+    http::apply_environment(
+        made.http, [](std::string_view name) { return variable(std::string(name).c_str()); });
     made.state_home = variable("XDG_STATE_HOME");
     made.home = variable("HOME");
     return made;

@@ -322,10 +322,31 @@ private:
                         "Keep the index of get_context in FILE between runs")
             ->type_name("FILE");
         add_tasks(command, options.tasks);
+        add_program_options(command, options);
+        command.add_flag("--match-with-model", options.match_with_model,
+                         "Let a model choose among the files that a look-up finds");
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
         add_verbosity(command);
+    }
+
+    static void add_program_options(CLI::App& command, workflow_options& options) {
+        command.add_flag("--allow-shell", options.allow_shell,
+                         "The workflow may run programs in the workspace, with your rights: "
+                         "system:run_script, commands that list files, Aider");
+        command
+            .add_option("--pass-env", options.pass_env,
+                        "A variable that those programs inherit although its name looks like a "
+                        "secret's; may be given several times")
+            ->type_name("NAME")
+            ->type_size(1)
+            ->allow_extra_args(false);
+        command
+            .add_option("--aider", options.aider,
+                        "The program for tasks that Aider does, with its options")
+            ->capture_default_str()
+            ->type_name("COMMAND");
     }
 
     void add_verbosity(CLI::App& command) {

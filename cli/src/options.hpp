@@ -27,6 +27,10 @@ struct workflow_options {
     std::optional<std::string> index_file; ///< where that index is kept between runs
     std::vector<std::string> tasks;        ///< folders and files of task templates
     std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
+    bool allow_shell = false;              ///< workflows may run programs
+    std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
+    std::string aider = "aider";           ///< what runs for the subtypes of Aider: words
+    bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 
 struct run_request {

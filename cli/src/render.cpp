@@ -153,6 +153,9 @@ std::string render_error_json(const error& failure, const source_map& sources, e
         trace.push_back(std::move(line));
     }
     described["trace"] = std::move(trace);
+    // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
+    boost::json::value cost = counts.cost_usd;
+    if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
     const boost::json::object whole{{"error", std::move(described)},
                                     {"exit_code", static_cast<int>(code)},
                                     {"calls",
@@ -160,7 +163,9 @@ std::string render_error_json(const error& failure, const source_map& sources, e
                                       {"failed", counts.failed},
                                       {"cancelled", counts.cancelled},
                                       {"input_tokens", counts.input_tokens},
-                                      {"output_tokens", counts.output_tokens}}}};
+                                      {"output_tokens", counts.output_tokens},
+                                      {"cost_usd", std::move(cost)},
+                                      {"unpriced", counts.unpriced}}}};
     return boost::json::serialize(whole) + "\n";
 }
 

@@ -7,15 +7,20 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
+#include <heddle/process/child_processes.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include <sys/resource.h>
 
 namespace heddle::cli {
 
 namespace {
+
+constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
 
 /// What get_context looks through: indexed when it is first asked.
 result<memory::memory_options> memory_of(const workflow_options& options, log_port& log) {
@@ -38,6 +43,11 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return made;
 }
 
+[[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
 } // namespace
 
 result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
@@ -46,7 +56,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     std::unique_ptr<workshop> made(
         new workshop(make_console_log(output, level_for(options.verbosity))));
 
-    http::http_client_options client;
+    http::http_client_options client = variables.http;
     client.log = made->log_.get();
     made->http_ = http::make_http_client(made->loop_, std::move(client));
 
@@ -60,6 +70,17 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
                                                             std::move(memory));
 
+    if (options.allow_shell) HEDDLE_CHECK(made->allow_programs(options, output));
+
+    tasks::context_sources sources;
+    sources.files = made->files_.get();
+    sources.memory = made->memory_.get();
+    sources.processes = made->processes_.get();
+    sources.processes_hint = how_to_allow;
+    tasks::context_options contexts;
+    contexts.matching.enabled = options.match_with_model;
+    made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
+
     auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
@@ -72,6 +93,9 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.models = &made->models_->registry;
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
+    made->set_up_programs(options, task_parts);
+    task_parts.matching = contexts.matching;
+    task_parts.context = made->contexts_.get();
 
     host::engine_parts parts;
     parts.log = made->log_.get();
@@ -82,6 +106,29 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     parts.operators = tasks::operators(std::move(task_parts));
     made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));
     return made;
+}
+
+result<void> workshop::allow_programs(const workflow_options& options, console& output) {
+    process::process_options made;
+    made.workspace = options.workspace;
+    made.withheld = process::usual_secrets();
+    made.passed = options.pass_env;
+    made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
+    HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
+    return {};
+}
+
+void workshop::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
+    parts.processes = processes_.get();
+    parts.processes_hint = how_to_allow;
+    for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
+        tasks::aider_options about;
+        about.command = words_of(options.aider);
+        about.hint = parts.processes_hint;
+        aider_.push_back(
+            std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
+        parts.executors.emplace(tasks::aider_subtype(mode), aider_.back().get());
+    }
 }
 
 void raise_open_file_limit() noexcept {

@@ -13,8 +13,13 @@
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
+#include <heddle/ports/process_port.hpp>
+#include <heddle/tasks/aider.hpp>
+#include <heddle/tasks/context_builder.hpp>
+#include <heddle/tasks/session_tasks.hpp>
 
 #include <memory>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -40,6 +45,8 @@ public:
     [[nodiscard]] coro::task<void> close() { return http_->close(); }
 
 private:
+    [[nodiscard]] result<void> allow_programs(const workflow_options& options, console& output);
+    void set_up_programs(const workflow_options& options, tasks::task_system_parts& parts);
     explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;
@@ -48,8 +55,11 @@ private:
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
+    std::unique_ptr<ports::process_port> processes_; ///< null: programs are not allowed
+    std::vector<std::unique_ptr<tasks::aider_executor>> aider_;
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
+    std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<host::engine> engine_;

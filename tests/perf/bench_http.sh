@@ -68,10 +68,56 @@ memory() { # port, in flight: peak of that many calls at once, less that of one 
         printf "memory: %.1f kB a call in flight (%d at once, result included)\n", (m - o) / n, n }'
 }
 
-compare "no delay" 18080 64 100000
-compare "200 ms" 18081 10000 30000
-memory 18081 10000
+# TLS 1.3: the floor speaks plain HTTP only and runs beside it on the plain port. OpenSSL takes the
+# mock's certificate from SSL_CERT_FILE.
+compare_tls() { # in flight, calls
+    local in_flight=$1 calls=$2 cert=$scratch/mock/run/cert.pem
+    echo "== TLS 1.3, handshakes included: $in_flight in flight, $calls calls, $rounds rounds in turn, medians"
+    for _ in $(seq "$rounds"); do
+        on_client_core "$scratch/floor" http://127.0.0.1:18080 "$in_flight" "$calls" json >>"$scratch/floor.out"
+        on_client_core "$build/bin/bench_http_client" https://localhost:18443 "$in_flight" "$calls" json "$cert" >>"$scratch/client.out"
+        SSL_CERT_FILE=$cert on_client_core "$build/bin/bench_workflow" https://localhost:18443 "$in_flight" "$calls" >>"$scratch/workflow.out"
+    done
+    report "C floor, plain" "$calls" "$scratch/floor.out"
+    report "bare heddle client" "$calls" "$scratch/client.out"
+    report "whole workflow" "$calls" "$scratch/workflow.out"
+    rm -f "$scratch"/*.out
+}
 
-echo "== cancelling map over 1,000 calls in flight (1 s answers), then 10,000"
-on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 1000 1000 500
-on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 10000 10000 900
+stream_events() { # port, in flight, streams
+    local url=http://127.0.0.1:$1 in_flight=$2 streams=$3
+    echo "== SSE, 22 events a stream on port $1: $in_flight in flight, $streams streams, $rounds rounds, medians"
+    for _ in $(seq "$rounds"); do
+        on_client_core "$build/bin/bench_http_client" "$url" "$in_flight" "$streams" sse >>"$scratch/client.out"
+    done
+    report "bare heddle client" "$streams" "$scratch/client.out"
+    awk -v c="$(field cpu <"$scratch/client.out" | median)" -v n="$streams" \
+        'BEGIN { printf "%-20s %.3f CPU s per 1,000 streams\n", "", c / n * 1000 }'
+    rm -f "$scratch"/*.out
+}
+
+# Which parts to run: all, or some of: plain tls sse memory cancel answers
+parts=${HEDDLE_BENCH_PARTS:-plain tls sse memory cancel answers}
+has() { case " $parts " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
+
+if has plain; then
+    compare "no delay" 18080 64 100000
+    compare "200 ms" 18081 10000 30000
+fi
+if has tls; then compare_tls 256 10000; fi
+if has sse; then
+    stream_events 18085 1000 3000
+    stream_events 18082 1000 3000
+fi
+if has memory; then memory 18081 10000; fi
+if has cancel; then
+    echo "== cancelling map over 1,000 calls in flight (1 s answers), then 10,000"
+    on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 1000 1000 500
+    on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 10000 10000 900
+    echo "== cancelling 10,000 bare calls, each with a source of its own below one"
+    "$build/bin/bench_http_cancel" 10000 "$rounds"
+fi
+if has answers; then
+    echo "== reading one answer, without sockets"
+    on_client_core "$build/bin/bench_http_answers"
+fi

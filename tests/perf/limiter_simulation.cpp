@@ -4,6 +4,8 @@
 //   bench_limiter_simulation [SEEDS]
 #include "limit_simulation.hpp"
 
+#include <heddle/providers/routing/prefix_hash.hpp>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -60,15 +62,35 @@ double uncontended(bool with_headers) {
     return span.count() / calls;
 }
 
+/// Nanoseconds of the hash by which calls that begin alike are found.
+double hashing() {
+    ports::chat_request request;
+    request.model = "m";
+    request.messages.resize(2);
+    request.messages[0].text = std::string(20'000, 'x');
+    constexpr int calls = 200'000;
+    std::uint64_t all = 0;
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) {
+        request.messages[0].text[static_cast<std::size_t>(i % 4'000)] = 'y';
+        all += providers::prefix_hash(request, 4'096).value_or(0);
+    }
+    const std::chrono::duration<double, std::nano> span = std::chrono::steady_clock::now() - began;
+    if (all == 0) std::abort();
+    return span.count() / calls;
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
     const int asked = count > 1 ? std::atoi(arguments[1]) : 5;
     const unsigned seeds = asked > 0 ? static_cast<unsigned>(asked) : 1;
-    std::printf("%u seeds; after the warm-up                  calls    429 %%  worst %%   used %%"
-                "  least %%  in .1 s\n",
-                seeds);
+    std::printf(
+        "%u seeds; after the warm-up                  calls    429 %%  worst %%   used %%"
+        "  least %%  in .1 s\n",
+        seeds);
     for (const auto& scenario : testing::limit_scenarios()) print_scenario(scenario, seeds);
     std::printf("\na call that waits for nothing   %6.0f ns, with headers %6.0f ns\n",
                 uncontended(false), uncontended(true));
+    std::printf("the hash of 1,024 tokens        %6.0f ns\n", hashing());
 }

@@ -1,7 +1,9 @@
 // What the memory costs: a generated tree is indexed, asked, saved and opened again.
 //
 //   bench_memory [FILES] [WORDS]
+//   bench_memory /a/real/tree QUERY...
 //
+// A real tree is only read; its index is kept in a temporary folder.
 // While it indexes, a timer on the loop measures the longest time for which the loop did not come
 // round: nothing of the indexing may run there.
 #include <heddle/coro/nursery.hpp>
@@ -134,14 +136,14 @@ struct bench {
         co_return result<void>();
     }
 
-    coro::task<result<void>> index_once(const char* step, stdfs::path root) {
+    coro::task<result<void>> index_once(const char* step, stdfs::path tree) {
         const double before = resident();
         const auto began = clock::now();
         indexing = true;
         longest_gap = {};
         coro::nursery both(context);
         memory::index_options options;
-        options.root = (root / "tree").string();
+        options.root = tree.string();
         both.start(watch(this));
         both.start(index(this, std::move(options)));
         const result<void> joined = co_await both.join();
@@ -151,12 +153,8 @@ struct bench {
         co_return joined;
     }
 
-    coro::task<result<void>> ask_all() {
+    coro::task<result<void>> ask_all(std::vector<std::string> queries) {
         std::printf("queries\n");
-        const std::vector<std::string> queries{
-            vocabulary::word(400'123), vocabulary::word(700) + " " + vocabulary::word(12'345),
-            vocabulary::word(0) + " " + vocabulary::word(1) + " " + vocabulary::word(2) + " " +
-                vocabulary::word(3)};
         for (const std::string& query : queries) {
             for (const auto strategy :
                  {ports::matching_strategy::content, ports::matching_strategy::metadata}) {
@@ -179,11 +177,12 @@ struct bench {
         co_return loaded;
     }
 
-    static coro::task<void> run(bench* me, stdfs::path root) {
-        result<void> ended = co_await me->index_once("first indexing", root);
-        if (ended) ended = co_await me->index_once("refresh, nothing changed", root);
-        if (ended) ended = co_await me->ask_all();
-        if (ended) ended = co_await me->keep((root / "index").string());
+    static coro::task<void> run(bench* me, stdfs::path tree, std::vector<std::string> queries,
+                                stdfs::path scratch) {
+        result<void> ended = co_await me->index_once("first indexing", tree);
+        if (ended) ended = co_await me->index_once("refresh, nothing changed", tree);
+        if (ended) ended = co_await me->ask_all(std::move(queries));
+        if (ended) ended = co_await me->keep((scratch / "index").string());
         if (!ended) std::printf("failed: %s\n", ended.error().message().c_str());
     }
 };
@@ -192,17 +191,30 @@ struct bench {
 } // namespace heddle
 
 int main(int count, char** arguments) {
-    const int files = count > 1 ? std::atoi(arguments[1]) : 100'000;
-    const int words = count > 2 ? std::atoi(arguments[2]) : 400;
+    using heddle::vocabulary;
     std::string name = (std::filesystem::temp_directory_path() / "heddle-bench-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) return 1;
-    const double bytes = heddle::generate(std::filesystem::path(name) / "tree", files, words);
-    std::printf("%d files, %.0f MB\n", files, bytes / 1e6);
+    const std::filesystem::path scratch = name;
+    std::filesystem::path tree = scratch / "tree";
+    std::vector<std::string> queries{vocabulary::word(400'123),
+                                     vocabulary::word(700) + " " + vocabulary::word(12'345),
+                                     vocabulary::word(0) + " " + vocabulary::word(1) + " " +
+                                         vocabulary::word(2) + " " + vocabulary::word(3)};
+    if (count > 1 && arguments[1][0] == '/') {
+        tree = arguments[1];
+        queries.assign(arguments + 2, arguments + count);
+    } else {
+        const int files = count > 1 ? std::atoi(arguments[1]) : 100'000;
+        const int words = count > 2 ? std::atoi(arguments[2]) : 400;
+        const double bytes = heddle::generate(tree, files, words);
+        std::printf("%d files, %.0f MB\n", files, bytes / 1e6);
+    }
     {
         heddle::bench one;
-        heddle::coro::spawn(one.loop, heddle::bench::run(&one, name), [](std::exception_ptr) {});
+        heddle::coro::spawn(one.loop, heddle::bench::run(&one, tree, queries, scratch),
+                            [](std::exception_ptr) {});
         one.io.run();
     }
-    std::filesystem::remove_all(name);
+    std::filesystem::remove_all(scratch);
     return 0;
 }

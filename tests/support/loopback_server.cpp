@@ -41,15 +41,21 @@ int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
     return listener;
 }
 
-SSL_CTX* make_context(const server_options& options) {
+SSL_CTX* make_context(const server_options& options, const certificate& shown) {
     SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-    if (options.tls_version_max != 0)
+    if (options.tls_version_max != 0) {
         SSL_CTX_set_max_proto_version(context, options.tls_version_max);
+        if (options.tls_version_max <
+            TLS1_2_VERSION) { // the library does not do it any more unasked
+            SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+            SSL_CTX_set_security_level(context, 0);
+        }
+    }
     const auto load = [](const std::string& pem) {
         return BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
     };
-    BIO* key_text = load(options.tls->key_pem);
-    BIO* certificate_text = load(options.tls->certificate_pem);
+    BIO* key_text = load(shown.key_pem);
+    BIO* certificate_text = load(shown.certificate_pem);
     EVP_PKEY* key = PEM_read_bio_PrivateKey(key_text, nullptr, nullptr, nullptr);
     X509* own = PEM_read_bio_X509(certificate_text, nullptr, nullptr, nullptr);
     SSL_CTX_use_certificate(context, own);
@@ -198,7 +204,8 @@ std::string answer(std::string_view body, std::string_view more_headers) {
 
 server::server(script what, server_options options)
     : script_(std::move(what)), options_(std::move(options)) {
-    if (options_.tls) context_ = make_context(options_);
+    if (options_.tls) context_ = make_context(options_, *options_.tls);
+    if (options_.first_tls) first_context_ = make_context(options_, *options_.first_tls);
     listener_ = listen_on(options_.address, options_.backlog, port_);
     acceptor_ = std::thread([this] { accept_loop(); });
 }
@@ -213,7 +220,8 @@ server::~server() {
         for (const int descriptor : open_) ::shutdown(descriptor, SHUT_RDWR);
     }
     for (std::thread& thread : threads_) thread.join();
-    if (context_ != nullptr) SSL_CTX_free(context_);
+    SSL_CTX_free(context_);
+    SSL_CTX_free(first_context_);
 }
 
 std::string server::url(std::string_view host) const {
@@ -246,8 +254,9 @@ void server::serve(int descriptor, int index) {
     ::pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
     SSL* tls = nullptr;
     bool fine = true;
-    if (context_ != nullptr) {
-        tls = SSL_new(context_);
+    ssl_ctx_st* const context = index == 0 && first_context_ != nullptr ? first_context_ : context_;
+    if (context != nullptr && !(index == 0 && options_.first_without_tls)) {
+        tls = SSL_new(context);
         SSL_set_fd(tls, descriptor);
         fine = SSL_accept(tls) == 1;
         ERR_clear_error();

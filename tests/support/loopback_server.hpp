@@ -64,8 +64,10 @@ private:
 [[nodiscard]] std::string answer(std::string_view body, std::string_view more_headers = {});
 
 struct server_options {
-    std::optional<certificate> tls; ///< none: plain TCP
-    int tls_version_max = 0;        ///< OpenSSL's number; 0: the newest
+    std::optional<certificate> tls;       ///< none: plain TCP
+    int tls_version_max = 0;              ///< OpenSSL's number; 0: the newest
+    bool first_without_tls = false;       ///< the first connection gets plain TCP
+    std::optional<certificate> first_tls; ///< the first connection gets this one instead
     int backlog = 1024;
     std::string address = "127.0.0.1";
 };
@@ -97,6 +99,7 @@ private:
     script script_;
     server_options options_;
     ssl_ctx_st* context_ = nullptr;
+    ssl_ctx_st* first_context_ = nullptr;
     int listener_ = -1;
     std::uint16_t port_ = 0;
     std::atomic<bool> stopping_{false};

@@ -1,5 +1,7 @@
 #include "context_tools.hpp"
 
+#include "tasks/context/context_lookup.hpp"
+
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -194,16 +196,21 @@ private:
 }
 
 /// `tool` is text that lasts.
-coro::task<result<value>> look_up(ports::memory_port* memory, std::string_view tool, bool whole,
-                                  tool_call call) {
+coro::task<result<value>> look_up(ports::memory_port* memory, model_matching matching,
+                                  std::string_view tool, bool whole, tool_call call) {
     auto request = request_reader(tool, call.inputs).read();
     if (!request) co_return std::move(request).error();
     if (!memory) {
         co_return error(lang::errc::permission, std::string(tool) + ": there is no index of files")
             .with_hint("the program that runs this workflow has to configure a memory");
     }
+    lookup_caller caller;
+    caller.owner = &call.owner;
+    caller.settings = call.settings;
+    caller.span = call.span;
+    caller.context = call.context;
     result<ports::memory_answer> answer =
-        co_await memory->relevant_files(*std::move(request), call.context);
+        co_await look_up_context(memory, matching, *std::move(request), caller);
     if (!answer) {
         if (answer.error().is_cancelled()) co_return std::move(answer).error();
         error failed = look_up_failed(tool, answer.error().message());
@@ -219,22 +226,22 @@ coro::task<result<value>> look_up(ports::memory_port* memory, std::string_view t
 
 } // namespace
 
-std::vector<tool> context_tools(ports::memory_port* memory) {
+std::vector<tool> context_tools(ports::memory_port* memory, model_matching matching) {
     tool paths;
     paths.name = "get_context";
     paths.aliases = {"get-context", "system:get_context"};
     paths.description = "Lists the files that belong to a question, best first";
     paths.input_schema = input_schema;
     paths.checks_values = true;
-    paths.run = [memory](tool_call call) {
-        return look_up(memory, "get_context", false, std::move(call));
+    paths.run = [memory, matching](tool_call call) {
+        return look_up(memory, matching, "get_context", false, std::move(call));
     };
     tool whole = paths;
     whole.name = "get-context-result";
     whole.aliases = {"get_context_result"};
     whole.description = "The files that belong to a question with scores, descriptions and summary";
-    whole.run = [memory](tool_call call) {
-        return look_up(memory, "get-context-result", true, std::move(call));
+    whole.run = [memory, matching](tool_call call) {
+        return look_up(memory, matching, "get-context-result", true, std::move(call));
     };
     return {std::move(paths), std::move(whole)};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/ports/memory_port.hpp>
+#include <heddle/tasks/context_options.hpp>
 #include <heddle/tasks/tool_registry.hpp>
 
 #include <vector>
@@ -9,7 +10,9 @@
 namespace heddle::tasks {
 
 /// get_context (paths, best first) and get-context-result (the whole answer). Without a memory a
-/// call raises PermissionError. `memory` outlives the sessions.
-[[nodiscard]] std::vector<tool> context_tools(ports::memory_port* memory);
+/// call raises PermissionError. With `matching` a model chooses among what the memory finds. `memory`
+/// outlives the sessions.
+[[nodiscard]] std::vector<tool> context_tools(ports::memory_port* memory,
+                                              model_matching matching = {});
 
 } // namespace heddle::tasks

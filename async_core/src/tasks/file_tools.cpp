@@ -31,7 +31,8 @@ constexpr std::string_view read_all_schema = R"({
 constexpr std::string_view write_schema = R"({
   "type": "object",
   "properties": {
-    "path": {"type": "string", "description": "The file, in a directory of the workspace that exists"},
+    "path": {"type": "string",
+      "description": "The file, in a directory of the workspace that exists"},
     "content": {"type": "string", "description": "Its new text, all of it"}},
   "required": ["path", "content"], "additionalProperties": false
 })";

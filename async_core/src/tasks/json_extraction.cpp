@@ -224,4 +224,11 @@ result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
     return first;
 }
 
+result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
+                                extracted_json& found) {
+    found.text = trimmed(answer);
+    HEDDLE_TRY(found.content, read(memory, found.text));
+    return {};
+}
+
 } // namespace heddle::tasks

@@ -27,4 +27,8 @@ struct extracted_json {
 [[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
                                         extracted_json& found);
 
+/// The whole answer as JSON, without looking for it and without repair. Errors: as extract_json.
+[[nodiscard]] result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
+                                              extracted_json& found);
+
 } // namespace heddle::tasks

@@ -39,6 +39,7 @@ error model_registry::unknown_provider(std::string_view name) const {
 }
 
 result<void> model_registry::set_default(std::string_view model) {
+    HEDDLE_TRY(model, follow_aliases(model));
     const std::size_t colon = model.find(':');
     if (colon != std::string_view::npos) {
         if (ports::llm_port* provider = find(model.substr(0, colon))) {
@@ -52,9 +53,52 @@ result<void> model_registry::set_default(std::string_view model) {
     return {};
 }
 
+void model_registry::set_alias(std::string name, std::string target) {
+    aliases_.insert_or_assign(std::move(name), std::move(target));
+}
+
+void model_registry::add_route(std::string name, ports::llm_port& route, std::string first_model) {
+    routes_.insert_or_assign(std::move(name), named_route{&route, std::move(first_model)});
+}
+
+void model_registry::accept_only(std::string provider, accepted_models known) {
+    accepted_.insert_or_assign(std::move(provider), std::move(known));
+}
+
+result<std::string_view> model_registry::follow_aliases(std::string_view model) const {
+    const std::string_view first = model;
+    for (std::size_t steps = 0; steps <= aliases_.size(); ++steps) {
+        const auto alias = aliases_.find(model);
+        if (alias == aliases_.end()) return model;
+        model = alias->second;
+    }
+    return lang::task_error("configuration_error",
+                            "the model name '" + std::string(first) + "' leads back to itself")
+        .with_hint("one of its aliases has to name a model of a provider");
+}
+
 result<model_choice> model_registry::resolve(std::string_view model,
                                              std::string_view provider) const {
+    HEDDLE_TRY(model_choice chosen, resolve_name(model, provider));
+    if (!strict_) return chosen;
+    if (auto doubt = doubt_about(chosen)) {
+        return lang::task_error("configuration_error", *std::move(doubt));
+    }
+    return chosen;
+}
+
+result<model_choice> model_registry::resolve_name(std::string_view model,
+                                                  std::string_view provider) const {
     model_choice chosen;
+    if (provider.empty()) {
+        HEDDLE_TRY(model, follow_aliases(model));
+        const auto route = routes_.find(model.empty() ? default_model_ : model);
+        if (route != routes_.end()) {
+            chosen.provider = route->second.port;
+            chosen.model = route->second.first_model;
+            return chosen;
+        }
+    }
     if (const std::size_t colon = model.find(':'); colon != std::string_view::npos) {
         chosen.provider = find(model.substr(0, colon));
         if (chosen.provider) model.remove_prefix(colon + 1);
@@ -68,7 +112,10 @@ result<model_choice> model_registry::resolve(std::string_view model,
         return lang::task_error("configuration_error", "no model provider is configured");
     }
     // The default model belongs to the default provider.
-    if (model.empty() && chosen.provider == default_provider_) model = default_model_;
+    if (model.empty() && chosen.provider == default_provider_ &&
+        !routes_.contains(default_model_)) {
+        model = default_model_;
+    }
     if (model.empty()) {
         return lang::task_error("configuration_error",
                                 "no model is given for provider '" +
@@ -77,6 +124,35 @@ result<model_choice> model_registry::resolve(std::string_view model,
     }
     chosen.model = model;
     return chosen;
+}
+
+std::optional<std::string> model_registry::doubt_about(const model_choice& chosen) const {
+    const std::string_view provider = chosen.provider->provider_name();
+    const auto known = accepted_.find(provider);
+    if (known == accepted_.end()) return std::nullopt;
+    const accepted_models& accepted = known->second;
+    const auto begins = [&](const std::string& prefix) { return chosen.model.starts_with(prefix); };
+    if (std::any_of(accepted.prefixes.begin(), accepted.prefixes.end(), begins)) return {};
+    if (std::find(accepted.names.begin(), accepted.names.end(), chosen.model) !=
+        accepted.names.end()) {
+        return {};
+    }
+    std::string told = "provider '" + std::string(provider) + "' is not known to have a model '" +
+                       chosen.model + "'";
+    for (const auto& [other, models] : accepted_) { // the right name at the wrong service
+        if (other == provider || !find(other)) continue;
+        if (std::any_of(models.prefixes.begin(), models.prefixes.end(), begins)) {
+            return told + "; '" + other + ":" + chosen.model + "' may be meant";
+        }
+    }
+    return told;
+}
+
+std::optional<std::string> model_registry::doubt_about(std::string_view model,
+                                                       std::string_view provider) const {
+    const auto chosen = resolve_name(model, provider);
+    if (!chosen) return chosen.error().message();
+    return doubt_about(*chosen);
 }
 
 } // namespace heddle::tasks

@@ -30,12 +30,14 @@ constexpr std::string_view input_schema = R"({
   "properties": {
     "command": {"anyOf": [{"type": "string"},
         {"type": "array", "items": {"type": "string"}, "minItems": 1}],
-      "description": "A command line for the shell, or a list of program and arguments that runs without one"},
+      "description":
+        "A command line for the shell, or a list of program and arguments that runs without one"},
     "input": {"type": "string", "description": "Text for its standard input"},
     "cwd": {"type": "string", "description": "Directory to run in, inside the workspace"},
     "env": {"type": "object", "additionalProperties": {"type": "string"},
       "description": "Variables of the environment, besides those that it inherits"},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds after which it is ended"},
+    "timeout": {"type": "number", "exclusiveMinimum": 0,
+      "description": "Seconds after which it is ended"},
     "max_output": {"type": "integer", "minimum": 1, "maximum": 16777216,
       "description": "Bytes of output to keep, of each stream"}
   },

@@ -36,6 +36,7 @@ result_builder::result_builder(lang::heap& memory) : memory_(memory) {
                                                                    "finish_reason",
                                                                    "context_source",
                                                                    "context_files_count",
+                                                                   "context_files",
                                                                    "usage",
                                                                    "warnings",
                                                                    "parseError",
@@ -124,6 +125,7 @@ lang::value result_builder::usage_of(const task_ending& ending) {
         made = put(std::move(made), output_tokens, lang::value::integer(ending.usage.output));
         made = put(std::move(made), cached_tokens, lang::value::integer(ending.usage.cached));
     }
+    if (ending.cost) made = put(std::move(made), cost_usd, lang::value::real(*ending.cost));
     made = put(std::move(made), requests, lang::value::integer(ending.requests));
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(ending.latency);
     return put(std::move(made), latency_ms,
@@ -132,6 +134,15 @@ lang::value result_builder::usage_of(const task_ending& ending) {
 
 lang::value result_builder::error_of(const task_failure& failure) {
     lang::value made = lang::value::empty_map();
+    if (!failure.resource.empty()) {
+        made = put(std::move(made), type, text("RESOURCE_EXHAUSTION"));
+        if (!failure.reason.empty()) made = put(std::move(made), reason, text(failure.reason));
+        made = put(std::move(made), message, text(failure.message));
+        made = lang::map_put(memory_, std::move(made), "resource", text(failure.resource));
+        return lang::map_put(memory_, std::move(made), "metrics",
+                             make_details({{"used", lang::value::real(failure.used)},
+                                           {"limit", lang::value::real(failure.limit)}}));
+    }
     made = put(std::move(made), type, task_failure_);
     made = put(std::move(made), reason, text(failure.reason));
     made = put(std::move(made), message, text(failure.message));
@@ -147,6 +158,13 @@ lang::value result_builder::build(const task_ending& ending) {
             list = lang::list_push_back(memory_, std::move(list), text(warning));
         }
         about = put(std::move(about), warnings, std::move(list));
+    }
+    if (ending.files && !ending.files->parts.empty()) {
+        lang::value paths = lang::value::empty_list();
+        for (const context_part& part : ending.files->parts) {
+            paths = lang::list_push_back(memory_, std::move(paths), text(part.path));
+        }
+        about = put(std::move(about), context_paths, std::move(paths));
     }
     if (!ending.parse_error.empty()) {
         about = put(std::move(about), parse_error, text(ending.parse_error));

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,7 +21,10 @@ namespace heddle::tasks {
 struct task_failure {
     std::string reason; ///< runtime.md 6
     std::string message;
-    lang::value details; ///< map or nil
+    lang::value details;         ///< map or nil
+    std::string_view resource{}; ///< not empty: RESOURCE_EXHAUSTION with these figures
+    double used = 0;
+    double limit = 0;
 };
 
 /// How one execution ended.
@@ -34,7 +38,8 @@ struct task_ending {
     ports::finish_reason finish = ports::finish_reason::stop;
     bool answered = false; ///< a finish reason is known
     ports::token_usage usage;
-    bool usage_known = true; ///< false: some request came back without its figures
+    bool usage_known = true;    ///< false: some request came back without its figures
+    std::optional<double> cost; ///< US dollars
     std::uint32_t requests = 0;
     std::chrono::nanoseconds latency{0};
     const std::vector<std::string>* warnings = nullptr; ///< null or empty: none
@@ -68,6 +73,7 @@ private:
         finish_reason,
         context_from,
         context_files,
+        context_paths,
         usage,
         warnings,
         parse_error,

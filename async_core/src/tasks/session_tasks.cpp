@@ -24,18 +24,17 @@ coro::task<result<lang::value>> refuse(error failure) { co_return std::move(fail
 
 session_tasks::session_tasks(host::session& owner, task_system_parts parts)
     : owner_(owner), parts_(std::move(parts)) {
-    runner_ = std::make_unique<task_runner>(owner_, parts_);
+    runner_ = std::make_unique<task_runner>(owner_, parts_, registry_, tools_);
     for (const task_template& declared : parts_.templates) {
         if (auto added = add(declared); !added) {
             owner_.owner().log().write(log_level::error, "tasks",
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in : {context_tools(parts_.memory),
-                                 file_tools(),
-                                 process_tools(parts_.processes, parts_.processes_hint),
-                                 {match_tool(registry_)},
-                                 parts_.tools}) {
+    for (const auto& built_in :
+         {context_tools(parts_.memory, parts_.matching), file_tools(),
+          process_tools(parts_.processes, parts_.processes_hint), {match_tool(registry_)},
+          parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
@@ -73,23 +72,12 @@ result<lang::value> session_tasks::add(task_template declared) {
                       "task " + made.name + " replaces an earlier one as " + made.type + ":" +
                           made.subtype);
         }
-        announce(*task);
     }
     return callable;
 }
 
 result<void> session_tasks::add(tool declared) {
     return tools_.add(owner_.memory(), std::move(declared));
-}
-
-/// Says at registration what the template asks for and will not get.
-void session_tasks::announce(const compiled_task& task) {
-    const auto say = [&](const std::string& clause) {
-        owner_.owner().log().write(log_level::warn, "tasks",
-                                   "task " + task.declared.name + ": the clause " + clause +
-                                       " has no effect in this version");
-    };
-    if (!task.declared.tools.empty()) say("tools");
 }
 
 /// How a task is called; without its callable.
@@ -163,7 +151,7 @@ void session_tasks::collect_names(std::vector<std::string>& names) const {
 
 coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
     if (const auto* one = lang::host_as<tool_callable>(call.request.callee)) {
-        return call_tool(one->get(), std::move(call));
+        return runner_->run_tool(one->get(), std::move(call));
     }
     const auto* callable = lang::host_as<task_callable>(call.request.callee);
     if (!callable) {

@@ -15,23 +15,13 @@ namespace {
 
 using reason = task_failure_reason;
 
-constexpr std::array<std::string_view, 17> reason_names{"context_retrieval_failure",
-                                                        "context_matching_failure",
-                                                        "context_parsing_failure",
-                                                        "xml_validation_failure",
-                                                        "output_format_failure",
-                                                        "execution_timeout",
-                                                        "execution_halted",
-                                                        "subtask_failure",
-                                                        "input_validation_failure",
-                                                        "template_not_found",
-                                                        "tool_execution_error",
-                                                        "llm_error",
-                                                        "dependency_error",
-                                                        "connection_error",
-                                                        "protocol_error",
-                                                        "configuration_error",
-                                                        "unexpected_error"};
+constexpr std::array<std::string_view, 17> reason_names{
+    "context_retrieval_failure", "context_matching_failure", "context_parsing_failure",
+    "xml_validation_failure",    "output_format_failure",    "execution_timeout",
+    "execution_halted",          "subtask_failure",          "input_validation_failure",
+    "template_not_found",        "tool_execution_error",     "llm_error",
+    "dependency_error",          "connection_error",         "protocol_error",
+    "configuration_error",       "unexpected_error"};
 static_assert(reason_names.size() == static_cast<std::size_t>(reason::unexpected_error) + 1);
 
 /// The error that a FAILED TaskResult carries, if it can be read.
@@ -95,8 +85,8 @@ task_error task_error_from(const error& failure) {
                            ? reason::execution_timeout
                            : reason::execution_halted;
         if (made.message.empty()) {
-            made.message = plain.reason == reason::execution_timeout ? "the time is over"
-                                                                     : "it was stopped";
+            made.message =
+                plain.reason == reason::execution_timeout ? "the time is over" : "it was stopped";
         }
         made.what = std::move(plain);
         return made;
@@ -116,8 +106,8 @@ task_error task_error_from(const error& failure) {
                 task_failure_reason_from(script->reason).value_or(reason::unexpected_error);
         }
     } else {
-        plain.reason = task_failure_reason_from(failure_reason(failure))
-                           .value_or(reason::unexpected_error);
+        plain.reason =
+            task_failure_reason_from(failure_reason(failure)).value_or(reason::unexpected_error);
     }
     made.what = std::move(plain);
     return made;

@@ -51,7 +51,7 @@ public:
         HEDDLE_TRY(made.message, text("message"));
         std::vector<std::string_view> known;
         if (type == "RESOURCE_EXHAUSTION") {
-            known = {"resource", "metrics"};
+            known = {"resource", "metrics", "reason"}; // of time: execution_timeout
             HEDDLE_TRY(made.what, read_exhaustion());
         } else if (type == "TASK_FAILURE") {
             known = {"reason", "details"};

@@ -1,36 +1,61 @@
+// An execution up to its first request.
 #include "task_execution.hpp"
-#include "failure_reason.hpp"
-#include "json_extraction.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
-#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/task_result.hpp>
 
-#include <cmath>
+#include <algorithm>
 
 namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_quoted = 64 * 1024; ///< of a wrong answer that is sent back
+/// Output tokens of a call that says nothing, where a budget must know the most that it can cost.
+constexpr std::int64_t output_under_budget = 8192;
+constexpr std::int64_t tokens_of_a_message = 64; ///< at most, for roles and brackets
+constexpr std::size_t bytes_per_token = 2; ///< at least, in any text: reserves are never too small
 
-/// Cuts without splitting a character.
-void cut_text(std::string& text, std::size_t bytes) {
-    if (text.size() <= bytes) return;
-    while (bytes != 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
-    text.resize(bytes);
+coro::task<result<void>> refused(error failure) { co_return std::move(failure); }
+
+[[nodiscard]] bool has_dollar_limit(const lang::value& settings) {
+    for (lang::value each = lang::counted_extent::innermost(settings); !each.is_nil();) {
+        const auto* extent = lang::host_as<lang::counted_extent>(each);
+        if (extent->usd()) return true;
+        each = lang::value(extent->outer());
+    }
+    return false;
+}
+
+/// What a template leaves open is the host's to say.
+[[nodiscard]] resource_limits merged(const resource_limits& host, const resource_limits& task) {
+    resource_limits made = host;
+    if (task.max_turns) made.max_turns = task.max_turns;
+    if (task.max_context) made.max_context = task.max_context;
+    if (task.max_output) made.max_output = task.max_output;
+    if (task.max_tokens_total) made.max_tokens_total = task.max_tokens_total;
+    if (task.max_cost_usd) made.max_cost_usd = task.max_cost_usd;
+    return made;
 }
 
 } // namespace
 
 task_execution::task_execution(task_runner& runner, task_call call)
-    : runner_(runner), call_(std::move(call)), context_(call_.context) {}
+    : runner_(runner), call_(std::move(call)), context_(call_.context) {
+    chain_.outer = call_.chain;
+    chain_.task = call_.task.get();
+    chain_.inputs = &call_.inputs;
+    chain_.session = &session_;
+    chain_.depth_left = chain_.outer ? chain_.outer->depth_left - 1 : runner_.parts().subtask_depth;
+    if (call_.max_depth) chain_.depth_left = std::min(chain_.depth_left, *call_.max_depth);
+}
 
 task_execution::~task_execution() {
     // Destroyed while it waits: the loop is going down.
-    if (started_) report(task_outcome::cancelled, {});
+    report(task_outcome::cancelled, {});
 }
 
 error task_execution::placed(error failure) const {
@@ -62,31 +87,42 @@ void task_execution::choose_parameters() {
     const task_template& declared = call_.task->declared;
     request_.temperature = settings_.temperature ? settings_.temperature : declared.temperature;
     request_.max_output_tokens = declared.max_tokens;
+    timeout_ = declared.timeout;
     std::optional<std::uint32_t> retries = settings_.retries ? settings_.retries : declared.retries;
     if (const call_overrides* overrides = call_.overrides.get()) {
         if (overrides->temperature) request_.temperature = overrides->temperature;
         if (overrides->max_tokens) request_.max_output_tokens = overrides->max_tokens;
+        if (overrides->timeout) timeout_ = overrides->timeout;
         if (overrides->retries) retries = overrides->retries;
     }
-    asks_left_ = retries.value_or(0);
+    asks_left_ = declared.disable_reparsing ? 0 : retries.value_or(0);
     if (declared.output.json) request_.format = call_.task->format;
     request_.scheduling.use_cache = settings_.use_cache;
     request_.scheduling.flow = runner_.flow();
     request_.scheduling.priority = runner_.parts().priority;
 }
 
-result<void> task_execution::fill_prompt() {
+void task_execution::begin_session() {
+    std::optional<std::int64_t> window = window_of_model(chosen_.model);
+    if (!window) window = runner_.parts().model_window;
+    session_.begin(merged(runner_.parts().limits, call_.task->declared.limits), asks_left_, window,
+                   chain_.outer ? chain_.outer->session : nullptr);
+    began_ = context_.loop->now();
+    if (timeout_) context_ = context_.with_deadline(coro::deadline(began_ + *timeout_));
+    spends_ = !executor_ && !lang::counted_extent::innermost(call_.settings).is_nil();
+}
+
+result<void> task_execution::fill_prompt(std::span<const lang::value> contents) {
     const compiled_task& task = *call_.task;
+    const std::size_t of_system = task.system.calls().size();
     system_ = runner_.parts().base_system;
     if (!task.system.empty()) {
         if (!system_.empty()) system_ += "\n\n";
-        if (auto done = task.system.fill(system_, call_.inputs); !done) {
-            return placed(std::move(done).error());
-        }
+        auto done = task.system.fill(system_, call_.inputs, contents.first(of_system));
+        if (!done) return placed(std::move(done).error());
     }
-    if (auto done = task.instructions.fill(prompt_, call_.inputs); !done) {
-        return placed(std::move(done).error());
-    }
+    auto done = task.instructions.fill(prompt_, call_.inputs, contents.subspan(of_system));
+    if (!done) return placed(std::move(done).error());
     return {};
 }
 
@@ -110,19 +146,90 @@ result<void> task_execution::begin() {
         const auto found = executors.find(call_.task->declared.subtype);
         if (found != executors.end()) executor_ = found->second;
     }
-    HEDDLE_CHECK(fill_prompt());
+    if (has_prompt_calls()) {
+        for (const prompt_template* each : {&call_.task->system, &call_.task->instructions}) {
+            if (auto good = each->check(call_.inputs); !good) {
+                return placed(std::move(good).error());
+            }
+        }
+    } else {
+        HEDDLE_CHECK(fill_prompt({}));
+    }
     if (!executor_) HEDDLE_CHECK(choose_model());
     choose_parameters();
+    if (!executor_ && !call_.task->declared.tools.empty()) {
+        auto offered = offer_tools(*call_.task, runner_.tasks(), runner_.tools(), request_.tools);
+        if (!offered) return placed(std::move(offered).error());
+        offered_ = *std::move(offered);
+    }
     note_unused();
     if (auto stop = context_.stop_error()) return *std::move(stop);
-    began_ = context_.loop->now();
-    std::optional<std::chrono::nanoseconds> timeout = call_.task->declared.timeout;
-    if (call_.overrides && call_.overrides->timeout) timeout = call_.overrides->timeout;
-    if (timeout) context_ = context_.with_deadline(coro::deadline(began_ + *timeout));
+    begin_session();
     if (context_preparer* preparer = runner_.parts().context) {
-        wants_context_ = preparer->concerns(call_, false);
+        const bool inherits = chain_.outer && chain_.outer->files;
+        wants_context_ = preparer->concerns(call_, inherits);
     }
     return {};
+}
+
+result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
+    lang::heap& memory = runner_.owner().memory();
+    std::vector<bound_prompt_call> made;
+    for (const prompt_template* text : {&call_.task->system, &call_.task->instructions}) {
+        for (const prompt_call& wanted : text->calls()) {
+            const auto fail = [&](const char* reason, const std::string& what) {
+                return placed(lang::task_error(reason, "{{" + wanted.text + "}}: " + what));
+            };
+            const registered_task* found = runner_.tasks().find(wanted.task);
+            if (!found) {
+                std::vector<std::string> names;
+                runner_.tasks().collect_names(names);
+                return fail("template_not_found", "there is no task '" + wanted.task + "'")
+                    .with_hint(lang::suggest_names(wanted.task, names));
+            }
+            if (chain_.has(*found->task)) {
+                return fail("execution_halted",
+                            "the prompt of '" + wanted.task + "' would be needed for itself");
+            }
+            if (chain_.depth_left <= 0) {
+                return fail("execution_halted", "prompts call each other too deep");
+            }
+            const auto& declared = found->task->input_names;
+            host::effect_call call{runner_.owner(), {}, call_.settings, context_};
+            call.request.callee = found->callable;
+            call.request.span = call_.span;
+            lang::value names = lang::value::empty_list();
+            for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
+                const prompt_argument& argument = wanted.arguments[i];
+                if (argument.name.empty() && i >= declared.size()) {
+                    return fail("input_validation_failure", "'" + wanted.task + "' takes " +
+                                                                std::to_string(declared.size()) +
+                                                                " inputs by position");
+                }
+                const std::string& name = argument.name.empty() ? declared[i] : argument.name;
+                names = lang::list_push_back(memory, std::move(names), memory.symbol(name));
+                lang::value content;
+                if (argument.input.empty()) {
+                    HEDDLE_TRY(content, lang::json_to_value(memory, argument.json));
+                } else {
+                    const bound_input* input = prompt_template::find_input(
+                        call_.inputs, argument.input, argument.input_index);
+                    if (!input) {
+                        return fail("input_validation_failure",
+                                    "there is no input '" + argument.input + "'");
+                    }
+                    content = input->content;
+                }
+                call.request.arguments.push_back(std::move(content));
+            }
+            call.request.names = std::move(names);
+            auto bound = bind_call(memory, found->task, std::move(call));
+            if (!bound) return placed(std::move(bound).error());
+            bound->chain = &chain_;
+            made.push_back({std::move(*bound), wanted.text});
+        }
+    }
+    return made;
 }
 
 context_request task_execution::context_wanted() {
@@ -130,6 +237,11 @@ context_request task_execution::context_wanted() {
     wanted.owner = &runner_.owner();
     wanted.call = &call_;
     wanted.model = chosen_.model;
+    if (chain_.outer) wanted.inherited = chain_.outer->files;
+    if (const auto room = session_.room()) {
+        wanted.room =
+            std::max<std::int64_t>(0, *room - session_.estimate(system_.size() + prompt_.size()));
+    }
     wanted.context = context_;
     return wanted;
 }
@@ -139,16 +251,20 @@ executor_request task_execution::executor_wanted() {
     wanted.owner = &runner_.owner();
     wanted.call = &call_;
     wanted.prompt = std::move(prompt_);
+    if (wanted.prompt.empty()) wanted.prompt = call_.task->declared.description;
     wanted.system = std::move(system_);
-    wanted.files = files_;
+    wanted.files = chain_.files;
     wanted.context = context_;
     return wanted;
 }
 
 result<void> task_execution::make_request() {
-    if (auto stop = context_.stop_error()) return *std::move(stop);
-    if (files_) {
-        warnings_.insert(warnings_.end(), files_->warnings.begin(), files_->warnings.end());
+    if (auto stop = context_.stop_error()) {
+        if (!own_time_is_over(*stop)) return *std::move(stop);
+    }
+    if (chain_.files) {
+        const auto& said = chain_.files->warnings;
+        warnings_.insert(warnings_.end(), said.begin(), said.end());
     }
     started_ = true;
     if (task_observer* observer = runner_.parts().observer) {
@@ -160,7 +276,7 @@ result<void> task_execution::make_request() {
         if (!system_.empty()) system_ += "\n\n";
         system_ += text;
     };
-    if (files_) add(files_->text);
+    if (chain_.files) add(chain_.files->text);
     add(call_.task->format_note);
     request_.messages.reserve(2);
     if (!system_.empty()) {
@@ -169,7 +285,31 @@ result<void> task_execution::make_request() {
         first.text = std::move(system_);
     }
     request_.messages.emplace_back().text = std::move(prompt_);
+    settled_messages_ = request_.messages.size();
     return {};
+}
+
+coro::task<result<void>> task_execution::reserve() {
+    double usd = 0;
+    if (has_dollar_limit(call_.settings)) {
+        ports::token_usage most;
+        most.input = static_cast<std::int64_t>(text_bytes(request_) / bytes_per_token) +
+                     tokens_of_a_message * static_cast<std::int64_t>(request_.messages.size());
+        if (!request_.max_output_tokens) request_.max_output_tokens = output_under_budget;
+        most.output = *request_.max_output_tokens;
+        const ports::price_port* prices = runner_.parts().prices;
+        const auto cost = prices ? prices->cost_usd(provider_name(), chosen_.model, most)
+                                 : std::optional<double>();
+        if (!cost) {
+            return refused(placed(
+                lang::task_error("configuration_error",
+                                 "with: budget-usd cannot be held: the price of the model '" +
+                                     chosen_.model + "' is not known")
+                    .with_hint("give its price, or bound the calls with max-calls")));
+        }
+        usd = *cost;
+    }
+    return share_.reserve(call_.settings, usd, context_);
 }
 
 std::string_view task_execution::provider_name() const noexcept {
@@ -178,7 +318,7 @@ std::string_view task_execution::provider_name() const noexcept {
 }
 
 void task_execution::report(task_outcome outcome, std::string_view reason) noexcept {
-    started_ = false;
+    if (!std::exchange(started_, false)) return;
     task_observer* observer = runner_.parts().observer;
     if (!observer) return;
     task_finished event;
@@ -187,199 +327,10 @@ void task_execution::report(task_outcome outcome, std::string_view reason) noexc
     event.model = chosen_.model;
     event.outcome = outcome;
     event.reason = reason;
-    event.usage = usage_;
-    event.requests = requests_;
+    event.usage = session_.usage();
+    event.requests = session_.requests();
     event.latency = context_.loop->now() - began_;
     observer->on_task_finished(event);
-}
-
-void task_execution::count(const ports::chat_response& answer) {
-    requests_ += answer.attempts;
-    if (answer.usage) {
-        usage_.input += answer.usage->input;
-        usage_.output += answer.usage->output;
-        usage_.cached += answer.usage->cached;
-        usage_.reasoning += answer.usage->reasoning;
-    } else usage_known_ = false;
-    answered_ = true;
-    finish_ = answer.finish;
-    answering_model_ = answer.model;
-}
-
-task_ending task_execution::ending(std::string_view content) {
-    task_ending end;
-    end.task = call_.task.get();
-    end.content = content;
-    end.model = answering_model_.empty() ? std::string_view(chosen_.model)
-                                         : std::string_view(answering_model_);
-    end.provider = provider_name();
-    end.finish = finish_;
-    end.answered = answered_;
-    end.usage = usage_;
-    end.usage_known = usage_known_ && answered_;
-    end.requests = requests_;
-    end.latency = context_.loop->now() - began_;
-    end.warnings = &warnings_;
-    end.files = files_.get();
-    end.extra_notes = executor_notes_;
-    return end;
-}
-
-result<lang::value> task_execution::complete(const task_ending& end) {
-    lang::value made = runner_.results().build(end);
-    report(task_outcome::complete, {});
-    return made;
-}
-
-result<lang::value> task_execution::fail(task_ending end, const task_failure& failure) {
-    end.failure = &failure;
-    lang::value made = runner_.results().build(end);
-    report(task_outcome::failed, failure.reason);
-    if (settings_.raise_failures) return task_error_of(made).with_span(call_.span);
-    return made;
-}
-
-/// Whether a cancellation is the end of the task's own time, and of nothing around it.
-bool task_execution::own_time_is_over(const error& cancelled) const {
-    const auto now = context_.loop->now();
-    return cancelled.cancelled_because() == cancel_reason::deadline && !call_.context.cancelled() &&
-           !call_.context.until.passed(now) && context_.until.passed(now);
-}
-
-result<lang::value> task_execution::take_error(error failure) {
-    if (failure.is_cancelled()) {
-        if (!own_time_is_over(failure)) {
-            report(task_outcome::cancelled, {});
-            return failure;
-        }
-        const task_failure late{"execution_timeout", "the time given to the task is over", {}};
-        return fail(ending(late.message), late);
-    }
-    const ports::chat_response* part = nullptr;
-    if (const auto* partial =
-            dynamic_cast<const ports::partial_response*>(failure.info().payload.get())) {
-        part = &partial->so_far;
-        count(*part);
-    } else ++requests_;
-    task_failure what;
-    what.reason = failure_reason(failure);
-    what.message = failure.message();
-    if (what.reason == "configuration_error") {
-        report(task_outcome::failed, what.reason);
-        return lang::task_error(what.reason, what.message)
-            .with_cause(std::move(failure))
-            .with_span(call_.span)
-            .with_trace("in task " + call_.task->declared.name, call_.span);
-    }
-    lang::heap& memory = runner_.owner().memory();
-    what.details = runner_.results().make_details(
-        {{"code", lang::make_string(memory, failure.code().message())},
-         {"hint", lang::make_string(memory, failure.info().hint)}});
-    return fail(ending(part && !part->text.empty() ? std::string_view(part->text)
-                                                   : std::string_view(what.message)),
-                what);
-}
-
-/// A step before the model has failed.
-result<lang::value> task_execution::take_step_error(error failure) {
-    if (failure.is_cancelled() && !own_time_is_over(failure)) return failure;
-    if (!failure.is_cancelled()) {
-        const auto* payload =
-            dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-        const bool data = failure.code() == lang::errc::task && payload &&
-                          payload->reason != "input_validation_failure" &&
-                          payload->reason != "configuration_error";
-        if (!data) return placed(std::move(failure));
-        const std::string message = failure.message();
-        return fail(ending(message), {payload->reason, message, {}});
-    }
-    return take_error(std::move(failure));
-}
-
-result<lang::value> task_execution::accept_elsewhere(result<executor_answer> done) {
-    if (!done) {
-        if (done.error().is_cancelled()) return take_error(std::move(done).error());
-        report(task_outcome::failed, "unexpected_error");
-        return placed(std::move(done).error());
-    }
-    executor_notes_ = std::move(done->notes);
-    if (!done->failure_reason.empty()) {
-        const task_failure what{std::move(done->failure_reason), std::move(done->failure_message),
-                                std::move(done->failure_details)};
-        return fail(ending(done->content), what);
-    }
-    if (!call_.task->declared.output.json) return complete(ending(done->content));
-    asks_left_ = 0; // nobody to ask again
-    ports::chat_response answer;
-    answer.text = std::move(done->content);
-    return *take_json(std::move(answer));
-}
-
-std::optional<result<lang::value>> task_execution::accept(result<ports::chat_response> answer) {
-    if (!answer) return take_error(std::move(answer).error());
-    count(*answer);
-    if (!answer->refusal.empty() || answer->finish == ports::finish_reason::refusal ||
-        answer->finish == ports::finish_reason::content_filter) {
-        const std::string& said = answer->refusal.empty() ? answer->text : answer->refusal;
-        std::string told = said;
-        cut_text(told, 500);
-        return fail(ending(said), {"llm_error", "the model refused to answer: " + told, {}});
-    }
-    if (answer->finish == ports::finish_reason::length) {
-        warnings_.emplace_back("the answer stopped at its length limit");
-    }
-    if (!call_.task->declared.output.json) return complete(ending(answer->text));
-    return take_json(std::move(*answer));
-}
-
-std::optional<result<lang::value>> task_execution::take_json(ports::chat_response answer) {
-    const bool cut = answer.finish == ports::finish_reason::length;
-    const compiled_task& task = *call_.task;
-    extracted_json found;
-    std::string violation;
-    std::string location;
-    const auto read = extract_json(runner_.owner().memory(), answer.text, cut, found);
-    if (!read) violation = "the answer is not JSON: " + read.error().message();
-    else if (const auto wrong = task.schema.check(found.content, found.text)) {
-        violation = wrong->message;
-        location = wrong->path;
-    }
-    if (violation.empty()) {
-        if (found.completed) {
-            warnings_.emplace_back("the JSON of the answer was cut short and has been completed");
-        }
-        task_ending end = ending(answer.text);
-        end.parsed = std::move(found.content);
-        end.has_parsed = true;
-        return complete(end);
-    }
-    if (asks_left_ != 0) {
-        --asks_left_;
-        ask_again(std::move(answer.text), violation);
-        return std::nullopt;
-    }
-    task_ending end = ending(answer.text);
-    end.parse_error = violation;
-    if (task.schema.accepts_all()) return complete(end);
-    lang::heap& memory = runner_.owner().memory();
-    task_failure what{"output_format_failure", violation, {}};
-    what.details = runner_.results().make_details(
-        {{"error_type", lang::make_string(memory, read ? "SchemaViolation" : "JSONDecodeError")},
-         {"message", lang::make_string(memory, violation)},
-         {"location", lang::make_string(memory, location)}});
-    return fail(end, what);
-}
-
-void task_execution::ask_again(std::string answer, const std::string& violation) {
-    cut_text(answer, longest_quoted);
-    // The last wrong answer is enough: the conversation does not grow with each attempt.
-    const std::size_t first = request_.messages.front().role == ports::chat_role::system ? 2 : 1;
-    request_.messages.resize(first);
-    ports::chat_message& said = request_.messages.emplace_back();
-    said.role = ports::chat_role::assistant;
-    said.text = std::move(answer);
-    ports::chat_message& asked = request_.messages.emplace_back();
-    asked.text = "Your answer cannot be used: " + violation + ".\n" + call_.task->format_note;
 }
 
 } // namespace heddle::tasks

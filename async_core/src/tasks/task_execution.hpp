@@ -2,9 +2,31 @@
 #pragma once
 
 #include "call_settings.hpp"
+#include "spending.hpp"
+#include "task_chain.hpp"
 #include "task_runner.hpp"
+#include "task_session.hpp"
+#include "tool_offer.hpp"
 
 namespace heddle::tasks {
+
+/// A call inside the prompt, bound.
+struct bound_prompt_call {
+    task_call call;
+    std::string written;
+};
+
+/// A tool that the model called: what it is told, and what the notes say.
+struct called_tool {
+    ports::tool_call asked;
+    const offered_tool* offered = nullptr; ///< null: there is none of that name
+    std::string answer;
+    bool failed = false;
+    std::chrono::nanoseconds took{0};
+};
+
+/// The content of a COMPLETE TaskResult, a string. Errors: the TaskError of a FAILED one.
+[[nodiscard]] result<lang::value> content_of_result(const lang::value& made);
 
 /// Prepared, then fed with answers until it has a result. The runner awaits in between.
 class task_execution {
@@ -14,51 +36,93 @@ public:
     task_execution(const task_execution&) = delete;
     task_execution& operator=(const task_execution&) = delete;
 
-    /// Settings, model, prompt. Errors: of the workflow, raised before anything is sent.
+    /// Settings, model, tools, prompt. Errors: of the workflow, raised before anything is sent.
     [[nodiscard]] result<void> begin();
     /// The step before the first request: the system prompt with the context, the start of time.
     /// Errors: of the workflow.
     [[nodiscard]] result<void> make_request();
-    /// Takes an answer. A value or error ends the execution; nothing: ask again.
+    /// Before each request: a result when a limit of the task would be passed.
+    [[nodiscard]] std::optional<result<lang::value>> check_limits();
+    /// Takes an answer. A value or error ends the execution; nothing: ask again, after the tools that
+    /// the model called.
     [[nodiscard]] std::optional<result<lang::value>> accept(result<ports::chat_response> answer);
     /// As accept, for what an executor made.
     [[nodiscard]] result<lang::value> accept_elsewhere(result<executor_answer> done);
     /// A step before the first request has failed: raised, or a FAILED result.
-    [[nodiscard]] result<lang::value> take_step_error(error failure);
+    [[nodiscard]] result<lang::value> take_step_error(error failure, bool of_workflow);
+    /// The workflow is at fault, or was cancelled, while the execution ran.
+    [[nodiscard]] result<lang::value> refuse(error failure);
 
-    [[nodiscard]] bool waits_for_preparation() const noexcept { return wants_context_; }
+    [[nodiscard]] bool waits_for_preparation() const noexcept {
+        return wants_context_ || has_prompt_calls();
+    }
+    [[nodiscard]] bool has_prompt_calls() const noexcept {
+        return !call_.task->instructions.calls().empty() || !call_.task->system.calls().empty();
+    }
+    [[nodiscard]] result<std::vector<bound_prompt_call>> bind_prompt_calls();
+    /// `contents` of the calls in the system prompt, then of those in the instructions.
+    [[nodiscard]] result<void> fill_prompt(std::span<const lang::value> contents);
+
     [[nodiscard]] bool wants_context() const noexcept { return wants_context_; }
     [[nodiscard]] context_request context_wanted();
-    void set_context(std::shared_ptr<const assembled_context> made) { files_ = std::move(made); }
+    void set_context(std::shared_ptr<const assembled_context> made) {
+        chain_.files = std::move(made);
+    }
 
     /// Who does it in place of a model, or null.
     [[nodiscard]] task_executor* executor() const noexcept { return executor_; }
     [[nodiscard]] executor_request executor_wanted();
 
+    /// Whether `with` bounds what calls cost, or how many there are.
+    [[nodiscard]] bool spends() const noexcept { return spends_; }
+    [[nodiscard]] coro::task<result<void>> reserve();
+
     [[nodiscard]] ports::llm_port& provider() noexcept { return *chosen_.provider; }
     [[nodiscard]] const ports::chat_request& request() const noexcept { return request_; }
     [[nodiscard]] coro::call_context context() const noexcept { return context_; }
+    [[nodiscard]] const task_call& call() const noexcept { return call_; }
+    [[nodiscard]] const task_chain& chain() const noexcept { return chain_; }
+
+    [[nodiscard]] bool calls_tools() const noexcept { return !turn_.empty(); }
+    [[nodiscard]] std::vector<called_tool>& turn() noexcept { return turn_; }
+    /// The tools of the turn have ended: the model is told.
+    void answer_tools();
+    [[nodiscard]] std::string offered_names() const;
+
+    /// Whether a result asks for a subtask.
+    [[nodiscard]] bool continues(const result<lang::value>& ended) const noexcept;
+    [[nodiscard]] static lang::value asked_subtask(const lang::value& ended);
+    void end_continued();
+    /// The FAILED result of a task whose subtask has failed.
+    [[nodiscard]] result<lang::value> fail_subtask(std::string_view partial, std::string message,
+                                                   lang::value details);
 
 private:
     [[nodiscard]] result<void> choose_model();
     void choose_parameters();
-    [[nodiscard]] result<void> fill_prompt();
+    void begin_session();
     void note_unused();
     [[nodiscard]] error placed(error failure) const;
     [[nodiscard]] std::string_view provider_name() const noexcept;
 
     [[nodiscard]] bool own_time_is_over(const error& cancelled) const;
     [[nodiscard]] result<lang::value> take_error(error failure);
+    [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
+                                              std::string_view content);
     [[nodiscard]] std::optional<result<lang::value>> take_json(ports::chat_response answer);
+    [[nodiscard]] std::optional<result<lang::value>> take_tool_calls(ports::chat_response answer);
     void ask_again(std::string answer, const std::string& violation);
     void count(const ports::chat_response& answer);
     [[nodiscard]] task_ending ending(std::string_view content);
-    [[nodiscard]] result<lang::value> complete(const task_ending& end);
+    [[nodiscard]] lang::value extra_notes(const task_ending& end);
+    [[nodiscard]] result<lang::value> complete(task_ending end);
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);
     void report(task_outcome outcome, std::string_view reason) noexcept;
 
     task_runner& runner_;
     task_call call_;
+    task_chain chain_;
+    task_session session_;
     call_settings settings_;
     task_executor* executor_ = nullptr;
     model_choice chosen_;
@@ -66,14 +130,18 @@ private:
     std::string system_;
     std::string prompt_;
     bool wants_context_ = false;
-    std::shared_ptr<const assembled_context> files_;
+    bool spends_ = false;
+    spending_share share_;
     coro::call_context context_;
+    std::optional<std::chrono::nanoseconds> timeout_;
     std::uint32_t asks_left_ = 0;
+    std::size_t settled_messages_ =
+        0; ///< of the conversation; a wrong answer behind them is dropped
+    std::vector<offered_tool> offered_;
+    std::vector<called_tool> turn_;
+    lang::value tool_notes_; ///< notes.tool_calls, or nil
     coro::clock::time_point began_;
     bool started_ = false; ///< the observer waits to hear of the end
-    ports::token_usage usage_;
-    bool usage_known_ = true;
-    std::uint32_t requests_ = 0;
     bool answered_ = false;
     ports::finish_reason finish_ = ports::finish_reason::stop;
     std::string answering_model_;

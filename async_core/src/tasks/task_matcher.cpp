@@ -12,13 +12,13 @@ constexpr std::size_t longest_text = 64 * 1024; ///< of a description or questio
 
 /// Words of English that say nothing about what a task is for. Sorted.
 constexpr std::array<std::string_view, 73> stop_words{
-    "a",     "about", "after", "all",   "also", "an",   "and",  "any",   "are",   "as",   "at",
-    "be",    "been",  "by",    "can",   "could", "did",  "do",   "does",  "for",   "from", "had",
-    "has",   "have",  "he",    "her",   "his",  "how",  "i",    "if",    "in",    "into", "is",
-    "it",    "its",   "just",  "me",    "my",   "no",   "not",  "of",    "on",    "or",   "our",
-    "please", "she",  "should", "so",   "some", "such", "than", "that",  "the",   "their", "them",
-    "then",  "there", "these", "they",  "this", "to",   "up",   "us",    "was",   "we",   "were",
-    "what",  "when",  "which", "will",  "with", "you",  "your"};
+    "a",      "about", "after",  "all",  "also",  "an",   "and",  "any",  "are", "as",    "at",
+    "be",     "been",  "by",     "can",  "could", "did",  "do",   "does", "for", "from",  "had",
+    "has",    "have",  "he",     "her",  "his",   "how",  "i",    "if",   "in",  "into",  "is",
+    "it",     "its",   "just",   "me",   "my",    "no",   "not",  "of",   "on",  "or",    "our",
+    "please", "she",   "should", "so",   "some",  "such", "than", "that", "the", "their", "them",
+    "then",   "there", "these",  "they", "this",  "to",   "up",   "us",   "was", "we",    "were",
+    "what",   "when",  "which",  "will", "with",  "you",  "your"};
 
 [[nodiscard]] bool is_word_byte(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -97,8 +97,7 @@ void task_matcher::compact() {
     *this = std::move(fresh);
 }
 
-std::vector<task_matcher::match> task_matcher::find(std::string_view text,
-                                                    double threshold) const {
+std::vector<task_matcher::match> task_matcher::find(std::string_view text, double threshold) const {
     const std::vector<std::string> asked = words_of(text);
     std::vector<std::uint32_t> common(slots_.size());
     std::vector<std::uint32_t> touched;

@@ -51,8 +51,7 @@ const registered_task* task_registry::find(std::string_view id) const {
     if (kind == by_kind_.end()) return nullptr;
     const auto found = by_name_.find(kind->second);
     // A task that was replaced under its name may have become one of another kind.
-    const bool still =
-        found != by_name_.end() && kind_of(found->second.entry.task->declared) == id;
+    const bool still = found != by_name_.end() && kind_of(found->second.entry.task->declared) == id;
     return still ? &found->second.entry : nullptr;
 }
 

@@ -27,6 +27,7 @@ error task_error_of(const lang::value& failed) {
         const lang::value* what = lang::map_find(*notes, "error");
         if (what && what->is(lang::kind::map)) {
             payload->reason = text_of(*what, "reason");
+            if (payload->reason.empty()) payload->reason = text_of(*what, "type");
             message = text_of(*what, "message");
         }
         const std::string_view task = text_of(*notes, "template_used");

@@ -2,7 +2,32 @@
 
 #include "task_execution.hpp"
 
+#include <heddle/coro/nursery.hpp>
+#include <heddle/lang/errors.hpp>
+
 namespace heddle::tasks {
+
+namespace {
+
+/// One call inside a prompt; its content goes to `out`.
+coro::task<result<void>> run_prompt_call(task_runner* runner, task_call call, std::string written,
+                                         lang::value* out) {
+    const source_span span = call.span;
+    result<lang::value> ended = co_await runner->run(std::move(call));
+    if (!ended) {
+        co_return std::move(ended).error().with_trace("in the prompt call {{" + written + "}}",
+                                                      span);
+    }
+    auto content = content_of_result(*ended);
+    if (!content) {
+        co_return std::move(content).error().with_span(span).with_trace(
+            "in the prompt call {{" + written + "}}", span);
+    }
+    *out = *std::move(content);
+    co_return result<void>();
+}
+
+} // namespace
 
 // The steps of runtime.md 4. Whatever waits besides the model is a coroutine of its own, begun only
 // when a task needs it: a plain call has this frame and the provider's.
@@ -19,27 +44,67 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         co_return ended;
     }
     for (;;) {
+        std::optional<result<lang::value>> ended = execution.check_limits();
+        if (ended) co_return *std::move(ended);
+        if (execution.spends()) {
+            result<void> reserved = co_await execution.reserve();
+            if (!reserved) co_return execution.refuse(std::move(reserved).error());
+        }
         result<ports::chat_response> answer =
             co_await execution.provider().complete(execution.request(), execution.context());
-        std::optional<result<lang::value>> ended = execution.accept(std::move(answer));
-        if (ended) co_return *std::move(ended);
+        ended = execution.accept(std::move(answer));
+        if (ended && !execution.continues(*ended)) co_return *std::move(ended);
+        if (ended) {
+            result<lang::value> continued =
+                co_await continue_with(execution, execution.asked_subtask(**ended));
+            co_return continued;
+        }
+        if (execution.calls_tools()) {
+            result<void> ran = co_await run_tools(execution);
+            if (!ran) co_return execution.refuse(std::move(ran).error());
+        }
     }
 }
 
 coro::task<std::optional<result<lang::value>>> task_runner::prepare(task_execution& execution) {
+    if (execution.has_prompt_calls()) {
+        result<void> ran = co_await run_prompt_calls(execution);
+        if (!ran) co_return execution.take_step_error(std::move(ran).error(), true);
+    }
     if (execution.wants_context()) {
         result<std::shared_ptr<const assembled_context>> made =
             co_await parts_.context->prepare(execution.context_wanted());
-        if (!made) co_return execution.take_step_error(std::move(made).error());
+        if (!made) co_return execution.take_step_error(std::move(made).error(), false);
         execution.set_context(*std::move(made));
     }
     co_return std::nullopt;
 }
 
+coro::task<result<void>> task_runner::run_prompt_calls(task_execution& execution) {
+    // All are bound before one is sent.
+    auto calls = execution.bind_prompt_calls();
+    if (!calls) co_return std::move(calls).error();
+    std::vector<lang::value> contents(calls->size());
+    coro::nursery side_by_side(execution.context());
+    for (std::size_t i = 0; i < calls->size(); ++i) {
+        task_call& each = (*calls)[i].call;
+        each.context = side_by_side.context();
+        side_by_side.start(
+            run_prompt_call(this, std::move(each), std::move((*calls)[i].written), &contents[i]));
+    }
+    result<void> ended = co_await side_by_side.join();
+    if (!ended) co_return std::move(ended).error();
+    co_return execution.fill_prompt(contents);
+}
+
 coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execution) {
     result<executor_answer> done =
         co_await execution.executor()->execute(execution.executor_wanted());
-    co_return execution.accept_elsewhere(std::move(done));
+    result<lang::value> ended = execution.accept_elsewhere(std::move(done));
+    if (!execution.continues(ended)) co_return ended;
+    result<lang::value> continued =
+        co_await continue_with(execution, execution.asked_subtask(*ended));
+    co_return continued;
 }
 
 void task_runner::warn_once(const std::string& message) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "result_builder.hpp"
+#include "subtask_request.hpp"
+#include "task_chain.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/tasks/session_tasks.hpp>
@@ -16,17 +18,42 @@ namespace heddle::tasks {
 
 class task_execution;
 
+/// How a subtask ended: its result, or why there is none that counts.
+struct subtask_outcome {
+    lang::value result; ///< its TaskResult, also a FAILED one; nil when it was not run
+    bool failed = false;
+    std::string message; ///< of the failure
+    lang::value failure; ///< subtaskError: type, reason, message …
+    std::int64_t depth = 1;
+};
+
 /// What the executions of a session share.
 class task_runner {
 public:
-    task_runner(host::session& owner, const task_system_parts& parts)
-        : owner_(owner), parts_(parts), results_(owner.memory()) {}
+    task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
+                const tool_registry& tools)
+        : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()) {}
 
     /// One execution: model, prompt, requests until the answer has its form, result.
     [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
+    /// A call of a tool by the workflow: as call_tool, and a CONTINUATION is run.
+    [[nodiscard]] coro::task<result<lang::value>> run_tool(
+        std::shared_ptr<const registered_tool> one, host::effect_call call);
+    /// What a task, tool or model asks to be run (runtime.md 5). What goes wrong in the subtask is
+    /// an outcome; errors: cancelled, the end of an extent, what a sandbox refuses.
+    [[nodiscard]] coro::task<result<subtask_outcome>> run_subtask(lang::value asked,
+                                                                  const task_chain* chain,
+                                                                  lang::value settings,
+                                                                  source_span span,
+                                                                  coro::call_context context);
+    /// TaskFailure of a subtask, as notes.error.details has it.
+    [[nodiscard]] lang::value subtask_details(const lang::value& asked,
+                                              const subtask_outcome& outcome);
 
     [[nodiscard]] host::session& owner() noexcept { return owner_; }
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
+    [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
+    [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
     [[nodiscard]] result_builder& results() noexcept { return results_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {
@@ -38,10 +65,30 @@ public:
 private:
     /// Everything that waits before the first request. A value or error ends the execution.
     [[nodiscard]] coro::task<std::optional<result<lang::value>>> prepare(task_execution& execution);
+    /// The calls inside the prompt, side by side. Errors: of the workflow.
+    [[nodiscard]] coro::task<result<void>> run_prompt_calls(task_execution& execution);
     [[nodiscard]] coro::task<result<lang::value>> run_elsewhere(task_execution& execution);
+    /// The tools that the model called in one turn, side by side. Errors: of the workflow.
+    [[nodiscard]] coro::task<result<void>> run_tools(task_execution& execution);
+    [[nodiscard]] coro::task<result<void>> run_offered(task_execution& execution, std::size_t index,
+                                                       coro::call_context context);
+    /// Value or error of what a model called. Errors: the tool's and the workflow's.
+    [[nodiscard]] coro::task<result<lang::value>> call_offered(task_execution& execution,
+                                                               std::size_t index,
+                                                               coro::call_context context);
+    [[nodiscard]] result<task_call> bind_subtask(const lang::value& asked, const task_chain* chain,
+                                                 lang::value settings, source_span span,
+                                                 coro::call_context context);
+    [[nodiscard]] result<void> add_overrides(lang::effect_request& request,
+                                             const compiled_task& task,
+                                             const subtask_request& wanted);
+    [[nodiscard]] coro::task<result<lang::value>> continue_with(task_execution& execution,
+                                                                lang::value asked);
 
     host::session& owner_;
     const task_system_parts& parts_;
+    const task_registry& tasks_;
+    const tool_registry& tools_;
     result_builder results_;
     std::set<std::string, std::less<>> warned_;
 };

@@ -22,7 +22,7 @@ connection::~connection() { close(); }
 
 std::optional<error> connection::open() {
     phase_ = phase::looking_up;
-    hung_up_ = filled_ = false;
+    abandoned_ = hung_up_ = filled_ = false;
     net::address_list known = origin_.addresses().addresses(*this);
     if (!known) return std::nullopt;
     return connect(std::move(known));
@@ -60,17 +60,20 @@ error connection::connect_error(boost::system::error_code last) const {
 void connection::close() noexcept {
     unlink(); // from the lookup's queue
     connector_.reset();
-    if (tls_) {
-        if (phase_ == phase::open) tls_->close_notify();
-        tls_.reset();
-    }
-    if (link_ && link_->tls) link_->tls->close_notify();
+    if (tls_ && phase_ == phase::open) take_leave(*tls_);
+    tls_.reset();
+    if (link_ && link_->tls) take_leave(*link_->tls);
     link_.reset();
     if (descriptor_ >= 0) {
         origin_.core()->sockets().close(descriptor_, *this);
         descriptor_ = -1;
     }
     phase_ = phase::closed;
+}
+
+void connection::take_leave(net::tls_channel& channel) noexcept {
+    if (abandoned_) channel.abandon();
+    else channel.close_notify();
 }
 
 void connection::fail(error why) noexcept {
@@ -218,8 +221,14 @@ void connection::on_ready(net::readiness what) noexcept {
     case phase::open: break;
     }
     if (tls_) what.readable = true; // TLS may have to read in order to write
-    if (user_ != nullptr) user_->on_io(what);
-    else if (what.readable) origin_.idle_event(*this);
+    if (user_ != nullptr) {
+        user_->on_io(what);
+        return;
+    }
+    if (what.readable) {
+        filled_ = true; // something came: clean() has to look
+        origin_.idle_event(*this);
+    }
 }
 
 net::io_outcome connection::read(std::span<char> into) noexcept {

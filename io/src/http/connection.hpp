@@ -45,6 +45,8 @@ public:
     [[nodiscard]] std::optional<error> open();
     /// Closes at once, whatever is under way. May be opened again.
     void close() noexcept;
+    /// The exchange on it is broken off: closing will not take leave of the server.
+    void abandon() noexcept { abandoned_ = true; }
 
     [[nodiscard]] net::io_outcome read(std::span<char> into) noexcept;
     [[nodiscard]] net::io_outcome write(std::string_view from, net::more_follows more) noexcept;
@@ -80,6 +82,7 @@ private:
     void secure() noexcept;
     void opened() noexcept;
     void handshake(net::tls_channel& channel) noexcept;
+    void take_leave(net::tls_channel& channel) noexcept;
     void fail(error why) noexcept;
 
     origin_state& origin_;
@@ -89,6 +92,7 @@ private:
     std::unique_ptr<net::tls_channel> tls_; ///< over the link's, where that has one
     int descriptor_ = -1;
     phase phase_ = phase::closed;
+    bool abandoned_ = false;
     bool hung_up_ = false;
     bool filled_ = false; ///< the last read filled its buffer: there may be more
 };

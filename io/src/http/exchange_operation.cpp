@@ -262,6 +262,7 @@ void exchange_operation::finish() noexcept {
     ended_ = true;
     ++(fsm_->outcome() ? core_.counted.failed : core_.counted.finished);
     if (connection_ != nullptr) {
+        if (fsm_->outcome()) connection_->abandon();
         origin_->give_back(*std::exchange(connection_, nullptr), fsm_->keeps_connection());
     }
     if (!handler_) return;

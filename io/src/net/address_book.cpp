@@ -15,8 +15,8 @@ using resolver = boost::asio::ip::basic_resolver<tcp, coro::executor>;
 using listeners =
     boost::intrusive::list<lookup_listener, boost::intrusive::constant_time_size<false>>;
 
-/// Families in turn, starting with the one the system prefers, so that one dead family costs one
-/// stagger and not one per address.
+} // namespace
+
 std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& sorted) {
     std::vector<tcp::endpoint> families[2];
     for (const tcp::endpoint& endpoint : sorted) {
@@ -31,8 +31,6 @@ std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& sorted)
     }
     return out;
 }
-
-} // namespace
 
 struct address_book::state {
     state(coro::event_loop& owner, std::string name, std::uint16_t number,

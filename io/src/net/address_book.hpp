@@ -16,6 +16,11 @@ namespace heddle::net {
 
 using address_list = std::shared_ptr<const std::vector<boost::asio::ip::tcp::endpoint>>;
 
+/// Families in turn, beginning with that of the first address (RFC 8305, 4): one dead family then
+/// costs one stagger and not one for each of its addresses.
+[[nodiscard]] std::vector<boost::asio::ip::tcp::endpoint> interleaved(
+    const std::vector<boost::asio::ip::tcp::endpoint>& sorted);
+
 /// Waits for a lookup. Leaves the queue when destroyed.
 class lookup_listener : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {

@@ -1,10 +1,24 @@
 #include "connector.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <unistd.h>
 
 namespace heddle::net {
+
+namespace {
+
+/// Errors that say that this machine has no way there tell less than one from the other side.
+bool tells_more(const boost::system::error_code& fresh, const boost::system::error_code& known) {
+    const auto no_way = [](const boost::system::error_code& ec) {
+        return ec.value() == ENETUNREACH || ec.value() == EHOSTUNREACH ||
+               ec.value() == EADDRNOTAVAIL || ec.value() == EAFNOSUPPORT;
+    };
+    return !known || (no_way(known) && !no_way(fresh));
+}
+
+} // namespace
 
 connector::connector(readiness_set& set, coro::event_loop& loop, address_list addresses,
                      std::chrono::milliseconds stagger, connect_listener& listener)
@@ -13,13 +27,17 @@ connector::connector(readiness_set& set, coro::event_loop& loop, address_list ad
 
 connector::~connector() { close_attempts(); }
 
+void connector::note(const boost::system::error_code& ec) noexcept {
+    if (tells_more(ec, failure_)) failure_ = ec;
+}
+
 void connector::close_attempts() noexcept {
     for (const auto& open : attempts_) set_.close(open->descriptor, *open);
     attempts_.clear();
 }
 
 boost::system::error_code connector::start() {
-    if (perform(fsm_.start())) return last_error_;
+    if (perform(fsm_.start())) return failure_;
     return {};
 }
 
@@ -28,7 +46,7 @@ bool connector::perform(connect_step step) {
         boost::system::error_code ec;
         const int descriptor = begin_connect((*addresses_)[fsm_.next_index()], ec);
         if (descriptor < 0) {
-            last_error_ = ec;
+            note(ec);
             step = fsm_.attempt_failed(false);
             continue;
         }
@@ -36,7 +54,7 @@ bool connector::perform(connect_step step) {
         ec = set_.add(descriptor, *fresh, readiness_set::interest::connect);
         if (ec) {
             ::close(descriptor);
-            last_error_ = ec;
+            note(ec);
             step = fsm_.attempt_failed(false);
             continue;
         }
@@ -50,7 +68,7 @@ bool connector::perform(connect_step step) {
 }
 
 void connector::on_timer() noexcept {
-    if (perform(fsm_.timed(loop_.now()))) listener_.on_connect_failed(last_error_);
+    if (perform(fsm_.timed(loop_.now()))) listener_.on_connect_failed(failure_);
 }
 
 void connector::attempt_ended(attempt& ended) noexcept {
@@ -60,9 +78,9 @@ void connector::attempt_ended(attempt& ended) noexcept {
     const std::unique_ptr<attempt> self = std::move(*at);
     attempts_.erase(at);
     if (ec) {
-        last_error_ = ec;
+        note(ec);
         set_.close(self->descriptor, *self);
-        if (perform(fsm_.attempt_failed(true))) listener_.on_connect_failed(last_error_);
+        if (perform(fsm_.attempt_failed(true))) listener_.on_connect_failed(failure_);
         return;
     }
     if (fsm_.attempt_connected() != connect_step::succeed) return;

@@ -19,8 +19,8 @@ public:
     /// `descriptor` is connected, watched by the connector's attempt `from`, and now the
     /// listener's: readiness_set::change() hands it over. The connector may be destroyed from here.
     virtual void on_connected(int descriptor) noexcept = 0;
-    /// No address worked; `last` is what the last attempt said. The connector may be destroyed.
-    virtual void on_connect_failed(boost::system::error_code last) noexcept = 0;
+    /// No address worked; `why` is the first telling error. The connector may be destroyed.
+    virtual void on_connect_failed(boost::system::error_code why) noexcept = 0;
 
 protected:
     ~connect_listener() = default;
@@ -48,6 +48,7 @@ private:
     void attempt_ended(attempt& ended) noexcept;
     /// Performs steps until there is only waiting left. True when all has failed.
     [[nodiscard]] bool perform(connect_step step);
+    void note(const boost::system::error_code& ec) noexcept;
     void close_attempts() noexcept;
 
     readiness_set& set_;
@@ -56,7 +57,7 @@ private:
     connect_listener& listener_;
     connect_fsm fsm_;
     std::vector<std::unique_ptr<attempt>> attempts_;
-    boost::system::error_code last_error_;
+    boost::system::error_code failure_; ///< what says most of those so far
 };
 
 } // namespace heddle::net

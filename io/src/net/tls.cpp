@@ -226,6 +226,12 @@ void tls_channel::close_notify() noexcept {
     ERR_clear_error();
 }
 
+void tls_channel::abandon() noexcept {
+    // OpenSSL takes a session for bad whose connection ended without goodbye.
+    if (SSL_is_init_finished(ssl_) == 1)
+        SSL_set_shutdown(ssl_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
+
 error tls_channel::failure(const std::string& origin) const {
     if (socket_error_) {
         return error(http_errc::connection_reset,

@@ -76,6 +76,9 @@ public:
     [[nodiscard]] bool has_pending() const noexcept;
     /// Says goodbye if that is possible without waiting.
     void close_notify() noexcept;
+    /// Ends without a word, for an exchange that is broken off: the missing goodbye tells the peer
+    /// so, and saves a record for each of ten thousand cancelled calls. The session stays good.
+    void abandon() noexcept;
 
     /// Why the handshake failed: tls_failed with cause and cure, or connection_reset / _closed.
     [[nodiscard]] error failure(const std::string& origin) const;

@@ -24,7 +24,7 @@ public:
     child_watch(const child_watch&) = delete;
     child_watch& operator=(const child_watch&) = delete;
 
-    /// `keep_going`: a child that is stopped by the terminal (Ctrl-Z) is sent on, since nobody could.
+    /// `keep_going`: a child that the terminal stops (Ctrl-Z) is sent on, since nobody could.
     void start(bool keep_going, bool use_pidfd = true);
     void stop() noexcept;
     [[nodiscard]] bool ended() const noexcept { return ended_; }

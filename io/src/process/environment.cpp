@@ -71,7 +71,7 @@ std::vector<std::string> usual_secrets() {
 }
 
 result<environment_block> make_environment(const char* const* inherited,
-                                           const std::vector<std::string>& withheld,
+                                           const process_options& options,
                                            const ports::process_request& request) {
     std::map<std::string, std::string, std::less<>> made;
     for (; inherited && *inherited; ++inherited) {
@@ -80,10 +80,12 @@ result<environment_block> make_environment(const char* const* inherited,
         if (equals == std::string_view::npos || equals == 0) continue;
         const std::string_view name = line.substr(0, equals);
         if (name == "PWD" || name == "OLDPWD") continue; // the child's directory is another
+        const auto names = [&](const std::vector<std::string>& list) {
+            return std::find(list.begin(), list.end(), name) != list.end();
+        };
         const bool allowed =
-            std::find(request.secrets.begin(), request.secrets.end(), name) !=
-                request.secrets.end() ||
-            std::none_of(withheld.begin(), withheld.end(),
+            names(request.secrets) || names(options.passed) ||
+            std::none_of(options.withheld.begin(), options.withheld.end(),
                          [&](const std::string& each) { return matches_name(each, name); });
         if (allowed) made.insert_or_assign(std::string(name), line.substr(equals + 1));
     }

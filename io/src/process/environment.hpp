@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/process/child_processes.hpp>
 
 #include <string>
 #include <string_view>
@@ -18,10 +19,10 @@ using environment_block = std::vector<std::string>;
 /// either case.
 [[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name) noexcept;
 
-/// `inherited` without what is withheld, with what the request adds (the last of a name wins). Errors:
-/// invalid_argument for a name that is none.
+/// `inherited` without what is withheld, with what the request adds (the last of a name wins).
+/// Errors: invalid_argument for a name that is none.
 [[nodiscard]] result<environment_block> make_environment(const char* const* inherited,
-                                                         const std::vector<std::string>& withheld,
+                                                         const process_options& options,
                                                          const ports::process_request& request);
 
 /// The file of a program: itself when it has a slash, else the first executable file in a directory

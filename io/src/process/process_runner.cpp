@@ -204,7 +204,7 @@ private:
 
     coro::task<result<process_result>> run_now(process_request request, coro::call_context context,
                                                terminal_loan* loan = nullptr) {
-        auto variables = make_environment(environ, options_.withheld, request);
+        auto variables = make_environment(environ, options_, request);
         if (!variables) co_return std::move(variables).error();
         auto directory = open_directory(root_, request.directory);
         if (!directory) co_return std::move(directory).error();

@@ -18,13 +18,12 @@ struct started_child {
     fs::descriptor err;
 };
 
-/// What a child is started with besides the request. `input`: its standard input; closed: /dev/null,
-/// or that of this process for process_io::terminal. `terminal`: the terminal that its group gets, -1: none.
+/// What a child is started with besides the request.
 struct child_setting {
     const environment_block* variables = nullptr;
     int directory = -1; ///< open, of the child's working directory
-    int input = -1;
-    int terminal = -1;
+    int input = -1;     ///< its standard input; -1: /dev/null, or ours when it has the terminal
+    int terminal = -1;  ///< the terminal that its group gets; -1: none
 };
 
 /// Starts the program of the request in a process group of its own, with all signals as usual and

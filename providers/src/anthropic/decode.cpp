@@ -23,7 +23,7 @@ finish_reason read_stop(std::string_view reason) noexcept {
 void take_count(const json::object& counts, std::string_view name, std::int64_t& into) {
     const json::value* found = member(counts, name);
     if (!found || found->is_null()) return;
-    into = std::max<std::int64_t>(0, count_member(counts, name));
+    into = tokens_member(counts, name);
 }
 
 result<void> read_block(const json_reader& reader, const json::object& block,
@@ -45,7 +45,7 @@ result<void> read_block(const json_reader& reader, const json::object& block,
         call.id = text_member(block, "id");
         call.name = text_member(block, "name");
         if (const json::value* input = member(block, "input")) {
-            call.arguments_json = json::serialize(*input);
+            call.arguments_json = text_of_json(*input);
         }
     }
     return {};
@@ -113,6 +113,9 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
         const json::object* block = one.if_object();
         if (!block) return reader.protocol_error("a part of the answer is not an object");
         HEDDLE_CHECK(read_block(reader, *block, response));
+        if (response.reasoning.size() > most_reasoning_parts) {
+            return reader.protocol_error("the answer holds too many parts");
+        }
     }
     HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
     name_calls(response.tool_calls, response.id); // services alike may leave ids out

@@ -194,6 +194,7 @@ private:
 
     /// Only what the service has signed may go back.
     void thinking(const ports::reasoning_part& part) {
+        if (is_item_id(part.signature)) return;
         if (!part.opaque.empty()) {
             out_.begin_object();
             out_.key("type").raw(R"("redacted_thinking")");

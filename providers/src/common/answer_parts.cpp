@@ -1,5 +1,7 @@
 #include "common/answer_parts.hpp"
 
+#include "common/json_writer.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,6 +11,31 @@ namespace heddle::providers {
 namespace {
 
 constexpr std::string_view own_call_prefix = "heddle_call_";
+
+/// Calls itself no deeper than the parser let the value be.
+void append_value(json_writer& out, const json::value& value) {
+    switch (value.kind()) {
+    case json::kind::null: out.raw("null"); return;
+    case json::kind::bool_: out.boolean(value.get_bool()); return;
+    case json::kind::int64: out.number(value.get_int64()); return;
+    case json::kind::uint64: out.raw(std::to_string(value.get_uint64())); return;
+    case json::kind::double_: out.number(value.get_double()); return;
+    case json::kind::string: out.string(value.get_string()); return;
+    case json::kind::array:
+        out.begin_array();
+        for (const json::value& each : value.get_array()) append_value(out, each);
+        out.end_array();
+        return;
+    case json::kind::object:
+        out.begin_object();
+        for (const auto& [name, each] : value.get_object()) {
+            out.foreign_key(name);
+            append_value(out, each);
+        }
+        out.end_object();
+        return;
+    }
+}
 
 error not_in_shape(json_reader& reader, std::string_view body) {
     const std::string_view title = html_title(body);
@@ -105,6 +132,17 @@ void drop_refused(ports::chat_response& response) {
     if (response.refusal.empty()) return;
     response.text.clear();
     response.tool_calls.clear();
+}
+
+std::int64_t tokens_member(const json::object& object, std::string_view name) {
+    constexpr std::int64_t most = 1'000'000'000'000'000;
+    return std::clamp<std::int64_t>(count_member(object, name), 0, most);
+}
+
+std::string text_of_json(const json::value& value) {
+    json_writer out;
+    append_value(out, value);
+    return std::move(out).take();
 }
 
 bool is_true(const json::object& object, std::string_view name) {

@@ -53,6 +53,16 @@ void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_ma
 /// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.
 void drop_refused(ports::chat_response& response);
 
+/// A count of tokens: zero when it is missing or negative, and never so big that a sum of a few
+/// could overflow.
+[[nodiscard]] std::int64_t tokens_member(const json::object& object, std::string_view name);
+
+/// The text of a value, with numbers in their shortest form: arguments are shown to people.
+[[nodiscard]] std::string text_of_json(const json::value& value);
+
+/// Parts of reasoning are small and cost more memory than they took on the wire.
+inline constexpr std::size_t most_reasoning_parts = 4096;
+
 /// False unless the member is `true`.
 [[nodiscard]] bool is_true(const json::object& object, std::string_view name);
 

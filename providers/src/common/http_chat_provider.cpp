@@ -53,7 +53,7 @@ public:
     streamed_answer& operator=(const streamed_answer&) = delete;
 
     result<void> begin(const http_response& head) {
-        permit_.answering();
+        if (head.status < 300) permit_.answering(); // an error warms no prompt
         whole_.status = head.status;
         whole_.headers = head.headers;
         if (codec_.is_stream(head)) events_ = codec_.open_stream();

@@ -50,6 +50,11 @@ result<void> check_parameters(const ports::tool_spec& tool, json_memo& known) {
                            "' are not a JSON object");
 }
 
+bool is_item_id(std::string_view signature) noexcept {
+    return signature.starts_with("rs_") || signature.starts_with("fc_") ||
+           signature.starts_with("fc-");
+}
+
 std::size_t expected_size(const ports::chat_request& request) noexcept {
     std::size_t size = 512 + request.model.size() + request.format.schema_json.size();
     for (const ports::chat_message& message : request.messages) {

@@ -36,6 +36,10 @@ namespace heddle::providers {
 /// Errors: invalid_request when the parameters of a tool are not a JSON object.
 [[nodiscard]] result<void> check_parameters(const ports::tool_spec& tool, json_memo& known);
 
+/// True for the id of an item of OpenAI Responses, which stands where others have a signature: it
+/// means nothing to them, and they refuse what they have not signed.
+[[nodiscard]] bool is_item_id(std::string_view signature) noexcept;
+
 /// A little too much rather than one reallocation of a long prompt.
 [[nodiscard]] std::size_t expected_size(const ports::chat_request& request) noexcept;
 

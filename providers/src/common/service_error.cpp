@@ -190,6 +190,7 @@ error from_http_error(error failure, std::string_view provider_name) {
     case http_errc::header_too_large:
     case http_errc::body_too_large: kind = llm_errc::protocol; break;
     case http_errc::invalid_url:
+    case http_errc::redirect_refused:
         kind = llm_errc::configuration;
         retryable = false;
         break;

@@ -113,9 +113,12 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
         made.name = text_member(*call, "name");
         made.signature = signature;
         if (const json::value* arguments = member(*call, "args")) {
-            made.arguments_json = json::serialize(*arguments);
+            made.arguments_json = text_of_json(*arguments);
         }
         return {};
+    }
+    if (response_.reasoning.size() >= most_reasoning_parts) {
+        return reader_.protocol_error("the answer holds too many parts");
     }
     const std::string_view said = text_member(part, "text");
     if (is_true(part, "thought")) {
@@ -145,11 +148,11 @@ void collector::take_thought(std::string_view text, std::string_view signature) 
 
 void collector::take_usage(const json::object& counts) {
     ports::token_usage usage;
-    usage.input =
-        count_member(counts, "promptTokenCount") + count_member(counts, "toolUsePromptTokenCount");
-    usage.cached = count_member(counts, "cachedContentTokenCount");
-    usage.reasoning = count_member(counts, "thoughtsTokenCount");
-    usage.output = count_member(counts, "candidatesTokenCount") + usage.reasoning;
+    usage.input = tokens_member(counts, "promptTokenCount") +
+                  tokens_member(counts, "toolUsePromptTokenCount");
+    usage.cached = tokens_member(counts, "cachedContentTokenCount");
+    usage.reasoning = tokens_member(counts, "thoughtsTokenCount");
+    usage.output = tokens_member(counts, "candidatesTokenCount") + usage.reasoning;
     response_.usage = usage; // the last one counts
 }
 

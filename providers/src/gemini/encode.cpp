@@ -135,7 +135,7 @@ private:
     result<void> model_parts(const chat_message& message) {
         std::string_view text_signature;
         for (const ports::reasoning_part& part : message.reasoning) {
-            if (part.signature.empty()) continue;
+            if (part.signature.empty() || is_item_id(part.signature)) continue;
             if (part.text.empty()) {
                 text_signature = part.signature;
                 continue;
@@ -166,7 +166,9 @@ private:
         if (is_of_service(call.id)) out_.key("id").string(call.id);
         out_.key("name").string(call.name);
         out_.end_object();
-        if (!call.signature.empty()) out_.key("thoughtSignature").string(call.signature);
+        if (!call.signature.empty() && !is_item_id(call.signature)) {
+            out_.key("thoughtSignature").string(call.signature);
+        }
         out_.end_object();
         return {};
     }

@@ -65,7 +65,9 @@ void flow_queue::pop(queued_call& call) noexcept {
     from.finish = from.start + call.weight_;
     from.start = std::max(in.now, from.finish);
     unlink(call);
+    in.last_finish = std::max(in.last_finish, from.finish);
     if (from.head) in.waiting.insert(std::move(place));
+    else if (in.waiting.empty()) in.now = in.last_finish; // everybody begins anew
 }
 
 void flow_queue::remove(queued_call& call) noexcept {

@@ -14,7 +14,7 @@ constexpr double longest_credit = 20; // seconds
 constexpr double most_trust = 2000;
 constexpr double largest_growth = 0.25;
 constexpr double few_calls = 20;
-constexpr double many_calls = 200; // to rest an estimate on
+constexpr double many_calls = 200;     // to rest an estimate on
 constexpr double slowest = 1.0 / 3600; // even a service that refuses all is asked once an hour
 /// After so long without a call what was learned is forgotten.
 constexpr auto forget_after = std::chrono::minutes(10);
@@ -58,7 +58,7 @@ void learned_pace::take(time_point now, bool held_back) noexcept {
     if (!active()) return;
     level_ -= 1;
     if (level_ > 0.9 * rate_ * burst_seconds && rate_ * burst_seconds > 2) pressed_ = false;
-    if (held_back) rate_ *= 1 + growth_.after_call(2 * rate_, largest_growth);
+    if (held_back) rate_ *= 1 + growth_.after_call(2 * rate_, unsure_ ? 1.0 : largest_growth);
 }
 
 void learned_pace::give_back(std::uint64_t number) noexcept {
@@ -99,9 +99,10 @@ void learned_pace::refused_first(std::uint64_t number, time_point sent,
     estimate((let_in + 0.5) / passed, let_in, rate_);
     unsure_ = first;
     rate_ = below_estimate * estimate_;
-    // What rests on little is tried out soon.
-    const bool sure = trust_ >= many_calls;
-    growth_.restart(sure ? calls_in_step : std::max(few_calls, trust_), sure ? 0.005 : 0.05);
+    // What rests on little is tried out soon; what rests on one refusal sooner still.
+    if (first) growth_.restart(10, 0.5);
+    else if (trust_ < many_calls) growth_.restart(std::max(few_calls, trust_), 0.05);
+    else growth_.restart(calls_in_step, 0.01);
     interval_from_ = number;
     interval_began_ = sent;
     refused_ = 0;

@@ -33,9 +33,9 @@ limits::call_report report_of(const call_outcome& outcome) {
         made.end = outcome.status == 0 ? call_end::not_sent : call_end::answered;
         return made;
     }
-    const bool limited = outcome.failure->code() == ports::llm_errc::rate_limit ||
-                         (outcome.status == too_many_requests &&
-                          outcome.failure->code() != ports::llm_errc::quota);
+    const bool limited =
+        outcome.failure->code() == ports::llm_errc::rate_limit ||
+        (outcome.status == too_many_requests && outcome.failure->code() != ports::llm_errc::quota);
     made.end = limited ? call_end::limited : call_end::failed;
     if (limited) made.retry_after = outcome.failure->info().retry_after;
     return made;
@@ -171,6 +171,9 @@ std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::coun
 
 std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, const secret& key,
                                                     const limiter_settings& settings) {
+    // Without the path: it says which format is spoken, not who pays.
+    const std::size_t host = origin.find("://");
+    if (host != std::string_view::npos) origin = origin.substr(0, origin.find('/', host + 3));
     const account whose{std::string(origin), std::hash<std::string_view>{}(key.reveal())};
     std::shared_ptr<limiter_gate>& gate = gates_[whose];
     if (!gate) gate = std::make_shared<limiter_gate>(loop_, settings);

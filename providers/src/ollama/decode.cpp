@@ -56,7 +56,7 @@ result<void> collector::take_message(const json::object& message, std::string& t
         if (!arguments || arguments->is_null()) continue;
         // An object, by the format; some servers send it as a text.
         if (arguments->is_string()) made.arguments_json = text_member(*function, "arguments");
-        else made.arguments_json = json::serialize(*arguments);
+        else made.arguments_json = text_of_json(*arguments);
     }
     return {};
 }
@@ -70,8 +70,8 @@ void collector::take_end(const json::object& piece) {
     // The count of the prompt is left out when all of it was still in memory.
     if (!member(piece, "eval_count") && !member(piece, "prompt_eval_count")) return;
     ports::token_usage usage;
-    usage.input = count_member(piece, "prompt_eval_count");
-    usage.output = count_member(piece, "eval_count");
+    usage.input = tokens_member(piece, "prompt_eval_count");
+    usage.output = tokens_member(piece, "eval_count");
     response_.usage = usage;
 }
 

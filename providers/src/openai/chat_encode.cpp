@@ -55,7 +55,8 @@ public:
         HEDDLE_CHECK(extra());
         if (options_.mode == answer_mode::stream) {
             out_ += R"(,"stream":true)";
-            if (options_.stream_usage) out_ += R"(,"stream_options":{"include_usage":true})";
+            const bool asks = options_.stream_usage && options_.dialect != wire_dialect::mistral;
+            if (asks) out_ += R"(,"stream_options":{"include_usage":true})";
         }
         out_ += '}';
         return std::move(out_);
@@ -158,7 +159,8 @@ private:
             append_json_number(out_, *request_.max_output_tokens);
         }
         if (request_.seed) {
-            member(R"("seed":)");
+            const bool own_name = options_.dialect == wire_dialect::mistral;
+            member(own_name ? R"("random_seed":)" : R"("seed":)");
             append_json_number(out_, *request_.seed);
         }
         if (!request_.stop.empty()) {
@@ -245,8 +247,10 @@ private:
 
     result<void> extra() {
         for (const ports::extra_parameter& parameter : request_.extra) {
+            const bool seed_again = request_.seed && parameter.name == "random_seed" &&
+                                    options_.dialect == wire_dialect::mistral;
             const auto own = std::find(own_members.begin(), own_members.end(), parameter.name);
-            if (own != own_members.end()) {
+            if (own != own_members.end() || seed_again) {
                 return wrong("the extra parameter '" + parameter.name +
                              "' has a setting of its own");
             }

@@ -2,6 +2,9 @@
 
 #include <heddle/providers/common/json_text.hpp>
 
+#include "common/answer_parts.hpp"
+#include "openai/chat_json.hpp"
+
 #include <optional>
 
 namespace heddle::providers::openai {
@@ -11,6 +14,8 @@ namespace {
 using ports::chat_message;
 using ports::chat_response;
 using ports::chat_role;
+using scripted::fault;
+using scripted::served_chat;
 
 error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
@@ -20,11 +25,6 @@ std::optional<chat_role> read_role(std::string_view name) noexcept {
     if (name == "assistant") return chat_role::assistant;
     if (name == "tool" || name == "function") return chat_role::tool;
     return std::nullopt;
-}
-
-bool flag_member(const json::object& object, std::string_view name) {
-    const json::value* found = object.if_contains(name);
-    return found && found->is_bool() && found->get_bool();
 }
 
 result<chat_message> read_message(const json::value& value, std::size_t number) {
@@ -91,13 +91,11 @@ void append_head(std::string& out, const chat_response& answer, std::string_view
     append_json_string(out, answer.model);
 }
 
-} // namespace
-
-result<served_request> decode_request(json_reader& reader, std::string_view body) {
+result<served_chat> decode_request(json_reader& reader, std::string_view body) {
     HEDDLE_TRY(const json::value tree, reader.parse(body));
     const json::object* root = tree.if_object();
     if (!root) return wrong("the body is not a JSON object");
-    served_request made;
+    served_chat made;
     made.chat.model = text_member(*root, "model");
     if (made.chat.model.empty()) return wrong("you must provide a model parameter");
     const json::array* messages = array_member(*root, "messages");
@@ -107,10 +105,9 @@ result<served_request> decode_request(json_reader& reader, std::string_view body
         HEDDLE_TRY(chat_message message, read_message((*messages)[i], i));
         made.chat.messages.push_back(std::move(message));
     }
-    made.stream = flag_member(*root, "stream");
-    if (const json::object* options = object_member(*root, "stream_options")) {
-        made.include_usage = flag_member(*options, "include_usage");
-    }
+    made.stream = is_true(*root, "stream");
+    const json::object* options = object_member(*root, "stream_options");
+    made.include_usage = options && is_true(*options, "include_usage");
     return made;
 }
 
@@ -171,6 +168,28 @@ void append_models(std::string& out, const std::vector<std::string>& names) {
     }
     out += "]}";
 }
+
+/// Makes the events of a streamed answer.
+class answer_events final : public scripted::served_events {
+public:
+    answer_events(const ports::chat_response& answer, const std::vector<std::string_view>& pieces,
+                  std::int64_t created, bool include_usage);
+    [[nodiscard]] bool next(std::string& out) override;
+    [[nodiscard]] bool at_piece() const noexcept override { return stage_ == stage::pieces; }
+
+private:
+    enum class stage : std::uint8_t { begin, pieces, calls, end, usage, done, over };
+    void begin_chunk(std::string& out) const;
+    void append_delta(std::string& out) const;
+    void go_on() noexcept;
+
+    const ports::chat_response& answer_;
+    const std::vector<std::string_view>& pieces_;
+    std::string head_; // what all chunks begin with
+    bool include_usage_ = false;
+    stage stage_ = stage::begin;
+    std::size_t next_ = 0;
+};
 
 answer_events::answer_events(const chat_response& answer,
                              const std::vector<std::string_view>& pieces, std::int64_t created,
@@ -260,6 +279,40 @@ void answer_events::go_on() noexcept {
     }
     // Each call is two events: its name, then its arguments.
     if (stage_ == stage::calls && next_ >= 2 * answer_.tool_calls.size()) stage_ = stage::end;
+}
+
+class format final : public scripted::served_format {
+public:
+    result<served_chat> decode(json_reader& reader, std::string_view,
+                               std::string_view body) const override {
+        return decode_request(reader, body);
+    }
+    void append_answer(std::string& out, const chat_response& answer,
+                       std::int64_t created) const override {
+        openai::append_answer(out, answer, created);
+    }
+    std::unique_ptr<scripted::served_events> events(const served_chat& asked,
+                                                    const chat_response& answer,
+                                                    const std::vector<std::string_view>& pieces,
+                                                    std::int64_t created) const override {
+        return std::make_unique<answer_events>(answer, pieces, created, asked.include_usage);
+    }
+    void append_fault(std::string& out, const fault& shown) const override {
+        append_error(out, shown.message, shown.type, shown.code);
+    }
+    void append_models(std::string& out, const std::vector<std::string>& names) const override {
+        openai::append_models(out, names);
+    }
+    void append_model(std::string& out, std::string_view name) const override {
+        openai::append_model(out, name);
+    }
+};
+
+} // namespace
+
+const scripted::served_format& served() {
+    static const format made;
+    return made;
 }
 
 } // namespace heddle::providers::openai

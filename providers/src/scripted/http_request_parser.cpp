@@ -177,12 +177,16 @@ bool http_request_parser::read_field(std::string_view name, std::string_view val
         else if (request_.is_http_1_0 && lists(value, "keep-alive")) request_.keep_alive = true;
         return true;
     case 13:
-        if (same(name, "authorization")) {
-            authorization_ = {static_cast<std::size_t>(value.data() - base_), value.size()};
-        }
+        if (same(name, "authorization")) keep(authorization_, value);
         return true;
-    case 14: return !same(name, "content-length") || read_length(value);
+    case 9:
+        if (same(name, "x-api-key")) keep(x_api_key_, value);
+        return true;
+    case 14:
+        if (same(name, "x-goog-api-key")) keep(x_goog_api_key_, value);
+        return !same(name, "content-length") || read_length(value);
     case 17:
+        if (same(name, "anthropic-version")) keep(anthropic_version_, value);
         if (!same(name, "transfer-encoding")) return true;
         if (!same(value, "chunked") || is_chunked_) {
             fail(501, "only the transfer coding chunked is known");
@@ -297,6 +301,9 @@ void http_request_parser::place_views(std::string_view bytes) {
     request_.method = view(method_);
     request_.target = view(target_);
     request_.authorization = view(authorization_);
+    request_.x_api_key = view(x_api_key_);
+    request_.x_goog_api_key = view(x_goog_api_key_);
+    request_.anthropic_version = view(anthropic_version_);
     request_.body = is_chunked_ ? std::string_view(chunks_) : view(body_);
 }
 

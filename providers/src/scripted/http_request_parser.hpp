@@ -20,6 +20,9 @@ struct parsed_request {
     std::string_view method;
     std::string_view target;
     std::string_view authorization;
+    std::string_view x_api_key;
+    std::string_view x_goog_api_key;
+    std::string_view anthropic_version;
     std::string_view body;
     bool keep_alive = true;
     bool is_http_1_0 = false;
@@ -83,6 +86,9 @@ private:
         std::size_t begin = 0;
         std::size_t size = 0;
     };
+    void keep(range& into, std::string_view value) const noexcept {
+        into = {static_cast<std::size_t>(value.data() - base_), value.size()};
+    }
 
     http_request_limits limits_;
     part part_ = part::header;
@@ -92,6 +98,9 @@ private:
     range method_;
     range target_;
     range authorization_;
+    range x_api_key_;
+    range x_goog_api_key_;
+    range anthropic_version_;
     range body_;
     std::string chunks_;     // a chunked body put together
     std::size_t length_ = 0; // of the body, or of what is left of a chunk

@@ -395,7 +395,10 @@ private:
             return std::llround(number_in(*counts, here, name, 0, 1e12).value_or(0));
         };
         made.usage = rule::usage_kind::given;
-        made.given_usage = {count("input"), count("output"), count("cached"), count("reasoning")};
+        made.given_usage.input = count("input");
+        made.given_usage.output = count("output");
+        made.given_usage.cached = count("cached");
+        made.given_usage.reasoning = count("reasoning");
     }
 
     std::vector<rule_mistake>& mistakes_;

@@ -168,7 +168,7 @@ coro::task<bool> server_connection::answer_chat(server_connection& self,
         if (!still_there) co_return false;
     }
     const bool is_answer = std::holds_alternative<ports::chat_response>(self.pending_.made.answer);
-    if (is_answer && self.pending_.stream) {
+    if (is_answer && self.pending_.asked.stream) {
         const bool sent = co_await stream_answer(self, context);
         co_return sent;
     }
@@ -189,17 +189,18 @@ coro::task<bool> server_connection::stream_answer(server_connection& self,
     const auto& answer = std::get<ports::chat_response>(self.pending_.made.answer);
     const std::chrono::milliseconds pause_time = self.pending_.made.piece_delay;
     const auto pieces = stream_pieces(answer.refusal.empty() ? answer.text : answer.refusal);
-    openai::answer_events events(answer, pieces, now_in_seconds(), self.pending_.include_usage);
+    const auto events =
+        self.pending_.format->events(self.pending_.asked, answer, pieces, now_in_seconds());
     if (self.http_1_0_) self.keep_alive_ = false; // such an answer ends with its connection
-    self.out_ +=
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-        "cache-control: no-cache\r\n";
+    self.out_ += "HTTP/1.1 200 OK\r\ncontent-type: ";
+    self.out_ += self.pending_.format->stream_type();
+    self.out_ += "\r\ncache-control: no-cache\r\n";
     self.out_ += self.http_1_0_ ? "" : "transfer-encoding: chunked\r\n";
     self.out_ += self.keep_alive_ ? "\r\n" : "connection: close\r\n\r\n";
     for (std::string event;;) {
-        const bool slow = pause_time.count() > 0 && events.at_piece();
+        const bool slow = pause_time.count() > 0 && events->at_piece();
         event.clear();
-        if (!events.next(event)) break;
+        if (!events->next(event)) break;
         if (self.http_1_0_) {
             self.out_ += event;
         } else {
@@ -238,52 +239,51 @@ bool server_connection::take_request() {
     const parsed_request& request = parser_.request();
     keep_alive_ = request.keep_alive;
     http_1_0_ = request.is_http_1_0;
-    std::string_view path = request.target.substr(0, request.target.find('?'));
-    if (path.starts_with("/v1/")) path.remove_prefix(3);
-
-    if (path == "/health" || path == "/") {
+    const served_route route = find_route(request);
+    pending_ = {};
+    pending_.format = route.format;
+    if (route.what == served_route::kind::health) {
         write_json(200, R"({"status":"ok"})");
         return false;
     }
-    if (!is_allowed(request.authorization)) {
+    if (!is_allowed(key_of(request))) {
         write_error(401, "Incorrect API key provided.", "authentication_error", "invalid_api_key");
         return false;
     }
-    const bool is_models = path == "/models" || path.starts_with("/models/");
-    if (path != "/chat/completions" && !is_models) {
+    if (route.what == served_route::kind::unknown) {
         write_error(404, "Unknown path.", "invalid_request_error", "unknown_url");
         return false;
     }
-    if (request.method != (is_models ? "GET" : "POST")) {
+    if (request.method != route.method) {
         write_error(405, "This path has another method.", "invalid_request_error",
                     "method_not_supported");
         return false;
     }
-    if (!is_models) {
-        take_chat(request.body);
+    if (route.what == served_route::kind::chat) {
+        take_chat(route, request.body);
         return true;
     }
-    std::string& body = shared_.body;
-    body.clear();
-    const auto& models = shared_.rules->models();
-    if (path == "/models") {
-        openai::append_models(body, models);
-        write_json(200, body);
-        return false;
-    }
-    const std::string_view name = path.substr(std::string_view("/models/").size());
-    if (std::find(models.begin(), models.end(), name) == models.end()) {
-        write_error(404, "The model does not exist.", "invalid_request_error", "model_not_found");
-        return false;
-    }
-    openai::append_model(body, name);
-    write_json(200, body);
+    write_models(route);
     return false;
 }
 
-void server_connection::take_chat(std::string_view body) {
-    pending_ = {};
-    result<openai::served_request> read = openai::decode_request(shared_.reader, body);
+void server_connection::write_models(const served_route& route) {
+    const auto& models = shared_.rules->models();
+    std::string& body = shared_.body;
+    body.clear();
+    if (route.what == served_route::kind::models) {
+        route.format->append_models(body, models);
+    } else if (std::find(models.begin(), models.end(), route.model) != models.end()) {
+        route.format->append_model(body, route.model);
+    } else {
+        write_error(404, "The model does not exist.", "invalid_request_error", "model_not_found");
+        return;
+    }
+    write_json(200, body);
+}
+
+void server_connection::take_chat(const served_route& route, std::string_view body) {
+    result<served_chat> read = route.format->decode(shared_.reader, route.target, body);
     if (!read) {
         fault wrong;
         wrong.status = 400;
@@ -292,9 +292,9 @@ void server_connection::take_chat(std::string_view body) {
         pending_.made.answer = std::move(wrong);
         return;
     }
-    pending_.stream = read->stream;
-    pending_.include_usage = read->include_usage;
-    pending_.made = shared_.rules->answer(read->chat);
+    pending_.asked = *std::move(read);
+    pending_.made = shared_.rules->answer(pending_.asked.chat);
+    pending_.asked.chat = {}; // its texts are not needed while the answer waits
 }
 
 void server_connection::write_chat() {
@@ -303,14 +303,14 @@ void server_connection::write_chat() {
         return;
     }
     shared_.body.clear();
-    openai::append_answer(shared_.body, std::get<ports::chat_response>(pending_.made.answer),
-                          now_in_seconds());
+    pending_.format->append_answer(
+        shared_.body, std::get<ports::chat_response>(pending_.made.answer), now_in_seconds());
     write_json(200, shared_.body);
 }
 
 void server_connection::write_fault(const fault& shown) {
     std::string headers;
-    if (shown.retry_after) {
+    if (shown.retry_after && pending_.format->wait_in_headers()) {
         headers = "retry-after: ";
         append_number(headers, std::chrono::ceil<std::chrono::seconds>(*shown.retry_after).count());
         headers += "\r\nretry-after-ms: ";
@@ -318,15 +318,18 @@ void server_connection::write_fault(const fault& shown) {
         headers += "\r\n";
     }
     shared_.body.clear();
-    openai::append_error(shared_.body, shown.message, shown.type, shown.code);
+    pending_.format->append_fault(shared_.body, shown);
     write_json(shown.status, shared_.body, headers);
 }
 
 void server_connection::write_error(int status, std::string_view message, std::string_view type,
                                     std::string_view code) {
-    shared_.body.clear();
-    openai::append_error(shared_.body, message, type, code);
-    write_json(status, shared_.body);
+    fault shown;
+    shown.status = status;
+    shown.message = message;
+    shown.type = type;
+    shown.code = code;
+    write_fault(shown);
 }
 
 void server_connection::write_json(int status, std::string_view body,
@@ -351,12 +354,9 @@ void server_connection::write_json(int status, std::string_view body,
     out_ += body;
 }
 
-bool server_connection::is_allowed(std::string_view authorization) const noexcept {
+bool server_connection::is_allowed(std::string_view given) const noexcept {
     const std::string_view wanted = shared_.options.required_key.reveal();
     if (wanted.empty()) return true;
-    constexpr std::string_view scheme = "Bearer ";
-    if (!authorization.starts_with(scheme)) return false;
-    const std::string_view given = authorization.substr(scheme.size());
     if (given.size() != wanted.size()) return false;
     unsigned different = 0; // as long for a wrong first byte as for a wrong last one
     for (std::size_t i = 0; i < given.size(); ++i) {

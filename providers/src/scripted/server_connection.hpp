@@ -6,8 +6,9 @@
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/scripted/server.hpp>
 
-#include "openai/served_wire.hpp"
+#include "common/json_reader.hpp"
 #include "scripted/http_request_parser.hpp"
+#include "scripted/served_routes.hpp"
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -56,8 +57,8 @@ private:
     /// A request that has to wait before its answer goes out.
     struct pending {
         outcome made;
-        bool stream = false;
-        bool include_usage = false;
+        const served_format* format = &default_format(); ///< of this request, or the last
+        served_chat asked;
     };
 
     // False: the connection is to end. serve() awaits each at once and keeps `self`.
@@ -77,13 +78,14 @@ private:
     void make_room();
     /// Answers everything that needs no waiting. True: the request is a chat, now in pending_.
     [[nodiscard]] bool take_request();
-    void take_chat(std::string_view body);
+    void take_chat(const served_route& route, std::string_view body);
+    void write_models(const served_route& route);
     void write_chat();
     void write_fault(const fault& shown);
     void write_error(int status, std::string_view message, std::string_view type,
                      std::string_view code);
     void write_json(int status, std::string_view body, std::string_view more_headers = {});
-    [[nodiscard]] bool is_allowed(std::string_view authorization) const noexcept;
+    [[nodiscard]] bool is_allowed(std::string_view given) const noexcept;
     void watch_peer();
     void limit_time(std::chrono::milliseconds time);
     void on_timer() noexcept override { close(); }

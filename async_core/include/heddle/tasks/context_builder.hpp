@@ -15,6 +15,7 @@ struct context_sources {
     ports::file_port* files = nullptr;
     ports::memory_port* memory = nullptr;
     ports::process_port* processes = nullptr;
+    std::string_view processes_hint; ///< how to allow commands, for the warning; may be empty
 };
 
 /// Puts the context of a call together (runtime.md 2, docs/reference/context.md).

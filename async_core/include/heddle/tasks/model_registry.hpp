@@ -3,8 +3,11 @@
 
 #include <heddle/ports/llm_port.hpp>
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::tasks {
@@ -15,7 +18,13 @@ struct model_choice {
     std::string model; ///< without the provider's name
 };
 
-/// The configured providers by name and the model that is used when nobody names one. Filled by the
+/// What a provider is known to have.
+struct accepted_models {
+    std::vector<std::string> prefixes; ///< "gpt-": every name that begins so
+    std::vector<std::string> names;    ///< whole names
+};
+
+/// The configured providers by name, other names for their models, and the model that is used when nobody names one. Filled by the
 /// host before the first run; the providers outlive it. Threads: its shard's only.
 class model_registry {
 public:
@@ -23,26 +32,57 @@ public:
     /// first one is the default provider until set_default names another.
     void add(ports::llm_port& provider);
 
-    /// "provider:model" or "model" (of the default provider).
+    /// "provider:model", "model" (of the default provider), an alias or a route that is there.
     /// Errors: configuration when the part before the colon looks like a provider that is not
     /// there.
     [[nodiscard]] result<void> set_default(std::string_view model);
 
-    /// `model` is "provider:model", "model" or empty, `provider` a name or empty. A colon separates
-    /// a provider only if that provider is configured ("llama3:8b" is a model). Errors:
-    /// configuration: unknown provider (with those that are known), no model.
+    /// Another name for a model: `target` is "provider:model", "model" or a further name. A later
+    /// one of the same name replaces it.
+    void set_alias(std::string name, std::string target);
+    /// A name for several models: `route` chooses among them, `first_model` is the one it begins
+    /// with. The route outlives the registry.
+    void add_route(std::string name, ports::llm_port& route, std::string first_model);
+    /// Says which models a provider has; without it all names are taken to be good.
+    void accept_only(std::string provider, accepted_models known);
+    /// Models that no provider is known to have: an error rather than a warning.
+    void set_strict(bool on) noexcept { strict_ = on; }
+
+    /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider` a
+    /// name or empty; with a provider, `model` is its own name for it. A colon separates a provider
+    /// only if that provider is configured ("llama3:8b" is a model). Errors: configuration: unknown
+    /// provider (with those that are known), no model, names that lead in a circle, with
+    /// set_strict() a model that the provider is not known to have.
     [[nodiscard]] result<model_choice> resolve(std::string_view model,
                                                std::string_view provider) const;
+
+    /// Why a template that names this model may fail; empty when it should work. For warnings at
+    /// registration, before anything is called.
+    [[nodiscard]] std::optional<std::string> doubt_about(std::string_view model,
+                                                         std::string_view provider) const;
 
     [[nodiscard]] ports::llm_port* find(std::string_view provider) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return providers_.empty(); }
 
 private:
+    struct named_route {
+        ports::llm_port* port = nullptr;
+        std::string first_model;
+    };
+
     [[nodiscard]] error unknown_provider(std::string_view name) const;
+    [[nodiscard]] result<model_choice> resolve_name(std::string_view model,
+                                                    std::string_view provider) const;
+    [[nodiscard]] result<std::string_view> follow_aliases(std::string_view model) const;
+    [[nodiscard]] std::optional<std::string> doubt_about(const model_choice& chosen) const;
 
     std::vector<ports::llm_port*> providers_;
     ports::llm_port* default_provider_ = nullptr;
     std::string default_model_;
+    std::map<std::string, std::string, std::less<>> aliases_;
+    std::map<std::string, named_route, std::less<>> routes_;
+    std::map<std::string, accepted_models, std::less<>> accepted_;
+    bool strict_ = false;
 };
 
 } // namespace heddle::tasks

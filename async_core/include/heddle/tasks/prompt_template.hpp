@@ -20,21 +20,45 @@ struct bound_input {
     bool given = false; ///< false: an optional input that was left out; inserts nothing
 };
 
+/// An argument of a call inside a prompt.
+struct prompt_argument {
+    std::string name;              ///< of a named argument, else empty
+    std::string json;              ///< a literal as JSON; empty: the value of an input
+    std::string input;             ///< name of the input
+    std::int32_t input_index = -1; ///< among the declared ones
+};
+
+/// `{{f(a, "x", k=v)}}`: the content of another task goes here.
+struct prompt_call {
+    std::string text; ///< as written between the braces, for messages
+    std::string task;
+    std::vector<prompt_argument> arguments; ///< positions, then names
+};
+
 /// Instructions cut into literal text and placeholders: `{{p}}`, `{{p.field}}`, `{{p[0]}}` and any
-/// chain of those; `\{{` is the braces themselves. Values are inserted once and never looked
-/// through for placeholders again.
+/// chain of those, and calls `{{f(a, "x", k=v)}}`; `\{{` is the braces themselves. Values are
+/// inserted once and never looked through for placeholders again.
 class prompt_template {
 public:
-    /// Errors: SexpEvaluationError for a placeholder that is not one, an unclosed `{{` and
-    /// `{{f(…)}}` (calls inside a prompt are not part of this build).
-    /// With `declared` (not null) every placeholder must name one of its inputs.
+    /// Errors: SexpEvaluationError for a placeholder or a call that is not one and an unclosed `{{`.
+    /// With `declared` (not null) every placeholder, and every argument that is a name, must name one
+    /// of its inputs.
     [[nodiscard]] static result<prompt_template> compile(std::string_view text,
                                                          const std::vector<std::string>* declared);
 
     /// Appends the filled text. Inputs stand in the order of `declared`; without it they are found
-    /// by name. Errors: TaskError input_validation_failure: no such input, field or element, or a
-    /// value that has no JSON form.
-    [[nodiscard]] result<void> fill(std::string& out, std::span<const bound_input> inputs) const;
+    /// by name. `contents` are strings in place of the calls, in the order of calls(); the text of a
+    /// value is copied once, into `out`. Errors: TaskError input_validation_failure: no such input,
+    /// field or element, or a value that has no JSON form.
+    [[nodiscard]] result<void> fill(std::string& out, std::span<const bound_input> inputs,
+                                    std::span<const lang::value> contents = {}) const;
+    /// What fill would refuse, without writing anything. Errors: as fill, but for JSON forms.
+    [[nodiscard]] result<void> check(std::span<const bound_input> inputs) const;
+    /// The value of an input by its place among the declared ones, or by name. Null: no such input.
+    [[nodiscard]] static const bound_input* find_input(std::span<const bound_input> inputs,
+                                                       std::string_view name, std::int32_t index);
+    /// Calls in the order of the text.
+    [[nodiscard]] const std::vector<prompt_call>& calls() const noexcept { return calls_; }
 
     [[nodiscard]] bool empty() const noexcept { return parts_.empty(); }
     /// Names of inputs that placeholders use, each once, in order.
@@ -52,12 +76,16 @@ private:
         std::int32_t index = -1; ///< of the declared input
         std::vector<step> path;
     };
-    using part = std::variant<std::string, placeholder>;
+    struct call_place {
+        std::uint32_t index = 0; ///< among calls_
+    };
+    using part = std::variant<std::string, placeholder, call_place>;
+    class compiler;
 
-    [[nodiscard]] static result<placeholder> read_placeholder(std::string_view inside);
-    [[nodiscard]] static result<void> insert(std::string& out, const placeholder& wanted,
-                                             std::span<const bound_input> inputs);
+    [[nodiscard]] static result<const lang::value*> resolve(const placeholder& wanted,
+                                                            std::span<const bound_input> inputs);
 
+    std::vector<prompt_call> calls_;
     std::vector<part> parts_;
     std::vector<std::string> names_;
     std::size_t literal_bytes_ = 0;

@@ -4,7 +4,9 @@
 #include <heddle/host/effect.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/ports/memory_port.hpp>
+#include <heddle/ports/price_port.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/tasks/context_options.hpp>
 #include <heddle/tasks/context_preparer.hpp>
 #include <heddle/tasks/model_registry.hpp>
 #include <heddle/tasks/task_call.hpp>
@@ -31,6 +33,7 @@ struct task_system_parts {
     std::string base_system;           ///< goes before the system prompt of every task
     std::vector<task_template> templates; ///< registered in every session before it starts
     ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
+    model_matching matching; ///< whether a model chooses among the files that get_context finds
     std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
     /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
     context_preparer* context = nullptr;
@@ -38,7 +41,14 @@ struct task_system_parts {
     std::map<std::string, task_executor*, std::less<>> executors;
     /// Whether a person waits for the session, or a batch runs over night.
     ports::call_priority priority = ports::call_priority::interactive;
-    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
+    /// What calls cost; null: costs are unknown, and a budget in dollars raises.
+    const ports::price_port* prices = nullptr;
+    resource_limits limits; ///< of tasks that say nothing themselves
+    /// Tokens in the window of models that the built-in table does not know; empty: no limit.
+    std::optional<std::int64_t> model_window;
+    std::int64_t subtask_depth = 5;            ///< subtasks below a task of the workflow
+    std::size_t tool_result_limit = 64 * 1024; ///< bytes of a tool's answer that a model is given
+    ports::process_port* processes = nullptr;  ///< null: what runs programs raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
 };
 
@@ -88,7 +98,6 @@ protected:
 
 private:
     [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
-    void announce(const compiled_task& task);
     void announce_tool(const std::string& name);
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 

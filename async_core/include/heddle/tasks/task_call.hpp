@@ -25,6 +25,8 @@ struct call_overrides {
     std::optional<std::uint32_t> retries;
 };
 
+struct task_chain; // the library's own
+
 /// Inputs in the order of the declaration (or of the call, where none are declared).
 struct task_call {
     std::shared_ptr<const compiled_task> task;
@@ -34,6 +36,10 @@ struct task_call {
     lang::value settings;
     coro::call_context context;
     source_span span;
+    const task_chain* chain =
+        nullptr; ///< of the task that this one is a part of; it outlives the call
+    std::optional<std::int64_t>
+        max_depth; ///< subtasks below this one at most, whatever the chain says
 };
 
 /// Puts clauses or positions in their places.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace heddle::tasks {
@@ -24,8 +25,10 @@ struct task_finished {
     std::string_view provider;
     std::string_view model;
     task_outcome outcome = task_outcome::complete;
-    std::string_view reason;    ///< of a failure ("llm_error"), else empty
-    ports::token_usage usage;   ///< over all requests of the call
+    std::string_view reason;  ///< of a failure ("llm_error"), else empty
+    ports::token_usage usage; ///< over all requests of the call
+    /// US dollars over all requests; empty when the price of one of them is not known.
+    std::optional<double> cost_usd{};
     std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
     std::chrono::nanoseconds latency{0};
 };

@@ -117,7 +117,8 @@ constexpr form_doc rows[] = {
     {"with", "(with ((setting value)…) body…)",
      "Settings for everything that happens while the body runs, in every branch that it starts. "
      "Known are concurrency, timeout, deadline, model, provider, temperature, retries, budget-usd, "
-     "max-calls, cache and on-failure.",
+     "max-calls, cache, on-failure and files: the paths that tasks called inside inherit as their "
+     "context.",
      "(with ((concurrency 2)) (map (lambda (x) (+ x 1)) '(1 2 3))) => '(2 3 4)", "concurrency"},
     {"race", "(race expression…)",
      "Evaluates all the expressions at the same time and gives the first value; the others are "
@@ -170,10 +171,7 @@ constexpr form_doc rows[] = {
      "string, integer, number, boolean, array, string[], integer[], number[], object and any. The "
      "body sees its parameters and the names around the definition; an optional parameter that is "
      "not given is its default, or nil.",
-     "(progn (deftool double (params (n integer)) (description \"Twice n\") (* 2 n)) (double (n "
-     "21))) "
-     "=> 42",
-     "tasks"},
+     "", "tasks"},
     {"call-atomic-task", "(call-atomic-task task (parameter value)…)",
      "Calls the task that an expression gives: a name or a task as a value.", "", "tasks"},
     {"director-evaluator-loop",

@@ -16,9 +16,9 @@ using ast::node_kind;
 ast::node* analyzer::form_with(const form& f, position) {
     if (f.size() < 3 || !f[1].is_list())
         return fail(f.span, "with: expects ((setting value)…) and a body");
-    static constexpr std::array<std::string_view, 11> known{
-        "concurrency", "timeout",    "deadline",  "model", "provider",  "temperature",
-        "retries",     "budget-usd", "max-calls", "cache", "on-failure"};
+    static constexpr std::array<std::string_view, 12> known{
+        "concurrency", "timeout",    "deadline",  "model", "provider",   "temperature",
+        "retries",     "budget-usd", "max-calls", "cache", "on-failure", "files"};
     std::vector<node*> parts;
     const form settings = f[1];
     for (std::size_t i = 0; i < settings.size() && !failed(); ++i) {
@@ -31,7 +31,11 @@ ast::node* analyzer::form_with(const form& f, position) {
             return fail(one.span, "with: unknown setting '" + std::string(one[0].name()) + "'",
                         "known settings: concurrency, timeout, deadline, model, provider, "
                         "temperature, retries, "
-                        "budget-usd, max-calls, cache, on-failure");
+                        "budget-usd, max-calls, cache, on-failure, files");
+        }
+        if (one[0].name() == "files" && (request_.limits.closed || sandboxes_ != 0)) {
+            return fail(one.span, "with: a sandbox cannot give files to tasks",
+                        "name them outside: (with ((files …)) (sandbox …))", errc::permission);
         }
         parts.push_back(constant(make_string(world_.memory(), one[0].name()), one[0].span));
         parts.push_back(expression(one[1], inner()));

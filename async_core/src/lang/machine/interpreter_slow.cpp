@@ -7,6 +7,7 @@
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/text/form_text.hpp"
 
+#include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -278,6 +279,8 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     R[i.a] = f_.settings_;
     value settings = f_.settings_;
+    std::optional<double> budget;
+    std::optional<std::uint64_t> calls;
     for (const map_entry& added : map_entries(R[i.b])) {
         const std::string_view name = string_bytes(added.key);
         const auto refuse = [&](const char* expected) {
@@ -312,9 +315,21 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
             if (!(seconds >= 0)) return refuse("a number of seconds from 0");
             settings = with_deadline(memory_, std::move(settings), f_.world_->host().now(),
                                      std::min(seconds, 1e9)); // some thirty years
+        } else if (name == "budget-usd") {
+            if (!added.item.is_integer() && !added.item.is_real()) return refuse("a number");
+            budget = added.item.is_integer() ? static_cast<double>(added.item.as_integer())
+                                             : added.item.as_real();
+            if (!(*budget >= 0)) return refuse("a number from 0");
+        } else if (name == "max-calls") {
+            if (!added.item.is_integer() || added.item.as_integer() < 0)
+                return refuse("a whole number from 0");
+            calls = static_cast<std::uint64_t>(added.item.as_integer());
         } else {
             settings = map_put(memory_, std::move(settings), added.key, added.item);
         }
+    }
+    if (budget || calls) {
+        settings = counted_extent::open(memory_, std::move(settings), budget, calls);
     }
     f_.settings_ = std::move(settings);
     set_memory_limit();

@@ -6,9 +6,11 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace heddle::tasks {
 
@@ -47,6 +49,24 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
+/// Code that nobody has read may not choose which files a model, and so it, gets to see.
+[[nodiscard]] std::optional<error> refuse_in_sandbox(const task_call& call) {
+    if (!call.overrides || !call.settings.is(lang::kind::map) ||
+        !lang::map_find(call.settings, "sandbox")) {
+        return std::nullopt;
+    }
+    const lang::value& files = call.overrides->files;
+    const bool names_files = files.is(lang::kind::list) && files.length() != 0;
+    if (!names_files && call.overrides->context.fresh_context != true) return std::nullopt;
+    return error(lang::errc::permission, "task " + call.task->declared.name +
+                                             ": a call in a sandbox cannot " +
+                                             (names_files ? "name files" : "look files up"))
+        .with_hint(
+            "let the definition do it, or name files around the sandbox: "
+            "(with ((files …)) (sandbox …))")
+        .with_span(call.span);
+}
+
 /// Reads paths in the order that the assembly gives them: the first are read and fit first.
 coro::task<result<files_read>> read_paths(context_request request, context_sources sources,
                                           context_options options, std::vector<std::string> paths) {
@@ -81,12 +101,15 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
     const lang::value around = files_around(request.call->settings);
     if (around.is_nil()) co_return made;
     std::vector<std::string> paths;
-    for (const lang::value& path : lang::list_items(around)) {
-        if (!path.is(lang::kind::string)) {
-            co_return error(lang::errc::type, "with: files must be a list of strings")
-                .with_span(request.call->span);
-        }
-        paths.emplace_back(lang::string_bytes(path));
+    bool good = around.is(lang::kind::list);
+    for (std::size_t i = 0; good && i < around.length(); ++i) {
+        const lang::value& path = lang::list_items(around)[i];
+        good = path.is(lang::kind::string);
+        if (good) paths.emplace_back(lang::string_bytes(path));
+    }
+    if (!good) {
+        co_return error(lang::errc::type, "with: files must be a list of strings")
+            .with_span(request.call->span);
     }
     if (paths.size() > options.max_files) paths.resize(options.max_files);
     result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
@@ -119,6 +142,7 @@ coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::pr
             .with_hint(settings.error().info().hint)
             .with_span(call.span);
     }
+    if (auto refused = refuse_in_sandbox(call)) co_return *std::move(refused);
     result<context_question> question = context_question();
     if (needs_question(call, *settings)) question = question_of(call);
     if (!question) co_return std::move(question).error();

@@ -110,15 +110,17 @@ void take_output(ports::process_result ended, const std::string& command, std::s
     });
 }
 
-coro::task<result<sourced_paths>> run_command(ports::process_port* processes,
-                                              context_options options, std::string command,
-                                              coro::call_context context) {
+coro::task<result<sourced_paths>> run_command(context_sources sources, context_options options,
+                                              std::string command, coro::call_context context) {
     sourced_paths made;
     made.source = context_source::task_template;
     const std::string shown = first_line(command);
-    if (!processes) {
+    if (!sources.processes) {
         made.warnings.push_back("file_paths: the command `" + shown +
                                 "` is not run: this program runs no commands");
+        if (!sources.processes_hint.empty()) {
+            made.warnings.back() += "; " + std::string(sources.processes_hint);
+        }
         co_return made;
     }
     ports::process_request request;
@@ -127,7 +129,7 @@ coro::task<result<sourced_paths>> run_command(ports::process_port* processes,
     request.max_output = options.max_command_output;
     const coro::deadline own(context.loop->now() + options.command_timeout);
     result<ports::process_result> ended =
-        co_await processes->run(std::move(request), context.with_deadline(own));
+        co_await sources.processes->run(std::move(request), context.with_deadline(own));
     if (ended) {
         take_output(*std::move(ended), command, options.max_files, made);
         co_return made;
@@ -236,7 +238,7 @@ result<context_question> question_of(const task_call& call) {
 value files_around(const value& settings) noexcept {
     if (!settings.is(kind::map)) return {};
     const value* found = lang::map_find(settings, "files");
-    return found && found->is(kind::list) ? *found : value();
+    return found ? *found : value();
 }
 
 coro::task<result<sourced_paths>> find_paths(context_sources parts, context_options options,
@@ -254,7 +256,7 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         made.source = context_source::task_template;
     } else if (declared.files && declared.files->from == file_paths_source::kind::command) {
         result<sourced_paths> printed =
-            co_await run_command(parts.processes, options, declared.files->text, request.context);
+            co_await run_command(parts, options, declared.files->text, request.context);
         if (!printed) co_return printed;
         made = *std::move(printed);
     } else if (declared.files) {

@@ -31,7 +31,7 @@ struct sourced_paths {
                                                            const context_question& question,
                                                            effective_context settings);
 
-/// What `(with ((files …)) …)` names around a call: paths; nil when there is none.
+/// What `(with ((files …)) …)` gives around a call, unchecked; nil when there is none.
 [[nodiscard]] lang::value files_around(const lang::value& settings) noexcept;
 
 } // namespace heddle::tasks

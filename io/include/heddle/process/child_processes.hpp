@@ -17,6 +17,7 @@ struct process_options {
     /// Variables of this process that children do not inherit unless a request names them: exact
     /// names, or patterns with `*` for any characters ("*_API_KEY"). Letters match in either case.
     std::vector<std::string> withheld;
+    std::vector<std::string> passed; ///< exact names that every child inherits all the same
     /// Told when a child takes the terminal (true) and when it has given it back (false), so that
     /// the host does not write there meanwhile. Called on the loop; must not throw. Empty: nobody.
     std::function<void(bool taken)> on_terminal;

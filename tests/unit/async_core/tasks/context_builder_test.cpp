@@ -172,7 +172,7 @@ TEST(context_description, is_looked_up_after_substitution) {
     bench b;
     b.memory.find({b.folder.at("src/parser.cpp"), b.folder.at("none.cpp")});
     task_template declared = with_files(kind::context_description, "files about {{topic}}");
-    declared.inputs.push_back({"topic", "", "", false, std::nullopt});
+    declared.inputs.emplace_back().name = "topic";
     declared.description = "Explains";
     const assembled_context found = b.good(declared, "((topic \"parsers\"))");
     EXPECT_EQ(found.source, context_source::task_template);

@@ -162,6 +162,62 @@ public:
     bool concerned = false; ///< what concerns() said of the last call
 };
 
+/// A session whose tasks run on a scripted model and get contexts from a scratch folder.
+class context_world {
+public:
+    explicit context_world(model_matching matching = {}) {
+        context_sources sources;
+        sources.memory = &memory;
+        sources.processes = &processes;
+        context_options options;
+        options.matching = matching;
+        builder.emplace(sources, options);
+        models.add(llm);
+        EXPECT_TRUE(models.set_default("test-model"));
+        task_system_parts tasks;
+        tasks.models = &models;
+        tasks.observer = &observer;
+        tasks.memory = &memory;
+        tasks.matching = matching;
+        tasks.context = &*builder;
+        tasks.base_system = "Be exact.";
+        files = fs::make_workspace_files(folder.path.string(), runner.loop).value();
+        host::engine_parts parts;
+        parts.log = &log;
+        parts.files = files.get();
+        parts.operators = operators(std::move(tasks));
+        engine.emplace(runner.loop, std::move(parts));
+        session = engine->new_session().value();
+    }
+
+    /// The value as JSON, or "KIND: message" of the error.
+    std::string json(std::string text, host::run_options options = {}) {
+        auto ended = runner.run(session->evaluate("test", std::move(text), options));
+        if (!ended) {
+            return std::string(lang::error_kind_name(ended.error())) + ": " +
+                   ended.error().message();
+        }
+        return lang::value_to_json(*ended).value();
+    }
+    /// Text of a message of the last request.
+    [[nodiscard]] std::string sent(std::size_t message) const {
+        return llm.asked.back().messages.at(message).text;
+    }
+
+    scratch_folder folder;
+    loopback::runner runner;
+    fake_memory memory;
+    fake_processes processes;
+    scripted_llm llm;
+    counting_observer observer;
+    keeping_log log;
+    model_registry models;
+    std::optional<context_builder> builder;
+    std::shared_ptr<ports::file_port> files;
+    std::optional<host::engine> engine;
+    std::unique_ptr<host::session> session;
+};
+
 [[nodiscard]] inline std::vector<std::string> paths_of(const assembled_context& made) {
     std::vector<std::string> paths;
     for (const context_part& part : made.parts) paths.push_back(part.path);

@@ -143,7 +143,7 @@ TEST(compile_task, refuses_context_settings_that_exclude_each_other) {
     declared.context = layer_of("s+");
     const auto refused = compile_task(declared);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message(), HasSubstr("task t: context_management: fresh_context"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("task t: context_management"));
     declared.subtype = "aider_automatic";
     EXPECT_TRUE(compile_task(declared));
 }

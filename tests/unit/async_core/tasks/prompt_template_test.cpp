@@ -64,8 +64,45 @@ TEST_F(prompt_template_test, refuses_what_is_no_placeholder) {
     EXPECT_THAT(fill("{{a[99999999999]}}", "1"), HasSubstr("whole number"));
     EXPECT_THAT(fill("{{a.}}", "1"), HasSubstr("no field"));
     EXPECT_THAT(fill("{{b}}", "1"), HasSubstr("'b' is not one of the declared inputs"));
-    EXPECT_THAT(fill("{{f(a, k=1)}}", "1"), HasSubstr("not supported"));
+    EXPECT_THAT(fill("{{f(a}}", "1"), HasSubstr("not separated by commas"));
+    EXPECT_THAT(fill("{{f(a,)}}", "1"), HasSubstr("empty argument"));
+    EXPECT_THAT(fill("{{f(k=1, a)}}", "1"), HasSubstr("position after a named"));
+    EXPECT_THAT(fill("{{f(k=1, k=2)}}", "1"), HasSubstr("twice"));
+    EXPECT_THAT(fill("{{f(1=2)}}", "1"), HasSubstr("no name"));
+    EXPECT_THAT(fill("{{f(1.2.3)}}", "1"), HasSubstr("no number"));
+    EXPECT_THAT(fill("{{f(\"x)}}", "1"), HasSubstr("string that is not closed"));
+    EXPECT_THAT(fill("{{f(b)}}", "1"), HasSubstr("'b' is not one of the declared inputs"));
+    EXPECT_THAT(fill("{{f({{a)}}", "1"), HasSubstr("no {{name}}"));
+    EXPECT_THAT(fill("{{f(a) x}}", "1"), HasSubstr("not closed"));
     EXPECT_THAT(fill("{{" + std::string(5000, 'a') + "}}", "1"), HasSubstr("not closed"));
+}
+
+TEST_F(prompt_template_test, calls_have_literals_names_and_named_arguments) {
+    auto made = prompt_template::compile(
+        "<{{user:f(a, \"x, \\\"y\\\" }}\", 'it', -2.5, true, null, {{a}}, k=\"v\", m=a)}}>",
+        &names_);
+    ASSERT_TRUE(made) << made.error().message();
+    ASSERT_EQ(made->calls().size(), 1U);
+    const prompt_call& call = made->calls()[0];
+    EXPECT_EQ(call.task, "user:f");
+    ASSERT_EQ(call.arguments.size(), 9U);
+    EXPECT_EQ(call.arguments[0].input, "a");
+    EXPECT_EQ(call.arguments[0].input_index, 0);
+    EXPECT_EQ(call.arguments[1].json, "\"x, \\\"y\\\" }}\"");
+    EXPECT_EQ(call.arguments[2].json, "\"it\"");
+    EXPECT_EQ(call.arguments[3].json, "-2.5");
+    EXPECT_EQ(call.arguments[4].json, "true");
+    EXPECT_EQ(call.arguments[5].json, "null");
+    EXPECT_EQ(call.arguments[6].input, "a");
+    EXPECT_EQ(call.arguments[7].name, "k");
+    EXPECT_EQ(call.arguments[7].json, "\"v\"");
+    EXPECT_EQ(call.arguments[8].name, "m");
+    EXPECT_EQ(call.arguments[8].input, "a");
+    const lang::value content = text_.json("\"{{a}}\"");
+    std::string out;
+    const bound_input input{"a", lang::value::integer(1), true};
+    ASSERT_TRUE(made->fill(out, std::span(&input, 1), std::span(&content, 1)));
+    EXPECT_EQ(out, "<{{a}}>");
 }
 
 TEST_F(prompt_template_test, without_a_declaration_inputs_are_found_by_name) {

@@ -58,5 +58,74 @@ TEST(model_registry, resolves_names) {
     EXPECT_THAT(unknown.error().info().hint, HasSubstr("openai, ollama"));
 }
 
+TEST(model_registry, aliases_and_routes_are_names_for_models) {
+    testing::scripted_llm first;
+    testing::scripted_llm second;
+    testing::scripted_llm route;
+    first.name = "openai";
+    second.name = "ollama";
+    route.name = "smart";
+    model_registry models;
+    models.add(first);
+    models.add(second);
+    models.set_alias("fast", "small");
+    models.set_alias("small", "ollama:llama3:8b");
+    models.add_route("smart", route, "gpt-x");
+    EXPECT_EQ(models.resolve("fast", "")->provider, &second);
+    EXPECT_EQ(models.resolve("fast", "")->model, "llama3:8b");
+    EXPECT_EQ(models.resolve("fast", "openai")->model, "fast"); // that provider's own name
+    EXPECT_EQ(models.resolve("smart", "")->provider, &route);
+    EXPECT_EQ(models.resolve("smart", "")->model, "gpt-x");
+    ASSERT_TRUE(models.set_default("fast"));
+    EXPECT_EQ(models.resolve("", "")->provider, &second);
+    EXPECT_EQ(models.resolve("", "ollama")->model, "llama3:8b");
+    ASSERT_TRUE(models.set_default("smart"));
+    EXPECT_EQ(models.resolve("", "")->provider, &route);
+    EXPECT_FALSE(models.resolve("", "ollama")); // a route is no model of a provider
+    models.set_alias("best", "smart");
+    EXPECT_EQ(models.resolve("best", "")->provider, &route);
+}
+
+TEST(model_registry, aliases_that_lead_in_a_circle_are_an_error) {
+    testing::scripted_llm only;
+    model_registry models;
+    models.add(only);
+    models.set_alias("a", "b");
+    models.set_alias("b", "a");
+    const auto wrong = models.resolve("a", "");
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(testing::reason_of(wrong.error()), "configuration_error");
+    EXPECT_THAT(wrong.error().message(), HasSubstr("'a' leads back to itself"));
+    EXPECT_FALSE(models.set_default("b"));
+}
+
+TEST(model_registry, models_that_nobody_is_known_to_have_are_told) {
+    testing::scripted_llm first;
+    testing::scripted_llm second;
+    testing::scripted_llm any;
+    first.name = "openai";
+    second.name = "anthropic";
+    any.name = "local";
+    model_registry models;
+    for (auto* each : {&first, &second, &any}) models.add(*each);
+    models.accept_only("openai", {{"gpt-"}, {"o3"}});
+    models.accept_only("anthropic", {{"claude-"}, {}});
+    EXPECT_FALSE(models.doubt_about("gpt-4o", ""));
+    EXPECT_FALSE(models.doubt_about("o3", "openai"));
+    EXPECT_FALSE(models.doubt_about("whatever", "local"));
+    EXPECT_EQ(models.doubt_about("o3-x", ""),
+              "provider 'openai' is not known to have a model 'o3-x'");
+    EXPECT_EQ(models.doubt_about("claude-y", ""),
+              "provider 'openai' is not known to have a model 'claude-y'; 'anthropic:claude-y' may "
+              "be meant");
+    EXPECT_THAT(models.doubt_about("m", "nobody").value_or(""), HasSubstr("nobody"));
+    EXPECT_TRUE(models.resolve("o3-x", "")); // a warning only
+    models.set_strict(true);
+    const auto refused = models.resolve("o3-x", "");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(testing::reason_of(refused.error()), "configuration_error");
+    EXPECT_TRUE(models.resolve("gpt-4o", ""));
+}
+
 } // namespace
 } // namespace heddle::tasks

@@ -254,16 +254,14 @@ TEST(task_definitions, local_names_register_for_the_run) {
     EXPECT_THAT(w.json("(call-atomic-task 'iner)"), StartsWith("UnboundSymbolError"));
 }
 
-TEST(task_definitions, what_has_no_effect_yet_is_said) {
+TEST(task_definitions, what_a_host_cannot_do_is_said) {
     world w;
     w.llm.say("x");
-    EXPECT_EQ(
-        w.json("(defatom t (params) (instructions \"i\") (tools (grep)) "
-               "(file_paths (\"a\"))) "
-               "(get-in (t (files (list \"b\"))) '(\"notes\" \"warnings\"))"),
-        R"(["files has no effect in this version",)"
-        R"("file_paths has no effect in this version","tools has no effect in this version"])");
-    EXPECT_TRUE(w.log.said("task t: the clause tools has no effect"));
+    EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (file_paths (\"a\"))) "
+                     "(get-in (t (files (list \"b\"))) '(\"notes\" \"warnings\"))"),
+              R"(["files has no effect: this host prepares no context",)"
+              R"("file_paths has no effect: this host prepares no context"])");
+    EXPECT_TRUE(w.log.said("task t: files has no effect"));
 }
 
 TEST(task_definitions, templates_of_the_host) {

@@ -66,16 +66,19 @@ public:
     std::string_view provider_name() const noexcept override { return name; }
     coro::task<result<ports::chat_response>> complete(const ports::chat_request& request,
                                                       coro::call_context context) override {
+        const std::size_t index = asked.size();
         asked.push_back(request);
         reply next = replies.size() > 1 ? replies.front() : reply();
         if (next) replies.pop_front();
         else if (!replies.empty()) next = replies.front();
         if (delay.count() != 0) {
+            most_at_once = std::max(most_at_once, ++waiting);
             const auto slept = co_await coro::sleep_until(context, context.loop->now() + delay);
+            --waiting;
             if (!slept) co_return slept.error();
         }
         if (!next) co_return ports::chat_response{};
-        co_return next(asked.back());
+        co_return next(asked[index]);
     }
     coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
                                                     ports::chat_delta_sink,
@@ -87,6 +90,8 @@ public:
     std::deque<reply> replies;
     std::vector<ports::chat_request> asked;
     std::chrono::milliseconds delay{0};
+    int waiting = 0; ///< of those that are delayed
+    int most_at_once = 0;
 };
 
 class counting_observer final : public task_observer {

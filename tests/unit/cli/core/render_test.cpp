@@ -77,10 +77,45 @@ TEST(counts, leave_out_what_is_zero) {
     ended.usage.input = 1200;
     ended.usage.output = 34;
     counts.on_task_finished(ended);
-    EXPECT_EQ(counts.summary(), "1 call done, 1 running, 1,200 tokens in, 34 out");
+    EXPECT_EQ(counts.summary(), "1 call done, 1 running, 1,200 tokens in, 34 out, cost unknown");
+    ended.cost_usd = 0; // a local model
     ended.outcome = tasks::task_outcome::failed;
     counts.on_task_finished(ended);
-    EXPECT_EQ(counts.summary(), "1 call done, 1 failed, 2,400 tokens in, 68 out");
+    EXPECT_EQ(counts.summary(), "1 call done, 1 failed, 2,400 tokens in, 68 out, cost unknown");
+}
+
+TEST(counts, tell_what_was_spent_and_what_is_not_known) {
+    call_counts counts;
+    tasks::task_finished ended;
+    ended.usage.input = 1;
+    ended.cost_usd = 0;
+    counts.on_task_started({});
+    counts.on_task_finished(ended);
+    EXPECT_EQ(counts.summary(), "1 call done, 1 tokens in, 0 out");
+    const auto add = [&](std::optional<double> cost) {
+        ended.cost_usd = cost;
+        counts.on_task_started({});
+        counts.on_task_finished(ended);
+        const std::string all = counts.summary();
+        return all.substr(all.find(" out") + 4);
+    };
+    EXPECT_EQ(add(0.00123), ", $0.001230");
+    EXPECT_EQ(add(0.1), ", $0.1012");
+    EXPECT_EQ(add(1234.5), ", $1234.60");
+    EXPECT_EQ(add(std::nullopt), ", $1234.60 and 1 call of unknown cost");
+    EXPECT_EQ(add(std::nullopt), ", $1234.60 and 2 calls of unknown cost");
+}
+
+TEST(counts, json_says_null_for_a_cost_that_is_not_known) {
+    call_counts counts;
+    counts.unpriced = 2;
+    const error failure(errc::internal, "x");
+    EXPECT_NE(render_error_json(failure, {}, exit_code::failed, counts)
+                  .find("\"cost_usd\":null,\"unpriced\":2"),
+              std::string::npos);
+    counts.unpriced = 0;
+    EXPECT_NE(render_error_json(failure, {}, exit_code::failed, counts).find("\"cost_usd\":0"),
+              std::string::npos);
 }
 
 } // namespace

@@ -339,6 +339,37 @@ TEST_F(client_exchange, names_are_looked_up_and_addresses_tried_in_turn) {
     EXPECT_TRUE(call(far.url("somewhere.test")));
 }
 
+TEST_F(client_exchange, localhost_and_what_is_below_is_this_machine) {
+    server far(always(answer("x")));
+    for (const char* name : {"localhost", "localhost.", "LOCALHOST", "a.b.localhost"}) {
+        const auto outcome = call(far.url(name));
+        EXPECT_TRUE(outcome) << name << ": " << outcome.error().message();
+    }
+    http_client_options options;
+    options.fixed_hosts.push_back({"localhost", {"127.0.0.9"}}); // where told, it is that
+    options.fixed_hosts.push_back({"b.localhost", {"127.0.0.1"}});
+    make(options);
+    EXPECT_FALSE(call(far.url("localhost")));
+    EXPECT_TRUE(call(far.url("b.localhost")));
+}
+
+TEST_F(client_exchange, of_several_errors_the_telling_one_is_reported) {
+    std::string url;
+    { url = server(always("")).url("somewhere.test"); }
+    // To the broadcast address no connection can be made; on the other nobody listens.
+    for (const std::vector<std::string>& addresses :
+         {std::vector<std::string>{"127.0.0.1", "255.255.255.255"},
+          std::vector<std::string>{"255.255.255.255", "127.0.0.1"}}) {
+        http_client_options options;
+        options.fixed_hosts.push_back({"somewhere.test", addresses});
+        make(options);
+        const auto outcome = call(url);
+        expect_failure(outcome, http_errc::connect_failed);
+        EXPECT_NE(outcome.error().message().find("refused"), std::string::npos)
+            << outcome.error().message();
+    }
+}
+
 TEST_F(client_exchange, a_silent_address_is_overtaken_by_the_next) {
     // A listener whose line is full drops what comes: a connect to it hangs.
     http_client_options options;

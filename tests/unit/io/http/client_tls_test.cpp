@@ -120,6 +120,42 @@ TEST_F(client_tls, sessions_are_resumed) {
     }
 }
 
+TEST_F(client_tls, versions_before_1_2_are_refused) {
+    server_options options = with();
+    options.tls_version_max = 0x0302; // TLS 1.1
+    server far(always(answer("x")), options);
+    trust();
+    const std::string message = refused(far);
+    EXPECT_NE(message.find("handshake failed"), std::string::npos) << message;
+}
+
+TEST_F(client_tls, a_session_outlives_an_exchange_that_was_broken_off) {
+    server far(
+        [](loopback::connection& peer, int index) {
+            (void)peer.read_request();
+            if (index == 1) return (void)peer.wait_closed();
+            (void)peer.send(answer("x", "Connection: close\r\n"));
+            (void)peer.read_request();
+        },
+        with());
+    trust();
+    ASSERT_TRUE(call(far.url()));
+    http_request request = request_to(far.url());
+    request.limits.first_byte = 50ms;
+    expect_failure(call(request), http_errc::first_byte_timeout);
+    ASSERT_TRUE(call(far.url()));
+    EXPECT_EQ(far.resumed(), 2);
+}
+
+TEST_F(client_tls, a_certificate_directory_that_is_not_there_is_named) {
+    http_client_options options;
+    options.ca_directory = "/nowhere/certificates";
+    make(options);
+    const auto origin = client->origin("https://localhost");
+    ASSERT_FALSE(origin);
+    EXPECT_NE(origin.error().message().find("/nowhere/certificates"), std::string::npos);
+}
+
 TEST_F(client_tls, an_idle_connection_survives_tickets_and_is_used_again) {
     server far(always(answer("x")), with());
     trust();

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace heddle::http {
 namespace {
@@ -271,6 +274,74 @@ TEST(response_parser, storage_is_used_again) {
         EXPECT_TRUE(parser.reusable());
         EXPECT_EQ(parser.body_bytes(), 2U);
     }
+}
+
+TEST(response_parser, lines_between_chunks_are_bounded) {
+    const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    response_rules rules;
+    rules.max_header_bytes = 1000;
+    for (const std::string& begin : {std::string(), std::string("5;x="), std::string("0\r\nX: ")}) {
+        in_all_cuts(
+            head + begin + std::string(3000, '0'),
+            [](const parsed& out) {
+                ASSERT_TRUE(out.failure);
+                EXPECT_EQ(out.failure->code().category(), ports::http_category());
+            },
+            rules);
+    }
+}
+
+TEST(response_parser, an_empty_chunked_body_in_all_cuts) {
+    in_all_cuts("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                [](const parsed& out) {
+                    EXPECT_TRUE(out.whole);
+                    EXPECT_TRUE(out.reusable);
+                });
+}
+
+TEST(response_parser, mutilated_answers_in_random_cuts_end_in_an_answer_or_an_error) {
+    const std::vector<std::string> seeds{
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "3;x=\"y\"\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 302 x\r\nLocation: /v2\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
+    };
+    const std::string spice("\r\n\t 0:;=,-+xf\"\x00\x80\xff", 19);
+    std::mt19937 random(20261121);
+    response_rules rules;
+    rules.max_header_bytes = 200;
+    rules.max_body_bytes = 100;
+    int whole = 0;
+    parser_cache cache;
+    for (int round = 0; round < 30'000; ++round) {
+        std::string text = seeds[random() % seeds.size()];
+        for (auto changes = random() % 4; changes > 0 && !text.empty(); --changes) {
+            const std::size_t at = random() % text.size();
+            const char fresh = spice[random() % spice.size()];
+            switch (random() % 4) {
+            case 0: text[at] = fresh; break;
+            case 1: text.insert(at, 1, fresh); break;
+            case 2: text.erase(at, 1 + random() % 3); break;
+            default: text.insert(at, text.substr(random() % text.size(), random() % 20)); break;
+            }
+        }
+        response_parser parser(cache);
+        ports::http_response response;
+        std::size_t given = 0;
+        result<bool> state = false;
+        while (given < text.size() && state && !*state) {
+            const std::size_t piece = std::min<std::size_t>(1 + random() % 9, text.size() - given);
+            state = parser.feed(std::string_view(text).substr(given, piece), rules,
+                                {&response, nullptr, nullptr});
+            given += piece;
+        }
+        if (state && !*state) state = parser.finish();
+        if (state && *state) ++whole;
+        EXPECT_LE(response.body.size(), rules.max_body_bytes);
+    }
+    EXPECT_GT(whole, 5000);
 }
 
 } // namespace

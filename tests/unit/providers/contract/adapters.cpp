@@ -1,7 +1,11 @@
 #include "adapters.hpp"
 
 #include <heddle/http/client.hpp>
+#include <heddle/providers/anthropic/provider.hpp>
+#include <heddle/providers/gemini/provider.hpp>
+#include <heddle/providers/ollama/provider.hpp>
 #include <heddle/providers/openai/provider.hpp>
+#include <heddle/providers/responses/provider.hpp>
 #include <heddle/providers/scripted/provider.hpp>
 #include <heddle/providers/scripted/server.hpp>
 
@@ -43,10 +47,28 @@ private:
     std::unique_ptr<ports::llm_port> port_;
 };
 
-/// The same rules behind the HTTP server, called through the real client and the openai provider.
-class openai_run final : public adapter_run {
+/// Makes a provider whose options have the usual members.
+template <class Options, class Make>
+std::unique_ptr<ports::llm_port> connect(ports::http_port& http, std::string base_url,
+                                         std::string key, unsigned retries, adapter_run& run,
+                                         Options options, Make make) {
+    options.name = "model";
+    options.base_url = std::move(base_url);
+    options.api_key = secret(std::move(key));
+    options.retry = retries_of(retries);
+    auto port = make(http, std::move(options), run.on.loop, run.log);
+    if (!port) throw std::runtime_error(port.error().message());
+    return *std::move(port);
+}
+
+using connector = std::function<std::unique_ptr<ports::llm_port>(
+    ports::http_port& http, const scripted::server& server, std::string key, unsigned retries,
+    adapter_run& run)>;
+
+/// The same rules behind the HTTP server, called through the real client and a provider.
+class served_run final : public adapter_run {
 public:
-    openai_run(std::string_view rules, unsigned retries) {
+    served_run(std::string_view rules, unsigned retries, const connector& make) {
         scripted::server_options served;
         served.required_key = secret(std::string(key));
         served.drain = 100ms;
@@ -58,14 +80,7 @@ public:
         client.log = &log;
         http_ = http::make_http_client(on.loop, client);
 
-        providers::openai::options options;
-        options.name = "model";
-        options.base_url = server_->base_url() + "/";
-        options.api_key = secret(std::string(key) + "\n");
-        options.retry = retries_of(retries);
-        auto port = providers::make_openai_provider(*http_, std::move(options), on.loop, log);
-        if (!port) throw std::runtime_error(port.error().message());
-        port_ = *std::move(port);
+        port_ = make(*http_, *server_, std::string(key) + "\n", retries, *this);
     }
 
     ports::llm_port& port() override { return *port_; }
@@ -101,17 +116,106 @@ private:
     std::unique_ptr<ports::llm_port> port_;
 };
 
+adapter served(std::string name, connector make, adapter_traits traits) {
+    adapter made;
+    made.name = std::move(name);
+    made.start = [make = std::move(make)](std::string_view rules, unsigned retries) {
+        return std::unique_ptr<adapter_run>(std::make_unique<served_run>(rules, retries, make));
+    };
+    made.traits = traits;
+    return made;
+}
+
+/// The address that comes before the version.
+std::string bare_url(const scripted::server& server) {
+    return "http://127.0.0.1:" + std::to_string(server.port());
+}
+
+adapter openai_adapter() {
+    return served("openai",
+                  [](ports::http_port& http, const scripted::server& server, std::string key,
+                     unsigned retries, adapter_run& run) {
+                      return connect(http, server.base_url() + "/", std::move(key), retries, run,
+                                     providers::openai::options{}, providers::make_openai_provider);
+                  },
+                  {});
+}
+
+adapter responses_adapter() {
+    return served("responses",
+                  [](ports::http_port& http, const scripted::server& server, std::string key,
+                     unsigned retries, adapter_run& run) {
+                      return connect(http, server.base_url(), std::move(key), retries, run,
+                                     providers::responses::options{},
+                                     providers::make_responses_provider);
+                  },
+                  {});
+}
+
+adapter anthropic_adapter(providers::anthropic::api_version version, std::string name) {
+    adapter_traits traits;
+    traits.filter_is_refusal = true;
+    traits.keeps_everything = false;
+    return served(
+        std::move(name),
+        [version](ports::http_port& http, const scripted::server& server, std::string key,
+                  unsigned retries, adapter_run& run) {
+            providers::anthropic::options options;
+            options.version = version;
+            return connect(http, bare_url(server), std::move(key), retries, run, std::move(options),
+                           providers::make_anthropic_provider);
+        },
+        traits);
+}
+
+adapter gemini_adapter(providers::gemini::api_version version, std::string name) {
+    adapter_traits traits;
+    traits.refusal_is_filter = true;
+    traits.keeps_everything = false;
+    return served(
+        std::move(name),
+        [version](ports::http_port& http, const scripted::server& server, std::string key,
+                  unsigned retries, adapter_run& run) {
+            providers::gemini::options options;
+            options.version = version;
+            return connect(http, bare_url(server), std::move(key), retries, run, std::move(options),
+                           providers::make_gemini_provider);
+        },
+        traits);
+}
+
+adapter ollama_adapter() {
+    adapter_traits traits;
+    traits.gives_ids = traits.tells_quota = traits.tells_refusals = traits.keeps_everything = false;
+    return served(
+        "ollama",
+        [](ports::http_port& http, const scripted::server& server, std::string key,
+           unsigned retries, adapter_run& run) {
+            // As OLLAMA_HOST has it.
+            return connect(http, "127.0.0.1:" + std::to_string(server.port()), std::move(key),
+                           retries, run, providers::ollama::options{},
+                           providers::make_ollama_provider);
+        },
+        traits);
+}
+
 } // namespace
 
 std::vector<adapter> all_adapters() {
+    using providers::anthropic::api_version;
     return {
         {"scripted",
          [](std::string_view rules, unsigned retries) {
              return std::unique_ptr<adapter_run>(std::make_unique<scripted_run>(rules, retries));
-         }},
-        {"openai", [](std::string_view rules, unsigned retries) {
-             return std::unique_ptr<adapter_run>(std::make_unique<openai_run>(rules, retries));
-         }}};
+         },
+         {}},
+        openai_adapter(),
+        responses_adapter(),
+        anthropic_adapter(api_version::v2026_10_21, "anthropic"),
+        anthropic_adapter(api_version::v2023_06_01, "anthropic_2023"),
+        gemini_adapter(providers::gemini::api_version::v1, "gemini"),
+        gemini_adapter(providers::gemini::api_version::v1beta, "gemini_beta"),
+        ollama_adapter()};
 }
 
 } // namespace heddle::testing

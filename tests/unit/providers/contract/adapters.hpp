@@ -24,10 +24,21 @@ public:
     recording_log log;
 };
 
+/// What a service's format cannot say.
+struct adapter_traits {
+    bool gives_ids = true;          ///< answers have an id
+    bool tells_quota = true;        ///< a limit that does not pass is told from one that does
+    bool tells_refusals = true;     ///< a refusal is told from an answer
+    bool filter_is_refusal = false; ///< a filter's end reads as a refusal
+    bool refusal_is_filter = false; ///< and the other way round
+    bool keeps_everything = true;   ///< nothing that the rules say is lost on the way
+};
+
 struct adapter {
     std::string name;
     /// `retries` bounds those of the provider.
     std::function<std::unique_ptr<adapter_run>(std::string_view rules, unsigned retries)> start;
+    adapter_traits traits{};
 };
 
 [[nodiscard]] std::vector<adapter> all_adapters();

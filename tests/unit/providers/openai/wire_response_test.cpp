@@ -98,6 +98,11 @@ TEST(openai_wire_response, shapes_of_errors_that_other_servers_use) {
               std::string::npos);
     EXPECT_NE(failure_of(answer_of(422, R"({"detail":"bad field"})")).message().find("bad field"),
               std::string::npos);
+    EXPECT_NE(
+        failure_of(answer_of(422, R"({"object":"error","message":{"detail":[{"msg":"extra"}]}})"))
+            .message()
+            .find("extra"),
+        std::string::npos);
     const error routed =
         failure_of(answer_of(200, R"({"error":{"code":502,"message":"behind us"}})"));
     EXPECT_EQ(routed.code(), make_error_code(llm_errc::server));

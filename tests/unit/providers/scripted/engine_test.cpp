@@ -204,9 +204,14 @@ TEST(scripted_engine, delays_lie_in_their_range_and_repeat) {
 }
 
 TEST(scripted_engine, usage_is_estimated_given_or_left_out) {
-    const auto model = load(R"({"rules":[{"match":"g","text":"x","usage":{"input":5,"cached":2}},
+    const auto model = load(R"({"rules":[{"match":"g","text":"x","usage":{"input":5,"cached":2,"output":4,"reasoning":3}},
         {"match":"n","text":"x","usage":null}],"default":{"text":"12345"}})");
-    EXPECT_EQ(reply(*model, user_request("g")).usage.value().cached, 2);
+    const auto given = reply(*model, user_request("g")).usage.value();
+    EXPECT_EQ(given.input, 5);
+    EXPECT_EQ(given.output, 4);
+    EXPECT_EQ(given.cached, 2);
+    EXPECT_EQ(given.cache_written, 0);
+    EXPECT_EQ(given.reasoning, 3);
     EXPECT_FALSE(reply(*model, user_request("n")).usage);
     EXPECT_EQ(reply(*model, user_request("123456789")).usage.value().input, 3);
     EXPECT_EQ(reply(*model, user_request("123456789")).usage.value().output, 2);

@@ -58,6 +58,10 @@ public:
                                      ports::call_priority priority) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// Flows that are remembered, with or without waiting calls.
+    [[nodiscard]] std::size_t known_flows() const noexcept {
+        return orders_[0].flows.size() + orders_[1].flows.size();
+    }
 
     /// Visits everybody. `visit` may remove the one it is given.
     template <class Visit>
@@ -83,6 +87,7 @@ private:
         std::unordered_map<std::uint64_t, flow_state> flows; // those that wait, or wait again soon
         std::set<flow_state*, earlier> waiting;
         double now = 0; // virtual time: the start tag of the last that went
+        double last_finish = 0;
     };
 
     void unlink(queued_call& call) noexcept;

@@ -67,7 +67,8 @@ class limiter_set {
 public:
     explicit limiter_set(coro::event_loop& loop) : loop_(loop) {}
 
-    /// The gate of an account; made with `settings` when it is new.
+    /// The gate of an account; made with `settings` when it is new. A path behind the origin does not
+    /// count.
     [[nodiscard]] std::shared_ptr<limiter_gate> gate_for(std::string_view origin, const secret& key,
                                                          const limiter_settings& settings);
     /// Visits all of them with their origins.

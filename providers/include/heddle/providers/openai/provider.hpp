@@ -21,7 +21,9 @@ inline constexpr std::string_view default_base_url = "https://api.openai.com/v1"
 
 /// `compatible` leaves out what other servers of this format do not know: max_tokens is used in
 /// place of max_completion_tokens, and no `refusal: null` goes back in assistant messages.
-enum class wire_dialect : std::uint8_t { openai, compatible };
+/// `mistral` is that one with random_seed for seed and without stream_options, which its server
+/// refuses; it tells the usage without being asked.
+enum class wire_dialect : std::uint8_t { openai, compatible, mistral };
 
 struct options : call_options {
     std::string name = "openai"; ///< what users write before the colon, and what errors begin with

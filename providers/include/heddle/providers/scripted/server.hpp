@@ -1,4 +1,4 @@
-// The scripted model as an HTTP server that speaks OpenAI's format.
+// The scripted model as an HTTP server that speaks the formats of the services.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -24,7 +24,7 @@ struct server_options {
     std::string address = "127.0.0.1"; ///< an IP address; a name is not looked up
     std::uint16_t port = 0;            ///< 0: any that is free
     exposure reach = exposure::loopback_only;
-    secret required_key; ///< unless empty, requests without this bearer key get a 401
+    secret required_key; ///< unless empty, requests without this key get a 401
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 32 * 1024 * 1024;
     std::size_t max_connections = 20'000;      ///< more wait in the kernel's queue
@@ -41,8 +41,11 @@ struct server_counters {
     std::size_t in_flight = 0; ///< requests being answered, delays included
 };
 
-/// `POST /v1/chat/completions` (whole and streamed), `GET /v1/models`, `GET /health`; the `/v1` may
-/// be left out. HTTP/1.1 with keep-alive, pipelining, chunked bodies and `Expect: 100-continue`.
+/// Answers, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
+/// `/v1/responses` (OpenAI), `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and
+/// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`, `/api/tags`, `/health`.
+/// The `/v1` may be left out. HTTP/1.1 with keep-alive, pipelining, chunked bodies and
+/// `Expect: 100-continue`.
 /// Threads: the shard's only.
 class server {
 public:

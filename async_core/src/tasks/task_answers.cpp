@@ -1,0 +1,307 @@
+// What becomes of the answers that an execution gets.
+#include "failure_reason.hpp"
+#include "json_extraction.hpp"
+#include "task_execution.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/task_error.hpp>
+#include <heddle/tasks/task_result.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t longest_quoted = 64 * 1024; ///< of a wrong answer that is sent back
+constexpr std::size_t most_evaluators = 3;
+
+/// Cuts without splitting a character.
+void cut_text(std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) return;
+    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    text.resize(bytes);
+}
+
+} // namespace
+
+result<lang::value> content_of_result(const lang::value& made) {
+    if (is_failed_result(made)) return task_error_of(made);
+    const lang::value* content = lang::map_find(made, "content");
+    if (!content || !content->is(lang::kind::string)) {
+        return error(heddle::errc::internal, "a task result has no content");
+    }
+    return *content;
+}
+
+void task_execution::count(const ports::chat_response& answer) {
+    std::optional<double> cost;
+    if (answer.attempts == 0) cost = 0; // out of a cache
+    else if (const ports::price_port* prices = runner_.parts().prices; prices && answer.usage) {
+        cost = prices->cost_usd(provider_name(), chosen_.model, *answer.usage);
+    }
+    session_.count(answer, cost);
+    if (spends_) share_.settle(cost.value_or(0));
+    answered_ = true;
+    finish_ = answer.finish;
+    answering_model_ = answer.model;
+}
+
+task_ending task_execution::ending(std::string_view content) {
+    for (std::string& each : session_.take_warnings()) warnings_.push_back(std::move(each));
+    task_ending end;
+    end.task = call_.task.get();
+    end.content = content;
+    end.model = answering_model_.empty() ? std::string_view(chosen_.model)
+                                         : std::string_view(answering_model_);
+    end.provider = provider_name();
+    end.finish = finish_;
+    end.answered = answered_;
+    end.usage = session_.usage();
+    end.usage_known = session_.usage_known() && answered_;
+    end.requests = session_.requests();
+    if (answered_) end.cost = session_.cost();
+    end.latency = context_.loop->now() - began_;
+    end.warnings = &warnings_;
+    end.files = chain_.files.get();
+    return end;
+}
+
+/// What only some tasks have in their notes: nil for the others.
+lang::value task_execution::extra_notes(const task_ending& end) {
+    const task_template& declared = call_.task->declared;
+    lang::value made = executor_notes_;
+    lang::heap& memory = runner_.owner().memory();
+    const auto put = [&](std::string_view name, lang::value item) {
+        if (made.is_nil()) made = lang::value::empty_map();
+        made = lang::map_put(memory, std::move(made), name, std::move(item));
+    };
+    if (!tool_notes_.is_nil()) put("tool_calls", tool_notes_);
+    if (declared.subtype == "evaluator" && end.has_parsed && end.parsed.is(lang::kind::map)) {
+        for (const std::string_view name : {"success", "feedback", "details"}) {
+            if (const lang::value* found = lang::map_find(end.parsed, name)) put(name, *found);
+        }
+    }
+    if (!declared.criteria.empty()) {
+        lang::value names = lang::value::empty_list();
+        for (const matching_task& each : runner_.tasks().find_matching_tasks(declared.criteria)) {
+            if (each.found->task->declared.subtype != "evaluator") continue;
+            names =
+                lang::list_push_back(memory, std::move(names),
+                                     lang::make_string(memory, each.found->task->declared.name));
+            if (names.length() == most_evaluators) break;
+        }
+        put("evaluators", std::move(names));
+    }
+    return made;
+}
+
+result<lang::value> task_execution::complete(task_ending end) {
+    end.extra_notes = extra_notes(end);
+    lang::value made = runner_.results().build(end);
+    if (!continues(made)) report(task_outcome::complete, {});
+    return made;
+}
+
+result<lang::value> task_execution::fail(task_ending end, const task_failure& failure) {
+    end.failure = &failure;
+    end.extra_notes = extra_notes(end);
+    lang::value made = runner_.results().build(end);
+    report(task_outcome::failed, failure.resource.empty() || !failure.reason.empty()
+                                     ? std::string_view(failure.reason)
+                                     : std::string_view("RESOURCE_EXHAUSTION"));
+    if (settings_.raise_failures) return task_error_of(made).with_span(call_.span);
+    return made;
+}
+
+result<lang::value> task_execution::exhaust(const exhausted_resource& what,
+                                            std::string_view content) {
+    task_failure failure{what.resource == "time" ? "execution_timeout" : "", what.message, {}};
+    failure.resource = what.resource;
+    failure.used = what.used;
+    failure.limit = what.limit;
+    return fail(ending(content.empty() ? std::string_view(what.message) : content), failure);
+}
+
+std::optional<result<lang::value>> task_execution::check_limits() {
+    // A task with a cache of answers may never wait: its time is looked at here.
+    if (auto stop = context_.stop_error()) return take_error(*std::move(stop));
+    const auto reached = session_.check(request_);
+    if (!reached) return std::nullopt;
+    return exhaust(*reached, {});
+}
+
+/// Whether a cancellation is the end of the task's own time, and of nothing around it.
+bool task_execution::own_time_is_over(const error& cancelled) const {
+    const auto now = context_.loop->now();
+    return cancelled.cancelled_because() == cancel_reason::deadline && !call_.context.cancelled() &&
+           !call_.context.until.passed(now) && context_.until.passed(now);
+}
+
+result<lang::value> task_execution::take_error(error failure) {
+    if (spends_) share_.settle(0);
+    if (failure.is_cancelled()) {
+        if (!own_time_is_over(failure)) {
+            report(task_outcome::cancelled, {});
+            return failure;
+        }
+        return exhaust(task_session::time_over(context_.loop->now() - began_,
+                                               timeout_.value_or(std::chrono::nanoseconds(0))),
+                       {});
+    }
+    const ports::chat_response* part = nullptr;
+    if (const auto* partial =
+            dynamic_cast<const ports::partial_response*>(failure.info().payload.get())) {
+        part = &partial->so_far;
+        count(*part);
+    } else session_.count_failed_request();
+    task_failure what;
+    what.reason = failure_reason(failure);
+    what.message = failure.message();
+    if (what.reason == "configuration_error") {
+        report(task_outcome::failed, what.reason);
+        return placed(lang::task_error(what.reason, what.message).with_cause(std::move(failure)));
+    }
+    lang::heap& memory = runner_.owner().memory();
+    what.details = runner_.results().make_details(
+        {{"code", lang::make_string(memory, failure.code().message())},
+         {"hint", lang::make_string(memory, failure.info().hint)}});
+    return fail(ending(part && !part->text.empty() ? std::string_view(part->text)
+                                                   : std::string_view(what.message)),
+                what);
+}
+
+result<lang::value> task_execution::refuse(error failure) {
+    if (failure.is_cancelled()) return take_error(std::move(failure));
+    report(task_outcome::failed, task_error_from(failure).type_name());
+    return placed(std::move(failure));
+}
+
+/// A step before the model has failed.
+result<lang::value> task_execution::take_step_error(error failure, bool of_workflow) {
+    if (failure.is_cancelled()) return take_error(std::move(failure));
+    const auto* payload = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    const bool data = !of_workflow && failure.code() == lang::errc::task && payload &&
+                      !lang::passes_catches(failure) &&
+                      payload->reason != "input_validation_failure" &&
+                      payload->reason != "configuration_error";
+    if (!data) return placed(std::move(failure));
+    const std::string message = failure.message();
+    return fail(ending(message), {payload->reason, message, {}});
+}
+
+result<lang::value> task_execution::accept_elsewhere(result<executor_answer> done) {
+    if (!done) return refuse(std::move(done).error());
+    executor_notes_ = std::move(done->notes);
+    if (!done->failure_reason.empty()) {
+        const task_failure what{std::move(done->failure_reason), std::move(done->failure_message),
+                                std::move(done->failure_details)};
+        return fail(ending(done->content), what);
+    }
+    if (!call_.task->declared.output.json) return complete(ending(done->content));
+    asks_left_ = 0; // nobody to ask again
+    ports::chat_response answer;
+    answer.text = std::move(done->content);
+    return *take_json(std::move(answer));
+}
+
+std::optional<result<lang::value>> task_execution::accept(result<ports::chat_response> answer) {
+    if (!answer) return take_error(std::move(answer).error());
+    count(*answer);
+    if (!answer->refusal.empty() || answer->finish == ports::finish_reason::refusal ||
+        answer->finish == ports::finish_reason::content_filter) {
+        const std::string& said = answer->refusal.empty() ? answer->text : answer->refusal;
+        std::string told = said;
+        cut_text(told, 500);
+        return fail(ending(said), {"llm_error", "the model refused to answer: " + told, {}});
+    }
+    if (!answer->tool_calls.empty() && (!offered_.empty() || answer->text.empty())) {
+        return take_tool_calls(*std::move(answer));
+    }
+    if (answer->finish == ports::finish_reason::length) {
+        if (const auto reached = session_.check_output()) return exhaust(*reached, answer->text);
+        warnings_.emplace_back("the answer stopped at its length limit");
+    }
+    if (!call_.task->declared.output.json) return complete(ending(answer->text));
+    return take_json(std::move(*answer));
+}
+
+std::optional<result<lang::value>> task_execution::take_json(ports::chat_response answer) {
+    const bool cut = answer.finish == ports::finish_reason::length;
+    const compiled_task& task = *call_.task;
+    extracted_json found;
+    std::string violation;
+    std::string location;
+    const auto read = task.declared.disable_reparsing
+                          ? read_json_as_it_is(runner_.owner().memory(), answer.text, found)
+                          : extract_json(runner_.owner().memory(), answer.text, cut, found);
+    if (!read) violation = "the answer is not JSON: " + read.error().message();
+    else if (const auto wrong = task.schema.check(found.content, found.text)) {
+        violation = wrong->message;
+        location = wrong->path;
+    }
+    if (violation.empty()) {
+        if (found.completed) {
+            warnings_.emplace_back("the JSON of the answer was cut short and has been completed");
+        }
+        task_ending end = ending(answer.text);
+        end.parsed = std::move(found.content);
+        end.has_parsed = true;
+        return complete(std::move(end));
+    }
+    if (asks_left_ != 0) {
+        --asks_left_;
+        ask_again(std::move(answer.text), violation);
+        return std::nullopt;
+    }
+    task_ending end = ending(answer.text);
+    end.parse_error = violation;
+    if (task.schema.accepts_all()) return complete(std::move(end));
+    lang::heap& memory = runner_.owner().memory();
+    task_failure what{"output_format_failure", violation, {}};
+    what.details = runner_.results().make_details(
+        {{"error_type", lang::make_string(memory, read ? "SchemaViolation" : "JSONDecodeError")},
+         {"message", lang::make_string(memory, violation)},
+         {"location", lang::make_string(memory, location)}});
+    return fail(std::move(end), what);
+}
+
+void task_execution::ask_again(std::string answer, const std::string& violation) {
+    cut_text(answer, longest_quoted);
+    // The last wrong answer is enough: the conversation does not grow with each attempt.
+    request_.messages.resize(settled_messages_);
+    ports::chat_message& said = request_.messages.emplace_back();
+    said.role = ports::chat_role::assistant;
+    said.text = std::move(answer);
+    ports::chat_message& asked = request_.messages.emplace_back();
+    asked.text = "Your answer cannot be used: " + violation + ".\n" + call_.task->format_note;
+}
+
+bool task_execution::continues(const result<lang::value>& ended) const noexcept {
+    return ended && !asked_subtask(*ended).is_nil();
+}
+
+/// An executor asks in its notes; a model with a TaskResult as its JSON.
+lang::value task_execution::asked_subtask(const lang::value& ended) {
+    if (is_failed_result(ended)) return {};
+    if (const lang::value* notes = lang::map_find(ended, "notes")) {
+        if (const lang::value* asked = lang::map_find(*notes, "subtask_request")) return *asked;
+    }
+    const lang::value* parsed = lang::map_find(ended, "parsedContent");
+    const lang::value* asked = parsed ? continuation_of(*parsed) : nullptr;
+    return asked ? *asked : lang::value();
+}
+
+result<lang::value> task_execution::fail_subtask(std::string_view partial, std::string message,
+                                                 lang::value details) {
+    const task_failure what{"subtask_failure", std::move(message), std::move(details)};
+    return fail(ending(partial.empty() ? std::string_view(what.message) : partial), what);
+}
+
+void task_execution::end_continued() { report(task_outcome::complete, {}); }
+
+} // namespace heddle::tasks

@@ -1,0 +1,375 @@
+// Tools that a model calls, and subtasks.
+#include "task_execution.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/task_error.hpp>
+#include <heddle/tasks/task_result.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t most_calls_of_a_turn = 64;
+constexpr std::size_t most_noted_calls = 1000;
+constexpr std::size_t longest_arguments = 16 * 1024 * 1024;
+constexpr std::size_t deepest_arguments = 128;
+
+/// Cuts without splitting a character, and says so.
+[[nodiscard]] std::string capped(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    std::size_t end = most;
+    while (end != 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    const std::size_t left_out = text.size() - end;
+    text.resize(end);
+    return text + "\n[cut here: " + std::to_string(left_out) + " bytes were left out]";
+}
+
+/// What a model is told of a value.
+[[nodiscard]] std::string text_of(const lang::value& v, std::size_t most) {
+    if (v.is(lang::kind::string)) return capped(std::string(lang::string_bytes(v)), most);
+    if (auto json = lang::value_to_json(v)) return capped(*std::move(json), most);
+    lang::print_options options;
+    options.max_bytes = most;
+    return lang::print_value(v, options);
+}
+
+[[nodiscard]] std::string told(const error& failure) {
+    std::string said = failure.message();
+    if (!failure.info().hint.empty()) said += " (" + failure.info().hint + ")";
+    return said;
+}
+
+/// The workflow's, not the tool's: cancellation, the end of an extent, a sandbox.
+[[nodiscard]] bool ends_the_task(const error& failure) noexcept {
+    return lang::passes_catches(failure) || failure.code() == lang::errc::limit;
+}
+
+[[nodiscard]] host::effect_call clauses_of(host::session& owner, const lang::value& callee,
+                                           const lang::value& inputs, const task_call& of,
+                                           coro::call_context context) {
+    lang::heap& memory = owner.memory();
+    host::effect_call made{owner, {}, of.settings, context};
+    made.request.callee = callee;
+    made.request.span = of.span;
+    lang::value names = lang::value::empty_list();
+    for (const lang::map_entry& entry : lang::map_entries(inputs)) {
+        names = lang::list_push_back(memory, std::move(names),
+                                     memory.symbol(lang::string_bytes(entry.key)));
+        made.request.arguments.push_back(entry.item);
+    }
+    made.request.names = std::move(names);
+    return made;
+}
+
+} // namespace
+
+std::string task_execution::offered_names() const {
+    std::string all;
+    for (const offered_tool& each : offered_) all += (all.empty() ? "" : ", ") + each.wire_name;
+    return all.empty() ? "there are no tools" : "the tools: " + all;
+}
+
+std::optional<result<lang::value>> task_execution::take_tool_calls(ports::chat_response answer) {
+    if (offered_.empty()) {
+        const std::string what = "the model called the tool '" +
+                                 answer.tool_calls.front().name.substr(0, 100) +
+                                 "', which it was not offered";
+        return fail(ending(what), {"llm_error", what, {}});
+    }
+    for (ports::tool_call& each : answer.tool_calls) {
+        called_tool& called = turn_.emplace_back();
+        const auto found =
+            std::find_if(offered_.begin(), offered_.end(), [&](const offered_tool& one) {
+                return one.wire_name == each.name || one.name == each.name;
+            });
+        if (found != offered_.end()) called.offered = &*found;
+        called.asked = each;
+    }
+    request_.messages.resize(settled_messages_);
+    ports::chat_message& said = request_.messages.emplace_back();
+    said.role = ports::chat_role::assistant;
+    said.text = std::move(answer.text);
+    said.tool_calls = std::move(answer.tool_calls);
+    said.reasoning = std::move(answer.reasoning);
+    return std::nullopt;
+}
+
+void task_execution::answer_tools() {
+    lang::heap& memory = runner_.owner().memory();
+    if (tool_notes_.is_nil()) tool_notes_ = lang::value::empty_list();
+    for (called_tool& each : turn_) {
+        ports::chat_message& told = request_.messages.emplace_back();
+        told.role = ports::chat_role::tool;
+        told.text = std::move(each.answer);
+        told.tool_call_id = std::move(each.asked.id);
+        told.tool_name = each.asked.name;
+        told.tool_failed = each.failed;
+        if (tool_notes_.length() >= most_noted_calls) continue;
+        const std::string_view name = each.offered
+                                          ? std::string_view(each.offered->name)
+                                          : std::string_view(each.asked.name).substr(0, 200);
+        const std::chrono::duration<double, std::milli> took = each.took;
+        tool_notes_ = lang::list_push_back(
+            memory, std::move(tool_notes_),
+            runner_.results().make_details({{"name", lang::make_string(memory, name)},
+                                            {"ok", lang::value::boolean(!each.failed)},
+                                            {"ms", lang::value::real(took.count())}}));
+    }
+    turn_.clear();
+    settled_messages_ = request_.messages.size();
+}
+
+coro::task<result<void>> task_runner::run_tools(task_execution& execution) {
+    coro::nursery side_by_side(execution.context());
+    for (std::size_t i = 0; i < execution.turn().size(); ++i) {
+        if (i >= most_calls_of_a_turn) {
+            execution.turn()[i].answer = "not run: a turn may call " +
+                                         std::to_string(most_calls_of_a_turn) + " tools at most";
+            execution.turn()[i].failed = true;
+            continue;
+        }
+        side_by_side.start(run_offered(execution, i, side_by_side.context()));
+    }
+    result<void> ended = co_await side_by_side.join();
+    if (ended) execution.answer_tools();
+    co_return ended;
+}
+
+coro::task<result<void>> task_runner::run_offered(task_execution& execution, std::size_t index,
+                                                  coro::call_context context) {
+    const auto began = owner_.owner().loop().now();
+    result<lang::value> ended = co_await call_offered(execution, index, context);
+    called_tool& called = execution.turn()[index];
+    called.took = owner_.owner().loop().now() - began;
+    if (!ended) {
+        if (ends_the_task(ended.error())) co_return std::move(ended).error();
+        called.failed = true;
+        called.answer = capped(told(ended.error()), parts_.tool_result_limit);
+        co_return result<void>();
+    }
+    called.failed = is_failed_result(*ended);
+    if (called.failed) {
+        called.answer = capped(task_error_of(*ended).message(), parts_.tool_result_limit);
+    } else if (called.offered->what == offered_tool::kind::tool) {
+        called.answer = text_of(*ended, parts_.tool_result_limit);
+    } else {
+        const lang::value* content = lang::map_find(*ended, "content");
+        called.answer = text_of(content ? *content : *ended, parts_.tool_result_limit);
+    }
+    co_return result<void>();
+}
+
+coro::task<result<lang::value>> task_runner::call_offered(task_execution& execution,
+                                                          std::size_t index,
+                                                          coro::call_context context) {
+    const called_tool& called = execution.turn()[index];
+    const offered_tool* offered = called.offered;
+    if (!offered) {
+        co_return error(lang::errc::evaluation,
+                        "there is no tool '" + called.asked.name.substr(0, 100) + "'")
+            .with_hint(execution.offered_names());
+    }
+    if (offered->what != offered_tool::kind::subtask) {
+        if (auto stop = lang::refused_by_sandbox(execution.call().settings, offered->name)) {
+            co_return lang::made_uncatchable(*std::move(stop));
+        }
+    }
+    const std::string& text = called.asked.arguments_json;
+    if (text.size() > longest_arguments) {
+        co_return error(lang::errc::evaluation, "the arguments are too long");
+    }
+    lang::json_read_options options;
+    options.max_depth = deepest_arguments;
+    auto inputs = text.empty() ? result<lang::value>(lang::value::empty_map())
+                               : lang::json_to_value(owner_.memory(), text, options);
+    if (!inputs) {
+        co_return error(lang::errc::evaluation,
+                        "the arguments are not JSON: " + inputs.error().message());
+    }
+    if (!inputs->is(lang::kind::map)) {
+        co_return error(lang::errc::evaluation, "the arguments must be a JSON object");
+    }
+    if (offered->what == offered_tool::kind::tool) {
+        const auto tool = lang::host_as<tool_callable>(offered->callable)->get();
+        result<lang::value> ended = co_await run_tool(
+            tool, clauses_of(owner_, offered->callable, *inputs, execution.call(), context));
+        co_return ended;
+    }
+    if (offered->what == offered_tool::kind::task) {
+        const auto task = lang::host_as<task_callable>(offered->callable)->task();
+        auto bound =
+            bind_call(owner_.memory(), task,
+                      clauses_of(owner_, offered->callable, *inputs, execution.call(), context));
+        if (!bound) co_return std::move(bound).error();
+        bound->chain = &execution.chain();
+        if (execution.chain().depth_left <= 0 || execution.chain().has(*bound)) {
+            co_return lang::task_error("execution_halted",
+                                       "tasks call each other in a circle, or too deep");
+        }
+        result<lang::value> ended = co_await run(std::move(*bound));
+        co_return ended;
+    }
+    lang::value asked = *std::move(inputs);
+    if (!offered->hint.empty()) {
+        lang::heap& memory = owner_.memory();
+        const lang::value hint = lang::make_string(memory, offered->hint);
+        asked =
+            lang::map_put(memory, std::move(asked), "type", lang::make_string(memory, "atomic"));
+        asked = lang::map_put(memory, std::move(asked), "template_hints",
+                              lang::make_list(memory, std::span(&hint, 1)));
+    }
+    result<subtask_outcome> outcome =
+        co_await run_subtask(std::move(asked), &execution.chain(), execution.call().settings,
+                             execution.call().span, context);
+    if (!outcome) co_return std::move(outcome).error();
+    if (outcome->failed) co_return lang::task_error("subtask_failure", outcome->message);
+    co_return outcome->result;
+}
+
+// ---------------------------------------------------------------- subtasks
+
+coro::task<result<subtask_outcome>> task_runner::run_subtask(lang::value asked,
+                                                             const task_chain* chain,
+                                                             lang::value settings, source_span span,
+                                                             coro::call_context context) {
+    subtask_outcome outcome;
+    outcome.depth = chain ? chain->nesting() + 1 : 1;
+    auto call = bind_subtask(asked, chain, std::move(settings), span, context);
+    if (!call) {
+        if (lang::passes_catches(call.error())) co_return std::move(call).error();
+        outcome.failed = true;
+        outcome.message = told(call.error());
+        outcome.failure = to_value(owner_.memory(), task_error_from(call.error()));
+        co_return outcome;
+    }
+    result<lang::value> ended = co_await run(*std::move(call));
+    if (!ended) {
+        if (lang::passes_catches(ended.error())) co_return std::move(ended).error();
+        outcome.failed = true;
+        outcome.message = told(ended.error());
+        outcome.failure = to_value(owner_.memory(), task_error_from(ended.error()));
+        co_return outcome;
+    }
+    outcome.result = *std::move(ended);
+    outcome.failed = is_failed_result(outcome.result);
+    if (outcome.failed) {
+        outcome.message = task_error_of(outcome.result).message();
+        const lang::value* notes = lang::map_find(outcome.result, "notes");
+        const lang::value* what = notes ? lang::map_find(*notes, "error") : nullptr;
+        if (what) outcome.failure = *what;
+    }
+    co_return outcome;
+}
+
+result<task_call> task_runner::bind_subtask(const lang::value& asked, const task_chain* chain,
+                                            lang::value settings, source_span span,
+                                            coro::call_context context) {
+    HEDDLE_TRY(const subtask_request wanted, read_subtask_request(asked));
+    HEDDLE_TRY(const registered_task* found, choose_template(tasks_, wanted));
+    const std::string& name = found->task->declared.name;
+    if (auto stop = lang::refused_by_sandbox(settings, name)) {
+        return lang::made_uncatchable(*std::move(stop));
+    }
+    if (chain && chain->depth_left <= 0) {
+        return lang::task_error("execution_halted", "subtasks are nested deeper than " +
+                                                        std::to_string(chain->nesting()));
+    }
+    task_call of;
+    of.settings = std::move(settings);
+    of.span = span;
+    lang::value inputs = wanted.inputs;
+    host::effect_call call = clauses_of(owner_, found->callable, inputs, of, context);
+    HEDDLE_CHECK(add_overrides(call.request, *found->task, wanted));
+    HEDDLE_TRY(task_call bound, bind_call(owner_.memory(), found->task, std::move(call)));
+    bound.chain = chain;
+    bound.max_depth = wanted.max_depth;
+    if (chain && chain->has(bound)) {
+        return lang::task_error("execution_halted", "the subtask '" + name +
+                                                        "' with the same inputs waits in the chain "
+                                                        "already");
+    }
+    return bound;
+}
+
+/// Context settings and files of a request, as the reserved clauses of a call.
+result<void> task_runner::add_overrides(lang::effect_request& request, const compiled_task& task,
+                                        const subtask_request& wanted) {
+    lang::heap& memory = owner_.memory();
+    const auto add = [&](std::string_view clause, const lang::value& item) -> result<void> {
+        if (item.is_nil()) return {};
+        const auto& inputs = task.input_names;
+        if (std::find(inputs.begin(), inputs.end(), clause) != inputs.end()) {
+            return lang::task_error("input_validation_failure",
+                                    "subtask_request: the template has an input '" +
+                                        std::string(clause) + "', which hides the setting");
+        }
+        request.names =
+            lang::list_push_back(memory, std::move(request.names), memory.symbol(clause));
+        request.arguments.push_back(item);
+        return {};
+    };
+    HEDDLE_CHECK(add("context", wanted.context));
+    return add("file_paths", wanted.file_paths);
+}
+
+lang::value task_runner::subtask_details(const lang::value& asked, const subtask_outcome& outcome) {
+    lang::value partial;
+    if (outcome.result.is(lang::kind::map)) {
+        if (const lang::value* content = lang::map_find(outcome.result, "content"))
+            partial = *content;
+    }
+    return results_.make_details({{"subtaskRequest", asked},
+                                  {"subtaskError", outcome.failure},
+                                  {"nestingDepth", lang::value::integer(outcome.depth)},
+                                  {"partialOutput", partial}});
+}
+
+coro::task<result<lang::value>> task_runner::continue_with(task_execution& execution,
+                                                           lang::value asked) {
+    result<subtask_outcome> outcome =
+        co_await run_subtask(asked, &execution.chain(), execution.call().settings,
+                             execution.call().span, execution.context());
+    if (!outcome) co_return execution.refuse(std::move(outcome).error());
+    if (!outcome->failed) {
+        execution.end_continued();
+        co_return outcome->result;
+    }
+    const lang::value details = subtask_details(asked, *outcome);
+    const lang::value* partial = lang::map_find(details, "partialOutput");
+    co_return execution.fail_subtask(
+        partial->is(lang::kind::string) ? lang::string_bytes(*partial) : std::string_view(),
+        "Subtask execution failed: " + outcome->message, details);
+}
+
+coro::task<result<lang::value>> task_runner::run_tool(std::shared_ptr<const registered_tool> one,
+                                                      host::effect_call call) {
+    lang::value settings = call.settings;
+    const source_span span = call.request.span;
+    const coro::call_context context = call.context;
+    result<lang::value> ended = co_await call_tool(std::move(one), std::move(call));
+    if (!ended) co_return ended;
+    const lang::value* found = continuation_of(*ended);
+    if (!found) co_return ended;
+    lang::value asked = *found;
+    result<subtask_outcome> outcome =
+        co_await run_subtask(asked, nullptr, std::move(settings), span, context);
+    if (!outcome) co_return std::move(outcome).error();
+    if (!outcome->failed) co_return outcome->result;
+    auto payload = std::make_shared<lang::script_payload>();
+    payload->reason = "subtask_failure";
+    payload->data = subtask_details(asked, *outcome);
+    co_return error(lang::errc::task, "Subtask execution failed: " + outcome->message)
+        .with_payload(std::move(payload))
+        .with_span(span);
+}
+
+} // namespace heddle::tasks

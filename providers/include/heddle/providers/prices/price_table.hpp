@@ -1,0 +1,68 @@
+// What models cost.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/ports/price_port.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle::providers {
+
+/// US dollars for a million tokens.
+struct token_prices {
+    double input = 0;
+    double output = 0;
+    std::optional<double> cached_input; ///< empty: as input
+    std::optional<double> cache_write;  ///< empty: as input
+};
+
+struct model_price {
+    token_prices usual;
+    /// For requests with more input tokens than `long_above`; 0: there is no such price.
+    token_prices long_prompt;
+    std::int64_t long_above = 0;
+
+    /// Hostile figures give a finite cost that is not negative.
+    [[nodiscard]] double cost_of(const ports::token_usage& usage) const noexcept;
+};
+
+/// Prices by provider and model, from a file that comes with heddle and from files of the user.
+///
+/// A model is found by its whole name; then without a suffix that only says which version of it it is
+/// (a date, "latest", "preview"); then by the longest name in the table that ends in "*". Nothing
+/// else counts as the same model: what is not known has no price. Threads: any, once it is filled.
+class price_table final : public ports::price_port {
+public:
+    /// The prices that come with heddle.
+    [[nodiscard]] static price_table built_in();
+
+    /// Adds the prices of a file in the format of providers/data/prices.json; they go before those
+    /// that are there. `where` is the file's name for errors. Nothing is added when there is an
+    /// error. Errors: invalid_argument, which names the place; limit_exceeded.
+    [[nodiscard]] result<void> add(std::string_view json, std::string_view where);
+
+    [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
+    [[nodiscard]] std::optional<double> cost_usd(std::string_view provider, std::string_view model,
+                                                 const ports::token_usage& usage) const override;
+    /// The day of the figures that come with heddle, "2025-12-31".
+    [[nodiscard]] const std::string& figures_as_of() const noexcept { return as_of_; }
+
+private:
+    struct provider_prices {
+        bool free = false;
+        std::map<std::string, model_price, std::less<>> models;
+        std::map<std::string, model_price, std::less<>> prefixes; // without their star
+    };
+    using table = std::map<std::string, provider_prices, std::less<>>;
+    friend class price_reader;
+
+    table providers_;
+    std::string as_of_;
+};
+
+} // namespace heddle::providers

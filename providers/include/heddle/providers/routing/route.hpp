@@ -1,0 +1,138 @@
+// A model by several names and services: what a route is made of.
+#pragma once
+
+#include <heddle/base/log.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::providers {
+
+/// A model at a service.
+struct route_target {
+    ports::llm_port* provider = nullptr; ///< outlives the route
+    std::string model;                   ///< empty: the one of the request
+};
+
+/// A set of kinds of errors.
+class error_kinds {
+public:
+    constexpr error_kinds() = default;
+    constexpr error_kinds(std::initializer_list<ports::llm_errc> kinds) {
+        for (const auto kind : kinds) add(kind);
+    }
+    constexpr void add(ports::llm_errc kind) { bits_ |= 1U << static_cast<unsigned>(kind); }
+    [[nodiscard]] constexpr bool has(ports::llm_errc kind) const {
+        return (bits_ >> static_cast<unsigned>(kind) & 1U) != 0;
+    }
+
+private:
+    std::uint32_t bits_ = 0;
+};
+
+/// What another service can cure. Not authentication: a wrong key is to be mended, not hidden; who
+/// wants that adds it.
+inline constexpr error_kinds curable_elsewhere{
+    ports::llm_errc::rate_limit, ports::llm_errc::quota,      ports::llm_errc::overloaded,
+    ports::llm_errc::server,     ports::llm_errc::connection, ports::llm_errc::request_timeout,
+    ports::llm_errc::conflict};
+
+/// When a second call is made beside one that is slow, and what that may cost.
+struct hedge_rules {
+    /// After so long without an answer (of a stream: without its first piece); 0: when the call takes
+    /// longer than `percentile` of the last ones.
+    std::chrono::milliseconds after{0};
+    double percentile = 0.95;
+    unsigned least_known = 20;      ///< calls before the percentile is trusted
+    double most_extra_calls = 0.05; ///< of all calls
+    double most_extra_tokens = 1;   ///< of all tokens
+};
+
+/// What happened on a route since it was made.
+struct route_counters {
+    std::uint64_t calls = 0;
+    std::uint64_t fallbacks = 0; ///< calls that were passed on to a later target, each time
+    std::uint64_t hedges = 0;    ///< second calls that were made
+    std::uint64_t hedges_won = 0;
+};
+
+/// Tries targets in their order. A target that fails with an error of `on` hands on to the next; any
+/// other error, and one after text was handed out, ends the call. The last error carries the earlier
+/// ones as causes and lines of its trace. chat_response::provider says who answered, and its attempts
+/// count the targets that failed. Deadline and cancellation are those of the call.
+class fallback_route final : public ports::llm_port {
+public:
+    /// `targets` must not be empty. `log` outlives it.
+    fallback_route(std::string name, std::vector<route_target> targets, log_port& log,
+                   error_kinds on = curable_elsewhere);
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+    [[nodiscard]] const route_counters& counters() const noexcept { return counters_; }
+
+private:
+    struct progress;
+
+    [[nodiscard]] bool hands_on(const error& failure, progress& so_far,
+                                const coro::call_context& context);
+
+    std::string name_;
+    std::vector<route_target> targets_;
+    log_port& log_;
+    error_kinds on_;
+    route_counters counters_;
+};
+
+/// Makes a second call when the first takes long, within `rules`; the first success wins, and the
+/// other call is cancelled and joined before the answer is given. A stream is won by its first piece,
+/// so that never pieces of two answers are handed out. Cancellation: both calls.
+class hedged_route final : public ports::llm_port {
+public:
+    /// `second` may be the same as `first`: a request that hangs often does not hang again.
+    hedged_route(std::string name, route_target first, route_target second, hedge_rules rules);
+    ~hedged_route() override;
+    hedged_route(const hedged_route&) = delete;
+    hedged_route& operator=(const hedged_route&) = delete;
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+    [[nodiscard]] const route_counters& counters() const noexcept { return counters_; }
+
+private:
+    struct race;
+    class latencies;
+
+    [[nodiscard]] coro::task<result<ports::chat_response>> run(const ports::chat_request& request,
+                                                               ports::chat_delta_sink on_delta,
+                                                               coro::call_context context);
+    [[nodiscard]] static coro::task<result<void>> lane(race* in, std::size_t which,
+                                                       coro::call_context context);
+    [[nodiscard]] std::optional<coro::clock::duration> delay() const;
+    [[nodiscard]] bool may_spend() const noexcept;
+
+    std::string name_;
+    route_target targets_[2];
+    hedge_rules rules_;
+    std::unique_ptr<latencies> latencies_;
+    route_counters counters_;
+    double tokens_ = 0; // of all calls that were answered
+    double extra_tokens_ = 0;
+};
+
+} // namespace heddle::providers

@@ -1,0 +1,98 @@
+#include <heddle/providers/routing/route.hpp>
+
+#include "routing/target_request.hpp"
+
+#include <utility>
+
+namespace heddle::providers {
+
+using coro::call_context;
+using coro::task;
+using ports::chat_delta_sink;
+using ports::chat_request;
+using ports::chat_response;
+
+/// What one call has been through.
+struct fallback_route::progress {
+    std::size_t at = 0;          ///< the target
+    std::optional<error> failed; ///< of the targets before, the last with the others as causes
+    bool handed_out = false;
+
+    error finish(error last, const std::vector<route_target>& targets) {
+        if (!failed) return last;
+        last = std::move(last).with_trace("after " + target_text(targets[at - 1]) +
+                                          " failed: " + failed->message());
+        if (last.info().cause) return last;
+        return std::move(last).with_cause(*std::move(failed));
+    }
+};
+
+fallback_route::fallback_route(std::string name, std::vector<route_target> targets, log_port& log,
+                               error_kinds on)
+    : name_(std::move(name)), targets_(std::move(targets)), log_(log), on_(on) {}
+
+bool fallback_route::hands_on(const error& failure, progress& so_far, const call_context& context) {
+    const bool curable = !failure.is_cancelled() &&
+                         failure.code().category() == ports::llm_category() &&
+                         on_.has(static_cast<ports::llm_errc>(failure.code().value()));
+    if (!curable || so_far.handed_out || so_far.at + 1 == targets_.size()) return false;
+    if (context.stop_error()) return false;
+    so_far.failed = so_far.finish(failure, targets_);
+    ++so_far.at;
+    ++counters_.fallbacks;
+    if (log_.enabled(log_level::info)) {
+        log_.write(log_level::info, "llm",
+                   name_ + ": " + failure.message() + "; going on with " +
+                       target_text(targets_[so_far.at]));
+    }
+    return true;
+}
+
+// `request` by reference: the port says that it outlives the call.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+task<result<chat_response>> fallback_route::complete(const chat_request& request,
+                                                     call_context context) {
+    ++counters_.calls;
+    progress so_far;
+    for (;;) {
+        const route_target& target = targets_[so_far.at];
+        const target_request asked(request, target);
+        result<chat_response> answer = co_await target.provider->complete(*asked, context);
+        if (answer) {
+            sign(*answer, target);
+            answer->attempts += static_cast<std::uint32_t>(so_far.at);
+            co_return answer;
+        }
+        if (!hands_on(answer.error(), so_far, context)) {
+            co_return so_far.finish(std::move(answer).error(), targets_);
+        }
+    }
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+task<result<chat_response>> fallback_route::stream(const chat_request& request,
+                                                   chat_delta_sink on_delta, call_context context) {
+    ++counters_.calls;
+    progress so_far;
+    for (;;) {
+        const route_target& target = targets_[so_far.at];
+        const target_request asked(request, target);
+        // Refers to what stays until the call below has ended.
+        chat_delta_sink watching = [&so_far, &on_delta](std::string_view text) {
+            so_far.handed_out = so_far.handed_out || !text.empty();
+            return on_delta ? on_delta(text) : result<void>();
+        };
+        result<chat_response> answer =
+            co_await target.provider->stream(*asked, std::move(watching), context);
+        if (answer) {
+            sign(*answer, target);
+            answer->attempts += static_cast<std::uint32_t>(so_far.at);
+            co_return answer;
+        }
+        if (!hands_on(answer.error(), so_far, context)) {
+            co_return so_far.finish(std::move(answer).error(), targets_);
+        }
+    }
+}
+
+} // namespace heddle::providers

@@ -1,0 +1,320 @@
+#include "context_testing.hpp"
+
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/memory/memory_system.hpp>
+#include <heddle/process/child_processes.hpp>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::AllOf;
+using testing::context_world;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct files_world : context_world {
+    explicit files_world(model_matching matching = {}) : context_world(matching) {
+        folder.file("a.txt", "one\n");
+        folder.file("b.txt", "two\n");
+        llm.say("done");
+        EXPECT_EQ(
+            json("(defatom ask (params q) (instructions \"Q: {{q}}\") (system \"You help.\"))"),
+            "\"ask\"");
+    }
+};
+
+TEST(context_of_a_call, stands_behind_the_system_prompts) {
+    files_world w;
+    EXPECT_THAT(w.json("(get-field (ask (q \"why\") (files '(\"b.txt\" \"a.txt\"))) \"notes\")"),
+                AllOf(HasSubstr(R"("template_used":"ask")"),
+                      HasSubstr(R"("context_source":"explicit_request","context_files_count":2)"),
+                      HasSubstr(R"("context_files":["b.txt","a.txt"])")));
+    ASSERT_EQ(w.llm.asked.size(), 1U);
+    ASSERT_EQ(w.llm.asked[0].messages.size(), 2U);
+    EXPECT_EQ(w.sent(0),
+              "Be exact.\n\nYou help.\n\n<context>\n"
+              "<file path=\"b.txt\">\ntwo\n</file>\n"
+              "<file path=\"a.txt\">\none\n</file>\n"
+              "</context>");
+    EXPECT_EQ(w.sent(1), "Q: why");
+}
+
+TEST(context_of_a_call, is_absent_without_files) {
+    files_world w;
+    EXPECT_THAT(w.json("(get-field (ask (q \"why\")) \"notes\")"),
+                AllOf(HasSubstr(R"("context_source":"none","context_files_count":0)"),
+                      Not(HasSubstr("context_files\""))));
+    EXPECT_EQ(w.sent(0), "Be exact.\n\nYou help.");
+}
+
+TEST(context_of_a_call, is_the_same_prefix_every_time) {
+    files_world w;
+    EXPECT_THAT(w.json("(map (lambda (q) (content (ask (q q) (files '(\"a.txt\"))))) '(1 2 3))"),
+                R"(["done","done","done"])");
+    ASSERT_EQ(w.llm.asked.size(), 3U);
+    EXPECT_EQ(w.llm.asked[0].messages[0].text, w.llm.asked[1].messages[0].text);
+    EXPECT_EQ(w.llm.asked[0].messages[0].text, w.llm.asked[2].messages[0].text);
+}
+
+TEST(context_of_a_call, that_misses_a_file_goes_on_with_a_warning) {
+    files_world w;
+    EXPECT_THAT(w.json("(let ((r (ask (q 1) (files '(\"none.txt\" \"a.txt\"))))) "
+                       "(list (ok? r) (get-in r '(\"notes\" \"warnings\"))))"),
+                AllOf(StartsWith("[true,["), HasSubstr("none.txt is left out")));
+}
+
+TEST(with_files, is_the_context_of_the_calls_inside) {
+    files_world w;
+    EXPECT_THAT(w.json("(with ((files (list \"a.txt\"))) (get-field (ask (q 1)) \"notes\"))"),
+                HasSubstr(R"("context_source":"inherited","context_files_count":1)"));
+    EXPECT_THAT(w.sent(0), HasSubstr("one"));
+    EXPECT_THAT(w.json("(with ((files (list \"a.txt\"))) "
+                       "(get-field (ask (q 1) (context '((inherit_context none)))) \"notes\"))"),
+                HasSubstr(R"("context_source":"none")"));
+    EXPECT_THAT(w.json("(with ((files \"a.txt\")) (ask (q 1)))"),
+                "TypeError: with: files must be a list of strings");
+    EXPECT_THAT(w.json("(with ((file 1)) 1)"), HasSubstr("unknown setting 'file'"));
+}
+
+TEST(sandbox, chooses_no_files_for_a_model) {
+    files_world w;
+    const auto inside = [&](const std::string& code) {
+        return w.json("(sandbox ((allow (ask))) (eval (parse \"" + code + "\")))");
+    };
+    EXPECT_EQ(inside("(ask (q 1) (files (list (quote a.txt))))").substr(0, 19),
+              "SexpEvaluationError"); // a symbol is no path
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ask (q 1) (files '(\"a.txt\"))))"),
+              "PermissionError: task ask: a call in a sandbox cannot name files");
+    EXPECT_EQ(inside("(ask (q 1) (context (quote ((fresh_context enabled)))))"),
+              "PermissionError: task ask: a call in a sandbox cannot look files up");
+    EXPECT_EQ(inside("(with ((files (list 1))) (ask (q 1)))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (with ((files '(\"a.txt\"))) 1))"),
+              "PermissionError: with: a sandbox cannot give files to tasks");
+    EXPECT_TRUE(w.llm.asked.empty());
+    EXPECT_EQ(w.json("(with ((files '(\"a.txt\"))) (sandbox ((allow (ask))) (ok? (ask (q 1)))))"),
+              "true");
+    EXPECT_THAT(w.sent(0), HasSubstr("one"));
+    EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ok? (ask (q 1) (files ()))))"), "true");
+}
+
+TEST(file_paths_of_a_template, by_command_are_read) {
+    files_world w;
+    w.processes.print("b.txt\n");
+    EXPECT_THAT(w.json("(defatom review (params) (instructions \"Review\") "
+                       "(file_paths ((command \"git diff --name-only\")))) "
+                       "(get-field (review) \"notes\")"),
+                HasSubstr(R"("context_source":"template","context_files_count":1)"));
+    EXPECT_THAT(w.sent(0), HasSubstr("<file path=\"b.txt\">\ntwo\n</file>"));
+}
+
+TEST(file_paths_of_a_template, are_printed_by_real_programs) {
+    testing::context_bench b;
+    b.folder.file("a.txt", "one");
+    b.folder.file("b.md", "two");
+    process::process_options children;
+    children.workspace = b.folder.path.string();
+    const auto programs = process::make_process_port(b.w.runner.loop, std::move(children)).value();
+    b.sources.processes = programs.get();
+    const auto with_command = [&](std::string command) {
+        task_template declared;
+        declared.files =
+            file_paths_source{file_paths_source::kind::command, {}, std::move(command)};
+        auto made = b.make(std::move(declared));
+        EXPECT_TRUE(made);
+        return made ? **made : assembled_context();
+    };
+    EXPECT_THAT(paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
+    EXPECT_THAT(with_command("ls none*; exit 3").warnings,
+                ::testing::ElementsAre(HasSubstr("ended with 3: ls:")));
+    b.options.max_command_output = 1000;
+    EXPECT_THAT(with_command("echo a.txt; yes none.txt | head -1000").warnings.front(),
+                HasSubstr("printed too much"));
+    b.options.command_timeout = std::chrono::milliseconds(200);
+    EXPECT_THAT(with_command("sleep 1000").warnings,
+                ::testing::ElementsAre(HasSubstr("did not end within")));
+    coro::cancel_source cancel;
+    b.cancel = &cancel;
+    b.options.command_timeout = std::chrono::hours(1);
+    b.w.runner.later([&] { cancel.request(cancel_reason::user); }, 20);
+    task_template declared;
+    declared.files = file_paths_source{file_paths_source::kind::command, {}, "sleep 1000"};
+    const auto made = b.make(std::move(declared));
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().cancelled_because(), cancel_reason::user);
+}
+
+TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {
+    files_world w;
+    w.memory.answer = error(heddle::errc::io_error, "the disk is gone");
+    EXPECT_THAT(
+        w.json("(let ((r (ask (q 1) (context '((fresh_context enabled)))))) "
+               "(list (get-field r \"status\") (get-in r '(\"notes\" \"error\" \"reason\"))))"),
+        R"(["FAILED","context_retrieval_failure"])");
+    EXPECT_TRUE(w.llm.asked.empty());
+}
+
+TEST(fresh_context, of_a_real_index_finds_the_file) {
+    context_world w;
+    w.folder.file("src/shuttle.cpp",
+                  "// carries the weft through the shed\nvoid throw_shuttle();\n");
+    w.folder.file("src/reed.cpp", "// beats the weft\nvoid beat();\n");
+    w.folder.file("docs/colours.md", "# Colours\nIndigo and madder.\n");
+    const auto workers = fs::make_worker_pool(w.runner.loop, 1);
+    memory::memory_options kept;
+    memory::index_options root;
+    root.root = w.folder.path.string();
+    kept.roots.push_back(root);
+    memory::memory_system real(*workers, fs::make_local_tree(), std::move(kept));
+    context_sources sources;
+    sources.memory = &real;
+    context_builder builder(sources);
+    task_system_parts tasks;
+    tasks.models = &w.models;
+    tasks.context = &builder;
+    host::engine_parts parts;
+    parts.files = w.files.get();
+    parts.operators = operators(std::move(tasks));
+    host::engine engine(w.runner.loop, std::move(parts));
+    const auto session = engine.new_session().value();
+    w.llm.say("done");
+    const auto ended = w.runner.run(session->evaluate(
+        "test",
+        "(defatom mend (params) (description \"Mend throwShuttle\") (instructions \"Go\") "
+        "(context_management ((fresh_context enabled)))) (get-field (mend) \"notes\")"));
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_THAT(lang::value_to_json(*ended).value(),
+                AllOf(HasSubstr(R"("context_source":"automatic_lookup","context_files_count":1)"),
+                      HasSubstr("src/shuttle.cpp\"]")));
+    EXPECT_THAT(w.sent(0), HasSubstr("void throw_shuttle();"));
+}
+
+[[nodiscard]] model_matching staged(std::size_t shard = 10) {
+    model_matching made;
+    made.enabled = true;
+    made.shard = shard;
+    return made;
+}
+
+TEST(model_stage, chooses_among_what_the_index_found) {
+    context_world w(staged());
+    w.memory.find({"/x/a", "/x/b", "/x/c"});
+    w.memory.answer->matches[0].content = "text of a";
+    w.llm.say(R"({"matches":[{"id":3,"relevance":0.9},{"id":1,"relevance":0.4}]})");
+    EXPECT_EQ(w.json("(get_context (query \"the weft\") (template_description \"Explain\") "
+                     "(inputs '((topic \"looms\"))))"),
+              R"(["/x/c","/x/a"])");
+    ASSERT_EQ(w.llm.asked.size(), 1U);
+    EXPECT_THAT(w.sent(1),
+                AllOf(HasSubstr("Question: the weft\nTask: Explain\ntopic: looms\n"),
+                      HasSubstr("1. /x/a: about /x/a\n\"\"\"\ntext of a\n\"\"\"\n2. /x/b")));
+    EXPECT_EQ(w.llm.asked[0].max_output_tokens, 1000);
+    EXPECT_EQ(w.llm.asked[0].format.type, ports::response_format::kind::json_schema);
+    EXPECT_EQ(w.memory.asked[0].limit, 40U);
+    EXPECT_TRUE(w.memory.asked[0].include_content);
+}
+
+TEST(model_stage, by_metadata_sends_no_text) {
+    context_world w(staged());
+    w.memory.find({"/x/a", "/x/b"});
+    w.memory.answer->matches[0].content = "text of a";
+    w.llm.say(R"({"matches":[{"id":2,"relevance":1}]})");
+    EXPECT_THAT(
+        w.json("(get-context-result (query \"q\") (matching_strategy 'metadata))"),
+        AllOf(HasSubstr(R"("path":"/x/b")"), Not(HasSubstr("/x/a")), HasSubstr("a model chose 1")));
+    EXPECT_THAT(w.sent(1), Not(HasSubstr("text of a")));
+    EXPECT_FALSE(w.memory.asked[0].include_content);
+}
+
+TEST(model_stage, asks_shards_side_by_side) {
+    context_world w(staged(2));
+    w.memory.find({"/x/a", "/x/b", "/x/c", "/x/d", "/x/e"});
+    w.llm.delay = std::chrono::milliseconds(50);
+    w.llm.say(R"({"matches":[{"id":1,"relevance":0.5}]})");
+    EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/c","/x/e"])");
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+    EXPECT_EQ(w.llm.most_at_once, 3);
+}
+
+TEST(model_stage, ignores_what_is_no_answer) {
+    for (const char* answer :
+         {"no idea", "{\"files\":[]}", "{\"matches\":[{\"id\":9,\"relevance\":1}]}",
+          "{\"matches\":[{\"path\":\"/etc/passwd\",\"relevance\":1}]}"}) {
+        context_world w(staged());
+        w.memory.find({"/x/a", "/x/b"});
+        w.llm.say(answer);
+        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])") << answer;
+        EXPECT_TRUE(w.log.said("were not chosen by the model")) << answer;
+    }
+}
+
+TEST(model_stage, that_fails_leaves_the_order_of_the_index) {
+    context_world w(staged());
+    w.memory.find({"/x/a", "/x/b"});
+    w.llm.break_with(ports::llm_errc::overloaded, "the service is down");
+    EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])");
+    EXPECT_EQ(w.json("(with ((on-failure 'raise)) (get_context (query \"q\")))"),
+              R"(["/x/a","/x/b"])");
+    EXPECT_TRUE(w.log.said("the service is down"));
+}
+
+TEST(model_stage, may_find_that_nothing_is_needed) {
+    context_world w(staged());
+    w.memory.find({"/x/a"});
+    w.llm.say(R"({"matches":[]})");
+    EXPECT_EQ(w.json("(get_context (query \"q\"))"), "[]");
+    w.memory.find({});
+    EXPECT_EQ(w.json("(get_context (query \"q\"))"), "[]");
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(model_stage, is_a_task_that_a_program_may_replace) {
+    context_world w(staged());
+    w.memory.find({"/x/a", "/x/b"});
+    w.llm.say(R"(["/x/b"])");
+    EXPECT_EQ(w.json("(defatom internal:associative_matching_content (params query candidates) "
+                     "(instructions \"MINE {{query}}: {{candidates}}\") "
+                     "(context_management ((fresh_context enabled))) "
+                     "(output_format ((type \"json\")))) (get_context (query \"q\"))"),
+              R"(["/x/b"])");
+    EXPECT_THAT(w.sent(w.llm.asked.back().messages.size() - 1), StartsWith("MINE q: 1. /x/a"));
+    EXPECT_EQ(w.memory.asked.size(), 1U) << "its own context is not looked up";
+}
+
+TEST(model_stage, that_wants_more_than_there_is_says_so) {
+    context_world w(staged());
+    w.memory.find({"/x/a"});
+    EXPECT_EQ(w.json("(defatom internal:associative_matching_content (params query mood) "
+                     "(instructions \"{{query}} {{mood}}\")) (get_context (query \"q\"))"),
+              R"(["/x/a"])");
+    EXPECT_TRUE(w.log.said("missing input: mood"));
+}
+
+TEST(model_stage, chooses_for_fresh_contexts_too_and_warns_in_the_notes) {
+    files_world w(staged());
+    w.llm.replies.clear();
+    w.memory.find({w.folder.at("a.txt"), w.folder.at("b.txt")});
+    w.llm.say(R"({"matches":[{"id":2,"relevance":1},{"id":77,"relevance":1}]})");
+    w.llm.say("done");
+    EXPECT_THAT(
+        w.json("(get-field (ask (q \"why\") (context '((fresh_context enabled)))) \"notes\")"),
+        AllOf(HasSubstr("b.txt\"]"), HasSubstr("1 of its entries name no file")));
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+}
+
+TEST(model_stage, ends_when_the_run_is_cancelled) {
+    context_world w(staged(1));
+    w.memory.find({"/x/a", "/x/b", "/x/c"});
+    w.llm.delay = std::chrono::hours(1);
+    w.llm.say("{}");
+    coro::cancel_source cancel;
+    host::run_options options;
+    options.cancel = &cancel;
+    w.runner.later([&] { cancel.request(cancel_reason::user); }, 50);
+    EXPECT_THAT(w.json("(get_context (query \"q\"))", options), StartsWith("CancelledError"));
+    EXPECT_EQ(w.observer.started, w.observer.finished);
+}
+
+} // namespace
+} // namespace heddle::tasks

@@ -1,0 +1,280 @@
+// Limits of tasks, budgets of `with`, calls inside prompts.
+#include "tasks_testing.hpp"
+
+#include <heddle/lang/text.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <malloc.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::world;
+
+task_template plain(std::string name = "t") {
+    task_template made;
+    made.name = std::move(name);
+    made.instructions = "go {{x}}";
+    task_input x;
+    x.name = "x";
+    x.optional = true;
+    made.inputs.push_back(x);
+    return made;
+}
+
+std::string error_of(const std::string& call) {
+    return "(let ((e (get-in " + call +
+           " '(\"notes\" \"error\")))) (list (get e \"type\") (get e \"resource\") "
+           "(get-in e '(\"metrics\" \"used\")) (get-in e '(\"metrics\" \"limit\"))))";
+}
+
+TEST(task_limits, turns) {
+    task_template t = plain();
+    t.output = {true, "number"};
+    t.retries = 9;
+    t.limits.max_turns = 2;
+    world w({t});
+    w.llm.say("no number");
+    EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","turns",2.0,2.0])");
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_THAT(w.observer.reasons, ElementsAre("RESOURCE_EXHAUSTION"));
+}
+
+TEST(task_limits, context_before_anything_is_sent) {
+    task_template t = plain();
+    t.limits.max_context = 0.5;
+    world w({t}, [] {
+        task_system_parts parts;
+        parts.model_window = 100;
+        return parts;
+    }());
+    w.llm.say("ok");
+    EXPECT_THAT(w.json(error_of("(t (string-append \"" + std::string(400, 'x') + "\"))")),
+                StartsWith(R"(["RESOURCE_EXHAUSTION","context",)"));
+    EXPECT_TRUE(w.llm.asked.empty());
+    // Four fifths: done, with a warning.
+    EXPECT_THAT(w.json("(get-in (t \"" + std::string(150, 'x') + "\") '(\"notes\" \"warnings\"))"),
+                HasSubstr("context: "));
+}
+
+TEST(task_limits, output_over_all_turns) {
+    task_template t = plain();
+    t.output = {true, "number"};
+    t.retries = 9;
+    t.limits.max_output = 8;
+    world w({t});
+    w.llm.say("no number"); // 5 tokens
+    EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","output",10.0,8.0])");
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.llm.asked[0].max_output_tokens, 8);
+    EXPECT_EQ(w.llm.asked[1].max_output_tokens, 3);
+}
+
+TEST(task_limits, an_answer_that_its_limit_cuts_has_failed) {
+    task_template t = plain();
+    t.limits.max_output = 5;
+    world w({t});
+    w.llm.say("half an ans", ports::finish_reason::length);
+    EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","output",5.0,5.0])");
+    EXPECT_EQ(w.json("(get-field (t) \"content\")"), "\"half an ans\"");
+}
+
+TEST(task_limits, tokens_and_time) {
+    task_template t = plain();
+    t.limits.max_tokens_total = 1;
+    world w({t});
+    w.llm.say("x");
+    EXPECT_THAT(w.json(error_of("(t \"" + std::string(100, 'x') + "\")")),
+                StartsWith(R"(["RESOURCE_EXHAUSTION","tokens",)"));
+    world slow({plain()});
+    slow.llm.say("x");
+    slow.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(slow.json(error_of("(t (timeout 0.02))")),
+                StartsWith(R"(["RESOURCE_EXHAUSTION","time",)"));
+    EXPECT_EQ(slow.json("(get-in (t (timeout 0.02)) '(\"notes\" \"error\" \"reason\"))"),
+              "\"execution_timeout\"");
+}
+
+/// A dollar for a thousand tokens.
+class dear_prices final : public ports::price_port {
+public:
+    std::optional<double> cost_usd(std::string_view, std::string_view model,
+                                   const ports::token_usage& usage) const override {
+        if (model == "unknown") return std::nullopt;
+        return static_cast<double>(usage.input + usage.output) / 1000;
+    }
+};
+
+task_system_parts with_prices() {
+    static const dear_prices prices;
+    task_system_parts parts;
+    parts.prices = &prices;
+    return parts;
+}
+
+TEST(task_limits, cost_is_known_and_bounded) {
+    task_template t = plain();
+    t.output = {true, "number"};
+    t.retries = 9;
+    t.limits.max_cost_usd = 0.02;
+    world w({t, plain("u")}, with_prices());
+    w.llm.say("no number"); // 15 tokens: 0.015
+    EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","cost",0.03,0.02])");
+    EXPECT_EQ(w.json("(get-in (u) '(\"notes\" \"usage\" \"cost_usd\"))"), "0.015");
+}
+
+TEST(budgets, calls_are_counted_over_the_extent) {
+    world w({plain()});
+    w.llm.say("x");
+    EXPECT_THAT(w.json("(with ((max-calls 2)) (t) (t) (t))"),
+                StartsWith("LimitError: with: max-calls: the 2 calls are used up"));
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    w.llm.asked.clear();
+    // No catch inside takes it; outside it is an error like any other.
+    EXPECT_EQ(w.json("(try (with ((max-calls 1)) (try (progn (t) (t)) (catch (e) \"inside\"))) "
+                     "(catch (e) (get e \"kind\")))"),
+              "\"LimitError\"");
+    // Inner extents are bound by outer ones.
+    EXPECT_THAT(w.json("(with ((max-calls 1)) (with ((max-calls 5)) (t) (t)))"),
+                HasSubstr("the 1 calls are used up"));
+    w.llm.asked.clear();
+    EXPECT_THAT(w.json("(with ((max-calls 3)) (map (lambda (i) (t i)) (list 1 2 3 4 5)))"),
+                StartsWith("LimitError"));
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+}
+
+TEST(budgets, money_is_set_aside_before_it_is_spent) {
+    world w({plain()}, with_prices());
+    w.llm.say("x"); // 0.015 each
+    w.llm.delay = std::chrono::milliseconds(2);
+    // Each call may cost some 0.1 at most, so that three hardly fit side by side; they wait for each
+    // other and all fit.
+    EXPECT_EQ(
+        w.json("(with ((budget-usd 0.25)) (length (map (lambda (i) (t (x i) (max-tokens 10))) "
+               "(list 1 2 3 4 5 6))))"),
+        "6");
+    w.llm.asked.clear();
+    EXPECT_THAT(w.json("(with ((budget-usd 0.2)) (loop 100 (t (max-tokens 10))))"),
+                StartsWith("LimitError: with: budget-usd: of 0.2 USD "));
+    EXPECT_LE(static_cast<double>(w.llm.asked.size()) * 0.015, 0.2);
+    EXPECT_GE(w.llm.asked.size(), 5U);
+    EXPECT_THAT(w.json("(with ((budget-usd 1)) (t (model \"unknown\")))"),
+                StartsWith("TaskError: with: budget-usd cannot be held"));
+}
+
+TEST(budgets, waiting_for_money_ends_with_the_run) {
+    world w({plain()}, with_prices());
+    w.llm.say("x");
+    w.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(w.json("(timeout 0.05 (with ((budget-usd 0.1)) (map (lambda (i) (t (x i) "
+                       "(max-tokens 10))) (list 1 2 3))))"),
+                StartsWith("TimeoutError"));
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(budgets, wrong_values_are_refused) {
+    world w({plain()});
+    EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("whole number from 0"));
+    EXPECT_THAT(w.json("(with ((budget-usd \"a\")) 1)"), HasSubstr("a number"));
+}
+
+TEST(scheduling, settings_reach_the_provider) {
+    world w({plain()}, [] {
+        task_system_parts parts;
+        parts.priority = ports::call_priority::batch;
+        return parts;
+    }());
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(t) (with ((cache false)) (t)) 1"), "1");
+    EXPECT_TRUE(w.llm.asked[0].scheduling.use_cache);
+    EXPECT_FALSE(w.llm.asked[1].scheduling.use_cache);
+    EXPECT_EQ(w.llm.asked[0].scheduling.priority, ports::call_priority::batch);
+    EXPECT_NE(w.llm.asked[0].scheduling.flow, 0U);
+}
+
+// ---------------------------------------------------------------- calls inside prompts
+
+constexpr auto short_and_outer =
+    "(defatom short (params text (words (default 3))) (instructions \"{{text}} in {{words}}\")) ";
+
+TEST(prompt_calls, run_first_side_by_side_and_their_content_goes_in) {
+    world w;
+    w.llm.replies.push_back([](const ports::chat_request& asked) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.text = "<" + asked.messages.back().text + ">";
+        return made;
+    });
+    w.llm.delay = std::chrono::milliseconds(1);
+    EXPECT_EQ(w.json(std::string(short_and_outer) +
+                     "(defatom outer (params a) (system \"s {{short(a)}}\") (instructions "
+                     "\"{{short('lit', words=7)}} {{short({{a}}, 5)}} {{a}}\")) "
+                     "(content (outer \"A\"))"),
+              "\"<<lit in 7> <A in 5> A>\"");
+    ASSERT_EQ(w.llm.asked.size(), 4U);
+    EXPECT_EQ(w.llm.asked[3].messages[0].text, "s <A in 3>");
+}
+
+TEST(prompt_calls, what_is_wrong_raises_before_any_request) {
+    world w;
+    w.llm.say("x");
+    const auto outer = [](const std::string& prompt) {
+        return std::string(short_and_outer) + "(defatom outer (params a) (instructions \"" +
+               prompt + "\")) (outer 1)";
+    };
+    EXPECT_THAT(w.json(outer("{{shrt(a)}}")), HasSubstr("there is no task 'shrt'"));
+    EXPECT_THAT(w.json(outer("{{short()}}")), HasSubstr("missing input: text"));
+    EXPECT_THAT(w.json(outer("{{short(1, 2, 3)}}")), HasSubstr("takes 2 inputs by position"));
+    EXPECT_THAT(w.json(outer("{{short(1, wrds=2)}}")), HasSubstr("no such input: wrds"));
+    EXPECT_THAT(w.json(outer("{{short(1)}} {{a.b}}")), HasSubstr("there is no field 'b'"));
+    EXPECT_THAT(w.json(outer("{{outer(a)}}")), HasSubstr("needed for itself"));
+    EXPECT_TRUE(w.llm.asked.empty());
+}
+
+TEST(prompt_calls, a_failed_one_raises) {
+    world w;
+    w.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_THAT(w.json(std::string(short_and_outer) +
+                       "(defatom outer (params a) (instructions \"{{short(a)}}\")) (outer 1)"),
+                StartsWith("TaskError: task 'short' failed: broken"));
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(prompt_calls, depth_is_bounded) {
+    world w;
+    w.llm.say("x");
+    std::string program = "(defatom f0 (params a) (instructions \"{{a}}\")) ";
+    for (int i = 1; i < 9; ++i) {
+        program += "(defatom f" + std::to_string(i) + " (params a) (instructions \"{{f" +
+                   std::to_string(i - 1) + "(a)}}\")) ";
+    }
+    EXPECT_THAT(w.json(program + "(f8 1)"), HasSubstr("too deep"));
+    EXPECT_EQ(w.json("(content (f5 1))"), "\"x\"");
+}
+
+TEST(prompts, a_long_value_is_copied_once) {
+    constexpr std::size_t size = 8 * 1024 * 1024;
+    world w;
+    std::size_t at_request = 0;
+    w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+        const auto now = ::mallinfo2();
+        at_request = now.uordblks + now.hblkhd;
+        ports::chat_response made;
+        made.text = "short";
+        return made;
+    });
+    w.session->define("long", lang::make_string(w.session->memory(), std::string(size, 'x')));
+    const auto began = ::mallinfo2();
+    const std::size_t before = began.uordblks + began.hblkhd;
+    EXPECT_EQ(w.json("(defatom t (params a) (instructions \"<{{a}}>\")) (content (t long))"),
+              "\"short\"");
+    // The prompt, and the copy that this test's model keeps.
+    EXPECT_LT(at_request - before, size * 2 + size / 2);
+}
+
+} // namespace
+} // namespace heddle::tasks

@@ -1,0 +1,363 @@
+// Tools that a model calls while it does a task.
+#include "tasks_testing.hpp"
+
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::world;
+
+/// Answers with calls of tools: {name, arguments} each.
+void call_tools(world& w, std::vector<std::pair<std::string, std::string>> wanted) {
+    w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.finish = ports::finish_reason::tool_calls;
+        made.usage = ports::token_usage{10, 5, 0, 0};
+        int next = 0;
+        for (const auto& [name, arguments] : wanted) {
+            made.tool_calls.push_back({"id" + std::to_string(next++), name, arguments});
+        }
+        return made;
+    });
+}
+
+/// Waits, then says what it was given; counts how many run at a time.
+tool slow_echo(world& w, int* most) {
+    tool made;
+    made.name = "test:echo";
+    made.description = "says it again";
+    made.input_schema =
+        R"({"type":"object","properties":{"x":{"type":"string"},"ms":{"type":"integer"}},
+            "required":["x"],"additionalProperties":false})";
+    static int running = 0;
+    running = 0;
+    (void)w;
+    made.run = [most](tool_call call) -> coro::task<result<lang::value>> {
+        lang::value inputs = call.inputs;
+        if (most) *most = std::max(*most, ++running);
+        const lang::value* ms = lang::map_find(inputs, "ms");
+        const auto wait = std::chrono::milliseconds(ms ? ms->as_integer() : 0);
+        const result<void> slept =
+            co_await coro::sleep_until(call.context, call.context.loop->now() + wait);
+        --running;
+        if (!slept) co_return slept.error();
+        co_return *lang::map_find(inputs, "x");
+    };
+    return made;
+}
+
+void add_echo(world& w, int* most = nullptr) {
+    auto* tasks = static_cast<session_tasks*>(w.session->operators());
+    ASSERT_TRUE(tasks->add(slow_echo(w, most)));
+}
+
+constexpr auto asks = "(defatom ask (params q) (instructions \"{{q}}\") (tools (test:echo))) ";
+
+TEST(model_tools, are_offered_called_side_by_side_and_answered_in_order) {
+    world w;
+    int most = 0;
+    add_echo(w, &most);
+    call_tools(w, {{"test_echo", R"({"x":"one","ms":30})"}, {"test_echo", R"({"x":"two"})"}});
+    w.llm.say("done");
+    EXPECT_EQ(w.json(std::string(asks) + "(let ((r (ask \"go\"))) (list (content r) "
+                                         "(map (lambda (c) (list (get c \"name\") (get c \"ok\"))) "
+                                         "(get-in r '(\"notes\" \"tool_calls\"))) "
+                                         "(get-in r '(\"notes\" \"usage\" \"requests\"))))"),
+              R"(["done",[["test:echo",true],["test:echo",true]],2])");
+    EXPECT_EQ(most, 2);
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    ASSERT_EQ(w.llm.asked[0].tools.size(), 1U);
+    EXPECT_EQ(w.llm.asked[0].tools[0].name, "test_echo");
+    EXPECT_THAT(w.llm.asked[0].tools[0].parameters_json, HasSubstr("\"required\":[\"x\"]"));
+    const auto& told = w.llm.asked[1].messages;
+    ASSERT_EQ(told.size(), 4U);
+    EXPECT_EQ(told[1].tool_calls.size(), 2U);
+    EXPECT_EQ(told[2].role, ports::chat_role::tool);
+    EXPECT_EQ(told[2].text, "one");
+    EXPECT_EQ(told[2].tool_call_id, "id0");
+    EXPECT_EQ(told[3].text, "two");
+}
+
+TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
+    world w;
+    add_echo(w);
+    call_tools(w, {{"nobody", "{}"},
+                   {"test_echo", "{\"x\": 1}"},
+                   {"test_echo", "not json"},
+                   {"test_echo", "[1]"},
+                   {"test_echo", "{\"y\": \"a\"}"}});
+    w.llm.say("sorry");
+    EXPECT_EQ(w.json(std::string(asks) + "(content (ask 1))"), "\"sorry\"");
+    const auto& told = w.llm.asked[1].messages;
+    ASSERT_EQ(told.size(), 7U);
+    for (std::size_t i = 2; i < 7; ++i) EXPECT_TRUE(told[i].tool_failed) << told[i].text;
+    EXPECT_THAT(told[2].text, HasSubstr("there is no tool 'nobody' (the tools: test_echo)"));
+    EXPECT_THAT(told[3].text, HasSubstr("at /x"));
+    EXPECT_THAT(told[4].text, HasSubstr("not JSON"));
+    EXPECT_THAT(told[5].text, HasSubstr("JSON object"));
+    EXPECT_THAT(told[6].text, HasSubstr("no clause 'y'"));
+}
+
+TEST(model_tools, a_loop_that_does_not_end_is_ended) {
+    world w;
+    add_echo(w);
+    call_tools(w, {{"test_echo", R"({"x":"again"})"}});
+    EXPECT_EQ(w.json(std::string(asks) +
+                     "(let ((e (get-in (ask 1) '(\"notes\" \"error\")))) (list (get e \"type\") "
+                     "(get e \"resource\") (get-in e '(\"metrics\" \"limit\"))))"),
+              R"(["RESOURCE_EXHAUSTION","turns",10.0])");
+    EXPECT_EQ(w.llm.asked.size(), 10U);
+}
+
+TEST(model_tools, tasks_are_tools_too) {
+    world w;
+    call_tools(w, {{"helper", R"({"text":"abc"})"}, {"helper", R"({"txt":"abc"})"}});
+    w.llm.say("inner says hi");
+    w.llm.say("outer done");
+    EXPECT_EQ(w.json("(defatom helper (params (text string \"what\")) (description \"helps\") "
+                     "(instructions \"help {{text}}\")) "
+                     "(defatom outer (params) (instructions \"o\") (tools (helper))) "
+                     "(content (outer))"),
+              "\"outer done\"");
+    EXPECT_THAT(w.llm.asked[0].tools[0].parameters_json,
+                HasSubstr(R"("text":{"type":"string","description":"what"})"));
+    ASSERT_EQ(w.llm.asked.size(), 3U);
+    const auto& told = w.llm.asked[2].messages;
+    EXPECT_EQ(told[2].text, "inner says hi");
+    EXPECT_THAT(told[3].text, HasSubstr("no such input: txt"));
+}
+
+TEST(model_tools, a_name_that_is_no_tool_is_the_workflows_fault) {
+    world w;
+    w.llm.say("x");
+    EXPECT_THAT(w.json("(defatom ask (params) (instructions \"i\") (tools (read-fil))) (ask)"),
+                StartsWith("TaskError: task ask: there is no tool or task 'read-fil'"));
+    EXPECT_TRUE(w.llm.asked.empty());
+}
+
+TEST(model_tools, long_answers_are_cut) {
+    world w({}, [] {
+        task_system_parts parts;
+        parts.tool_result_limit = 10;
+        return parts;
+    }());
+    add_echo(w);
+    call_tools(w, {{"test_echo", R"({"x":"0123456789ABCDEF"})"}});
+    w.llm.say("done");
+    EXPECT_EQ(w.json(std::string(asks) + "(content (ask 1))"), "\"done\"");
+    EXPECT_EQ(w.llm.asked[1].messages[2].text, "0123456789\n[cut here: 6 bytes were left out]");
+}
+
+TEST(model_tools, end_with_the_time_of_the_task) {
+    world w;
+    int most = 0;
+    add_echo(w, &most);
+    call_tools(w, {{"test_echo", R"({"x":"a","ms":100000})"}});
+    EXPECT_EQ(w.json(std::string(asks) + "(get-in (ask (q 1) (timeout 0.05)) "
+                                         "'(\"notes\" \"error\" \"resource\"))"),
+              "\"time\"");
+    EXPECT_EQ(w.observer.finished, 1);
+}
+
+TEST(model_tools, a_sandbox_holds_for_them) {
+    world w;
+    add_echo(w);
+    call_tools(w, {{"test_echo", R"({"x":"a"})"}});
+    w.llm.say("done");
+    EXPECT_THAT(w.json(std::string(asks) + "(sandbox ((allow (ask))) (content (ask 1)))"),
+                HasSubstr("the sandbox does not allow 'test:echo'"));
+    call_tools(w, {{"test_echo", R"({"x":"a"})"}});
+    w.llm.say("done");
+    w.llm.replies.pop_front();
+    EXPECT_EQ(w.json("(sandbox ((allow (ask test:echo))) (content (ask 1)))"), "\"done\"");
+}
+
+TEST(model_tools, a_model_that_calls_what_nobody_offered_has_failed) {
+    world w;
+    call_tools(w, {{"rm", "{}"}});
+    EXPECT_EQ(w.json("(defatom ask (params) (instructions \"i\")) "
+                     "(get-in (ask) '(\"notes\" \"error\" \"reason\"))"),
+              "\"llm_error\"");
+}
+
+// ---------------------------------------------------------------- subtasks
+
+constexpr auto child =
+    "(defatom child (params topic) (description \"writes about a topic\") (subtype \"subtask\") "
+    "(instructions \"write on {{topic}}\")) ";
+
+std::string parent(const std::string& more = {}) {
+    return std::string(child) +
+           "(defatom parent (params) (instructions \"plan\") (output_format ((type \"json\"))) " +
+           more + ") ";
+}
+
+std::string continuation(const std::string& request) {
+    return R"({"status":"CONTINUATION","content":"","notes":{"subtask_request":)" + request + "}}";
+}
+
+TEST(subtasks, a_continuation_is_run_and_its_result_returned) {
+    world w;
+    w.llm.say(continuation(
+        R"({"type":"atomic","description":"writes","inputs":{"topic":"looms"},"name":"child"})"));
+    w.llm.say("on looms");
+    EXPECT_EQ(w.json(parent() + "(let ((r (parent))) (list (content r) (get-in r '(\"notes\" "
+                                "\"template_used\"))))"),
+              R"(["on looms","child"])");
+    EXPECT_EQ(w.llm.asked[1].messages[0].text, "write on looms");
+    EXPECT_EQ(w.observer.started, 2);
+    EXPECT_EQ(w.observer.finished, 2);
+}
+
+TEST(subtasks, templates_are_chosen_by_kind_hint_and_description) {
+    for (const std::string choice :
+         {R"("subtype":"subtask")", R"("template_hints":["child"])", R"("max_depth":2)"}) {
+        world w;
+        w.llm.say(continuation(
+            R"({"type":"atomic","description":"writes about a topic","inputs":{"topic":"x"},)" +
+            choice + "}"));
+        w.llm.say("fine");
+        EXPECT_EQ(w.json(parent() + "(content (parent))"), "\"fine\"") << choice;
+    }
+}
+
+TEST(subtasks, what_is_wrong_with_a_request_is_said) {
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {R"({"type":"atomic","description":"d"})", "'inputs' is missing"},
+        {R"({"type":"atomic","description":"d","inputs":{},"depth":1})", "no field 'depth'"},
+        {R"({"type":"other","description":"d","inputs":{}})", "'type' must be"},
+        {R"({"type":"atomic","description":"d","inputs":[]})", "'inputs' must be an object"},
+        {R"({"type":"atomic","description":"d","inputs":{},"name":"chid"})", "no template 'chid'"},
+        {R"({"type":"atomic","description":"zzz","inputs":{}})", "no template matches 'zzz'"},
+        {R"({"type":"atomic","description":"d","inputs":{},"name":"child"})",
+         "missing input: topic"},
+        {R"({"type":"atomic","description":"d","inputs":{"topic":1},"name":"child",
+             "context_management":{"fresh_context":"enabled","inherit_context":"full"}})",
+         "excludes"},
+        {"[]", "it must be an object"},
+    };
+    for (const auto& [request, message] : wrong) {
+        world w;
+        w.llm.say(continuation(request));
+        EXPECT_THAT(w.json(parent() + "(let ((e (get-in (parent) '(\"notes\" \"error\")))) (list "
+                                      "(get e \"reason\") (get e \"message\") "
+                                      "(get-in e '(\"details\" \"nestingDepth\"))))"),
+                    ::testing::AllOf(StartsWith("[\"subtask_failure\""), HasSubstr(message)))
+            << request;
+        EXPECT_EQ(w.llm.asked.size(), 1U);
+    }
+}
+
+TEST(subtasks, a_failure_keeps_request_error_depth_and_output) {
+    world w;
+    w.llm.say(continuation(
+        R"({"type":"atomic","description":"d","inputs":{"topic":"x"},"name":"child"})"));
+    w.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_EQ(
+        w.json(parent() + "(let ((d (get-in (parent) '(\"notes\" \"error\" \"details\")))) (list "
+                          "(get-in d '(\"subtaskRequest\" \"name\")) (get-in d '(\"subtaskError\" "
+                          "\"reason\")) (get d \"nestingDepth\") (get d \"partialOutput\")))"),
+        R"(["child","llm_error",1,"broken"])");
+}
+
+TEST(subtasks, the_same_again_in_one_chain_is_a_cycle) {
+    world w;
+    w.llm.say(
+        continuation(R"({"type":"atomic","description":"d","inputs":{"n":1},"name":"again"})"));
+    EXPECT_THAT(w.json("(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
+                       "\"json\")))) (get-in (again 1) '(\"notes\" \"error\" \"message\"))"),
+                HasSubstr("waits in the chain already"));
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(subtasks, depth_counts_down_the_chain) {
+    world w;
+    int next = 0;
+    w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
+                                 std::to_string(++next) + R"(},"name":"again"})");
+        return made;
+    });
+    EXPECT_THAT(w.json("(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
+                       "\"json\")))) (get-in (again 0) '(\"notes\" \"error\" \"message\"))"),
+                HasSubstr("nested deeper than 5"));
+    EXPECT_EQ(w.llm.asked.size(), 6U);
+    w.llm.asked.clear();
+    next = 0;
+}
+
+TEST(subtasks, share_limits_and_time_of_the_chain) {
+    task_template limited;
+    limited.name = "parent";
+    limited.instructions = "plan";
+    limited.output.json = true;
+    limited.limits.max_tokens_total = 20;
+    task_template below;
+    below.name = "child";
+    below.description = "d";
+    below.instructions = "a long prompt that takes some tokens of its own";
+    world w({limited, below});
+    w.llm.say(continuation(R"({"type":"atomic","description":"d","inputs":{},"name":"child"})"));
+    w.llm.say("never");
+    EXPECT_EQ(w.json("(let ((d (get-in (parent) '(\"notes\" \"error\" \"details\")))) (get-in d "
+                     "'(\"subtaskError\" \"resource\")))"),
+              "\"tokens\"");
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+
+    world late;
+    late.llm.say(continuation(
+        R"({"type":"atomic","description":"d","inputs":{"topic":"x"},"name":"child"})"));
+    late.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+        return ports::chat_response{};
+    });
+    late.llm.delay = std::chrono::milliseconds(40);
+    EXPECT_EQ(late.json(parent() + "(get-in (parent (timeout 0.06)) "
+                                   "'(\"notes\" \"error\" \"resource\"))"),
+              "\"time\"");
+}
+
+TEST(subtasks, a_model_spawns_them_by_tool) {
+    world w;
+    call_tools(w, {{"spawn_subtask",
+                    R"({"type":"atomic","description":"d","inputs":{"topic":"a"},"name":"child"})"},
+                   {"subtask_child", R"({"description":"d","inputs":{"topic":"b"}})"},
+                   {"spawn_subtask", R"({"type":"atomic"})"}});
+    w.llm.say("one");
+    w.llm.say("two");
+    w.llm.say("done");
+    EXPECT_EQ(w.json(std::string(child) + "(defatom parent (params) (instructions \"plan\") "
+                                          "(tools (spawn_subtask subtask:child))) "
+                                          "(content (parent))"),
+              "\"done\"");
+    ASSERT_EQ(w.llm.asked.size(), 4U);
+    const auto& told = w.llm.asked[3].messages;
+    EXPECT_THAT((std::vector<std::string>{told[2].text, told[3].text}), ElementsAre("one", "two"));
+    EXPECT_THAT(told[4].text, HasSubstr("is missing"));
+}
+
+TEST(subtasks, a_tool_of_the_workflow_may_ask_for_one) {
+    world w;
+    tool asks_for_more;
+    asks_for_more.name = "more";
+    asks_for_more.run = [](tool_call call) -> coro::task<result<lang::value>> {
+        co_return lang::json_to_value(
+            call.owner.memory(),
+            continuation(
+                R"({"type":"atomic","description":"d","inputs":{"topic":"t"},"name":"child"})"));
+    };
+    ASSERT_TRUE(static_cast<session_tasks*>(w.session->operators())->add(asks_for_more));
+    w.llm.say("from the child");
+    EXPECT_EQ(w.json(std::string(child) + "(content (more))"), "\"from the child\"");
+}
+
+} // namespace
+} // namespace heddle::tasks

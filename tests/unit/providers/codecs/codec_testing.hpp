@@ -1,0 +1,89 @@
+// What the tests of the codecs share.
+#pragma once
+
+#include "../provider_testing.hpp"
+
+#include <heddle/providers/common/chat_codec.hpp>
+
+#include <gtest/gtest.h>
+#include <boost/json/serialize.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::testing {
+
+inline const std::chrono::system_clock::time_point codec_now =
+    std::chrono::sys_days(std::chrono::year(2026) / 11 / 21) + std::chrono::hours(5);
+
+/// The JSON of a request that must be possible.
+inline boost::json::value body_of(providers::chat_codec& codec, const ports::chat_request& request,
+                                  providers::answer_mode mode = providers::answer_mode::whole) {
+    const auto made = codec.encode(request, mode);
+    EXPECT_TRUE(made) << made.error().message();
+    return made ? boost::json::parse(made->body) : boost::json::value();
+}
+
+/// The error of a request that is refused before it is sent: "message | hint".
+inline std::string refusal_of(providers::chat_codec& codec, const ports::chat_request& request) {
+    const auto made = codec.encode(request, providers::answer_mode::whole);
+    EXPECT_FALSE(made);
+    if (made) return {};
+    EXPECT_EQ(made.error().code(), make_error_code(ports::llm_errc::invalid_request));
+    EXPECT_EQ(made.error().info().retryable, false);
+    return made.error().message() + " | " + made.error().info().hint;
+}
+
+inline ports::http_response answer_of(int status, std::string body,
+                                      std::vector<std::pair<std::string, std::string>> headers = {
+                                          {"content-type", "application/json"}}) {
+    ports::http_response answer;
+    answer.status = status;
+    answer.headers = std::move(headers);
+    answer.body = std::move(body);
+    return answer;
+}
+
+inline ports::chat_response read_of(providers::chat_codec& codec, std::string body) {
+    auto read = codec.decode(answer_of(200, std::move(body)), codec_now);
+    EXPECT_TRUE(read) << read.error().message();
+    return read ? *std::move(read) : ports::chat_response();
+}
+
+inline error failure_of(providers::chat_codec& codec, int status, std::string body,
+                        std::vector<std::pair<std::string, std::string>> headers = {}) {
+    auto read = codec.decode(answer_of(status, std::move(body), std::move(headers)), codec_now);
+    EXPECT_FALSE(read);
+    return read ? error(errc::internal, "no error") : std::move(read).error();
+}
+
+/// Feeds a stream at once and ends it.
+inline result<ports::chat_response> stream_of(providers::chat_codec& codec, std::string_view body) {
+    const auto reader = codec.open_stream();
+    HEDDLE_CHECK(reader->feed(body, nullptr));
+    return reader->finish();
+}
+
+/// `request` with the answer as the next turn, and a result for each of its calls.
+inline ports::chat_request carried_on(ports::chat_request request,
+                                      const ports::chat_response& answer) {
+    ports::chat_message turn;
+    turn.role = ports::chat_role::assistant;
+    turn.text = answer.text;
+    turn.tool_calls = answer.tool_calls;
+    turn.reasoning = answer.reasoning;
+    request.messages.push_back(std::move(turn));
+    for (const auto& call : answer.tool_calls) {
+        ports::chat_message result;
+        result.role = ports::chat_role::tool;
+        result.text = "18 degrees";
+        result.tool_call_id = call.id;
+        result.tool_name = call.name;
+        request.messages.push_back(std::move(result));
+    }
+    return request;
+}
+
+} // namespace heddle::testing

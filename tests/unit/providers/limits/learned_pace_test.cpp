@@ -1,0 +1,116 @@
+#include <heddle/providers/limits/learned_pace.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using providers::limits::learned_pace;
+
+const coro::clock::time_point start = coro::clock::time_point(1000s);
+
+/// Sends evenly and tells what a service does with it.
+struct sender {
+    learned_pace pace{2s};
+    coro::clock::time_point now = start;
+    std::uint64_t sent = 0;
+
+    void send(std::uint64_t calls, std::chrono::milliseconds apart) {
+        for (std::uint64_t i = 0; i < calls; ++i) {
+            pace.take(now, false);
+            ++sent;
+            now += apart;
+            pace.refill(now);
+        }
+    }
+    void refuse(std::chrono::milliseconds pause = 1s) {
+        pace.refill(now);
+        pace.take(now, false);
+        pace.refused_first(++sent, now, now + pause);
+        now += pause;
+    }
+};
+
+TEST(learned_pace, holds_nothing_back_before_the_first_429) {
+    sender at;
+    at.send(1000, 0ms);
+    EXPECT_FALSE(at.pace.active());
+    EXPECT_TRUE(at.pace.fits());
+}
+
+TEST(learned_pace, is_what_was_let_in_between_two_refusals) {
+    sender at;
+    at.send(600, 10ms); // a full bucket is emptied
+    at.refuse();
+    EXPECT_GT(at.pace.per_second(), 50); // too much, which the next refusal shows
+    at.send(290, 100ms);                 // with the pause of a second: 290 in 30 s
+    at.refuse();
+    EXPECT_NEAR(at.pace.per_second(), 290.0 / 30, 0.2);
+}
+
+TEST(learned_pace, refusals_in_between_do_not_count_as_let_in) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    at.send(390, 100ms);
+    for (int i = 0; i < 190; ++i) at.pace.refused_too(at.sent);
+    at.refuse();
+    EXPECT_NEAR(at.pace.per_second(), 200.0 / 40, 0.1);
+}
+
+TEST(learned_pace, a_few_calls_cannot_ruin_it) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    const double before = at.pace.per_second();
+    at.refuse(10s);
+    EXPECT_GT(at.pace.per_second(), 0.45 * before);
+}
+
+TEST(learned_pace, rises_after_a_cooldown) {
+    sender at;
+    at.send(600, 10ms); // 100 a second
+    at.refuse(5s);
+    at.pace.take(at.now, false); // the one that goes first
+    std::size_t early = 0;
+    std::size_t late = 0;
+    for (int ms = 0; ms < 5000; ++ms) {
+        at.now += 1ms;
+        at.pace.refill(at.now);
+        while (at.pace.fits()) {
+            at.pace.take(at.now, false);
+            ++(ms < 200 ? early : late);
+        }
+    }
+    EXPECT_LE(early, 8U);  // a fifth of the rate, about
+    EXPECT_GE(late, 380U); // all of it after two seconds, and some of what was missed
+}
+
+TEST(learned_pace, grows_by_calls_that_it_held_back_and_not_else) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    at.send(990, 100ms);
+    at.refuse();
+    const double learned = at.pace.per_second();
+    for (int i = 0; i < 300; ++i) at.pace.take(at.now, true);
+    EXPECT_EQ(at.pace.per_second(), learned); // not yet
+    for (int i = 0; i < 5000; ++i) at.pace.take(at.now, false);
+    EXPECT_EQ(at.pace.per_second(), learned);
+    for (int i = 0; i < 150; ++i) at.pace.take(at.now, true);
+    EXPECT_NEAR(at.pace.per_second(), 1.01 * learned, 0.001 * learned);
+    for (int i = 0; i < 4000; ++i) at.pace.take(at.now, true);
+    EXPECT_GT(at.pace.per_second(), 1.5 * learned); // steps double
+}
+
+TEST(learned_pace, is_forgotten_after_a_long_rest) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    at.pace.refill(at.now + 11min);
+    EXPECT_FALSE(at.pace.active());
+}
+
+} // namespace
+} // namespace heddle::testing

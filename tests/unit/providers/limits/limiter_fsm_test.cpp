@@ -1,0 +1,397 @@
+#include <heddle/providers/limits/limiter_fsm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+namespace heddle::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using coro::deadline;
+using providers::rate_limit_headers;
+using providers::limits::call_end;
+using providers::limits::call_report;
+using providers::limits::call_size;
+using providers::limits::limiter_fsm;
+using providers::limits::limiter_options;
+
+const coro::clock::time_point start = coro::clock::time_point(1000s);
+
+/// The machine with a clock in hand.
+struct bench {
+    explicit bench(limiter_options options = {}) : machine(options, start) {}
+
+    std::uint32_t go(std::int64_t input = 100) { return machine.try_admit({input, 0}, now); }
+    limiter_fsm::waiter& wait(std::uint64_t flow = 1, deadline until = {}) {
+        limiter_fsm::waiter& made = waiters.emplace_back();
+        made.size = {100, 0};
+        made.flow = flow;
+        made.until = until;
+        arrived = machine.arrive(made, now);
+        return made;
+    }
+    void end(std::uint32_t slot, call_end how = call_end::answered) {
+        call_report report;
+        report.end = how;
+        machine.settle(slot, report, now);
+    }
+    void limited(std::uint32_t slot, std::optional<std::chrono::milliseconds> after = {}) {
+        call_report report;
+        report.end = call_end::limited;
+        report.retry_after = after;
+        machine.settle(slot, report, now);
+    }
+    void answer(std::uint32_t slot, const rate_limit_headers& headers,
+                const ports::token_usage* usage = nullptr) {
+        call_report report;
+        report.end = call_end::answered;
+        report.limits = &headers;
+        report.usage = usage;
+        machine.settle(slot, report, now);
+    }
+    std::vector<limiter_fsm::waiter*> released() {
+        std::vector<limiter_fsm::waiter*> all;
+        while (auto* const next = machine.release(now)) all.push_back(next);
+        return all;
+    }
+    /// Lets time pass from wake to wake; counts who goes.
+    std::size_t pass(std::chrono::milliseconds span) {
+        const auto until = now + span;
+        std::size_t went = released().size();
+        while (machine.wake_at() <= until) {
+            now = std::max(now, machine.wake_at());
+            went += released().size();
+        }
+        now = until;
+        return went + released().size();
+    }
+
+    coro::clock::time_point now = start;
+    limiter_fsm machine;
+    std::deque<limiter_fsm::waiter> waiters;
+    limiter_fsm::arrival arrived{};
+};
+
+limiter_options per_minute(std::int64_t requests) {
+    limiter_options options;
+    options.per_minute[0] = requests;
+    return options;
+}
+
+rate_limit_headers tell_requests(std::int64_t limit, std::int64_t left) {
+    rate_limit_headers headers;
+    headers.requests_limit = limit;
+    headers.requests_remaining = left;
+    return headers;
+}
+
+TEST(limiter_fsm, knows_nothing_and_holds_nothing_back) {
+    bench at;
+    for (int i = 0; i < 32; ++i) EXPECT_NE(at.go(), limiter_fsm::no_slot);
+    EXPECT_EQ(at.machine.in_flight(), 32U);
+}
+
+TEST(limiter_fsm, window_doubles_with_each_round_of_answers) {
+    bench at;
+    for (int i = 0; i < 2000; ++i) at.wait();
+    std::vector<std::uint32_t> round;
+    for (const auto& each : at.waiters) {
+        if (each.slot != limiter_fsm::no_slot) round.push_back(each.slot);
+    }
+    EXPECT_EQ(round.size(), 32U);
+    for (int rounds = 0; rounds < 4; ++rounds) {
+        std::vector<std::uint32_t> next;
+        for (const std::uint32_t slot : round) {
+            at.end(slot);
+            for (const auto* each : at.released()) next.push_back(each->slot);
+        }
+        EXPECT_EQ(next.size(), 2 * round.size());
+        round = std::move(next);
+    }
+}
+
+TEST(limiter_fsm, window_does_not_grow_when_nobody_wants_more) {
+    bench at;
+    for (int i = 0; i < 1000; ++i) at.end(at.go());
+    EXPECT_EQ(at.machine.counters(at.now).window, 32U);
+}
+
+TEST(limiter_fsm, only_a_429_shrinks_the_window_and_once_for_a_round) {
+    bench at;
+    std::vector<std::uint32_t> slots;
+    for (int i = 0; i < 32; ++i) slots.push_back(at.go());
+    at.end(slots[0], call_end::failed);
+    at.end(slots[1], call_end::failed);
+    EXPECT_EQ(at.machine.counters(at.now).window, 32U);
+    for (std::size_t i = 2; i < 12; ++i) at.limited(slots[i]);
+    EXPECT_EQ(at.machine.counters(at.now).window, 24U);
+    EXPECT_EQ(at.machine.counters(at.now).limited, 10U);
+}
+
+TEST(limiter_fsm, cooldown_honours_the_longest_retry_after) {
+    bench at;
+    const auto first = at.go();
+    const auto second = at.go();
+    const auto third = at.go();
+    at.limited(first, 2s);
+    at.limited(second, 20s);
+    at.limited(third, 1s); // a shorter one takes nothing back
+    EXPECT_EQ(at.machine.counters(at.now).cooldown_until, start + 20s);
+    EXPECT_EQ(at.go(), limiter_fsm::no_slot);
+    at.wait();
+    EXPECT_TRUE(at.released().empty());
+    EXPECT_EQ(at.machine.wake_at(), start + 20s);
+    at.now = start + 20s - 1ms;
+    EXPECT_TRUE(at.released().empty());
+    at.now = start + 20s;
+    EXPECT_EQ(at.released().size(), 1U);
+}
+
+TEST(limiter_fsm, cooldown_without_advice_grows_while_nothing_gets_through) {
+    bench at;
+    std::vector<std::chrono::milliseconds> waits;
+    for (int i = 0; i < 4; ++i) {
+        at.wait();
+        at.pass(3600s);
+        const auto slot = at.waiters.back().slot;
+        ASSERT_NE(slot, limiter_fsm::no_slot);
+        at.limited(slot);
+        waits.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(
+            at.machine.counters(at.now).cooldown_until - at.now));
+    }
+    EXPECT_EQ(waits, (std::vector<std::chrono::milliseconds>{500ms, 1000ms, 2000ms, 4000ms}));
+}
+
+TEST(limiter_fsm, absurd_advice_is_bounded) {
+    bench at;
+    at.limited(at.go(), std::chrono::milliseconds(std::int64_t{1} << 50));
+    EXPECT_EQ(at.machine.counters(at.now).cooldown_until, start + 24h);
+}
+
+TEST(limiter_fsm, a_thousand_waiters_come_out_of_a_cooldown_one_by_one) {
+    for (const bool warm : {false, true}) {
+        bench at;
+        if (warm) { // 10 s at 20 calls a second, each of which takes 200 ms
+            for (int i = 0; i < 200; ++i) {
+                const auto slot = at.go();
+                at.now += 50ms;
+                at.end(slot);
+            }
+        }
+        const auto slot = at.go();
+        for (int i = 0; i < 1000; ++i) at.wait();
+        at.now += 50ms;
+        at.limited(slot, 20s);
+        EXPECT_EQ(at.pass(20s - 1ms), 0U);
+        const std::size_t at_once = at.pass(2ms);
+        EXPECT_LE(at_once, 2U);
+        const std::size_t first_second = at.pass(1s);
+        EXPECT_LE(first_second, 12U);
+        // Nobody answers: the window holds as well.
+        EXPECT_LE(at.pass(60s), 31U);
+    }
+}
+
+TEST(limiter_fsm, requests_per_minute_pace_calls) {
+    limiter_options options = per_minute(600);
+    options.first_in_flight = 1000;
+    bench at(options);
+    for (int i = 0; i < 2000; ++i) at.wait();
+    EXPECT_EQ(at.machine.in_flight(), 98U); // a burst of 10 s, then evenly
+    EXPECT_NEAR(static_cast<double>(at.pass(60s)), 588, 1);
+}
+
+TEST(limiter_fsm, headers_set_the_limit_and_are_believed_at_once) {
+    bench at;
+    const auto slot = at.go();
+    at.answer(slot, tell_requests(60, 8)); // three of them stay in reserve
+    EXPECT_EQ(at.machine.counters(at.now).left[0], 5);
+    for (int i = 0; i < 5; ++i) EXPECT_NE(at.go(), limiter_fsm::no_slot);
+    EXPECT_EQ(at.go(), limiter_fsm::no_slot);
+    at.wait();
+    (void)at.released();
+    EXPECT_EQ(at.machine.wake_at(), at.now + 1s);
+}
+
+TEST(limiter_fsm, headers_that_show_others_at_work_hold_back) {
+    bench at;
+    at.answer(at.go(), tell_requests(6000, 6000));
+    const auto before = *at.machine.counters(at.now).left[0];
+    for (int i = 0; i < 12; ++i) at.answer(at.go(), tell_requests(6000, 310));
+    EXPECT_LT(*at.machine.counters(at.now).left[0], 30);
+    EXPECT_EQ(before, 1000);
+}
+
+TEST(limiter_fsm, tokens_are_reserved_and_what_was_not_used_comes_back) {
+    limiter_options options;
+    options.per_minute[1] = 60'000; // 58,800 are used, 9,800 of them at once
+    bench at(options);
+    const auto left = [&] { return *at.machine.counters(at.now).left[1]; };
+    EXPECT_EQ(left(), 9'800);
+    const auto slot = at.machine.try_admit({4'000, 300}, at.now);
+    EXPECT_EQ(left(), 5'500);
+    ports::token_usage usage;
+    usage.input = 1'000;
+    usage.output = 100;
+    at.answer(slot, {}, &usage);
+    EXPECT_EQ(left(), 8'700);
+    const auto more = at.machine.try_admit({4'000, 300}, at.now);
+    usage.output = 7'000; // more than thought: a debt
+    at.answer(more, {}, &usage);
+    EXPECT_EQ(left(), 700);
+}
+
+TEST(limiter_fsm, input_and_output_have_their_own_limits) {
+    limiter_options options;
+    options.per_minute[2] = 600'000;
+    options.per_minute[3] = 6'000; // 980 at once
+    bench at(options);
+    EXPECT_NE(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot); // 512 are expected
+    EXPECT_EQ(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot);
+    EXPECT_NE(at.machine.try_admit({10, 50}, at.now), limiter_fsm::no_slot);
+}
+
+TEST(limiter_fsm, guesses_of_input_are_corrected_by_what_was_used) {
+    limiter_options options;
+    options.per_minute[2] = 60'000'000;
+    bench at(options);
+    ports::token_usage usage;
+    usage.input = 200;
+    for (int i = 0; i < 200; ++i) at.answer(at.go(100), {}, &usage);
+    const auto before = *at.machine.counters(at.now).left[2];
+    (void)at.go(1'000);
+    EXPECT_NEAR(static_cast<double>(before - *at.machine.counters(at.now).left[2]), 2'000, 20);
+}
+
+TEST(limiter_fsm, hostile_figures_do_no_harm) {
+    bench at;
+    ports::token_usage usage;
+    usage.input = std::numeric_limits<std::int64_t>::max();
+    usage.output = std::numeric_limits<std::int64_t>::min();
+    rate_limit_headers headers = tell_requests(-5, 7);
+    headers.tokens_limit = std::numeric_limits<std::int64_t>::max();
+    headers.tokens_remaining = std::numeric_limits<std::int64_t>::min();
+    headers.tokens_reset = std::chrono::milliseconds(-1);
+    headers.output_tokens_limit = 0;
+    headers.output_tokens_remaining = 0;
+    for (int i = 0; i < 100; ++i) {
+        at.wait();
+        at.pass(100s);
+        ASSERT_NE(at.waiters.back().slot, limiter_fsm::no_slot) << i;
+        at.answer(at.waiters.back().slot, headers, &usage);
+    }
+    EXPECT_LT(at.machine.counters(at.now).window, 100'000U);
+}
+
+TEST(limiter_fsm, a_call_larger_than_the_limit_goes_when_all_of_it_is_there) {
+    limiter_options options;
+    options.per_minute[2] = 6'000;
+    bench at(options);
+    EXPECT_NE(at.go(50'000), limiter_fsm::no_slot);
+    at.wait();
+    (void)at.released();
+    EXPECT_GT(at.machine.wake_at(), at.now + 400s); // the debt is paid first
+}
+
+TEST(limiter_fsm, what_cannot_go_before_its_deadline_is_refused_at_once) {
+    bench at;
+    const auto slot = at.go();
+    auto& waits = at.wait(1); // admitted: nothing holds it back
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::admitted);
+    at.end(waits.slot);
+    at.limited(slot, 30s);
+    auto& soon = at.wait(1, deadline(at.now + 10s));
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    EXPECT_EQ(soon.refused_until, at.now + 30s);
+    at.wait(1, deadline(at.now + 31s));
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+    EXPECT_EQ(at.machine.counters(at.now).refused, 1U);
+}
+
+TEST(limiter_fsm, those_that_wait_are_refused_when_a_cooldown_takes_too_long) {
+    bench at(per_minute(6));
+    const auto slot = at.go();
+    auto& soon = at.wait(1, deadline(at.now + 15s));
+    auto& patient = at.wait(1);
+    EXPECT_TRUE(at.released().empty());
+    at.limited(slot, 60s);
+    const auto told = at.released();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0], &soon);
+    EXPECT_EQ(soon.refused_until, at.now + 60s);
+    EXPECT_EQ(soon.slot, limiter_fsm::no_slot);
+    EXPECT_TRUE(patient.queued());
+}
+
+TEST(limiter_fsm, a_deadline_behind_a_long_queue_of_ones_own_is_refused) {
+    bench at(per_minute(60));
+    while (at.go() != limiter_fsm::no_slot) {}
+    for (int i = 0; i < 30; ++i) at.wait(7);
+    at.wait(7, deadline(at.now + 5s));
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    at.wait(8, deadline(at.now + 5s)); // another flow is served in turn
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+}
+
+TEST(limiter_fsm, leaving_at_every_step_gives_back_what_was_reserved) {
+    limiter_options options = per_minute(600);
+    options.per_minute[1] = 600'000;
+    for (int step = 0; step < 4; ++step) {
+        bench at(options);
+        const auto fresh = at.machine.counters(at.now);
+        auto& call = at.wait();
+        ASSERT_EQ(at.arrived, limiter_fsm::arrival::admitted);
+        if (step == 0) at.end(call.slot, call_end::not_sent);
+        std::vector<std::uint32_t> others;
+        if (step > 0) {
+            for (std::uint32_t slot; (slot = at.go(1)) != limiter_fsm::no_slot;) {
+                others.push_back(slot);
+            }
+            auto& late = at.wait();
+            EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+            if (step == 1) at.machine.leave(late); // before anything happened
+            if (step == 2) {                       // after it was looked at
+                EXPECT_TRUE(at.released().empty());
+                at.machine.leave(late);
+            }
+            if (step == 3) { // when it had just been let go
+                at.end(call.slot, call_end::not_sent);
+                ASSERT_EQ(at.released().size(), 1U);
+                at.end(late.slot, call_end::not_sent);
+            } else {
+                at.end(call.slot, call_end::not_sent);
+            }
+            EXPECT_FALSE(late.queued());
+        }
+        for (const std::uint32_t slot : others) at.end(slot, call_end::not_sent);
+        const auto after = at.machine.counters(at.now);
+        EXPECT_EQ(after.in_flight, 0U) << step;
+        EXPECT_EQ(after.waiting, 0U) << step;
+        EXPECT_EQ(after.left, fresh.left) << step;
+    }
+}
+
+TEST(limiter_fsm, settling_a_slot_twice_is_harmless) {
+    bench at;
+    const auto slot = at.go();
+    at.end(slot);
+    at.end(slot);
+    EXPECT_EQ(at.machine.in_flight(), 0U);
+    EXPECT_NE(at.go(), at.go());
+}
+
+TEST(limiter_fsm, daily_limits_are_told_from_those_of_a_minute) {
+    bench at;
+    for (int i = 1; i <= 6; ++i) {
+        rate_limit_headers headers = tell_requests(8'640, 8'640 - 10 * i);
+        headers.requests_reset = 100'000ms * i; // 10 s for each
+        at.answer(at.go(), headers);
+    }
+    // A tenth of a call in a second: a burst of ten seconds is one call.
+    EXPECT_LE(*at.machine.counters(at.now).left[0], 1);
+}
+
+} // namespace
+} // namespace heddle::testing

@@ -1,0 +1,288 @@
+#include <heddle/providers/limits/limiter_gate.hpp>
+
+#include "../provider_testing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace heddle::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using providers::call_demand;
+using providers::call_outcome;
+using providers::call_permit;
+using providers::limiter_gate;
+using providers::limiter_set;
+using providers::limiter_settings;
+
+/// Calls on the virtual clock that hold their permit for a while.
+struct gate_world {
+    explicit gate_world(limiter_settings settings = {}) : gate(loop, std::move(settings)) {}
+
+    struct caller {
+        gate_world* in = nullptr;
+        ports::chat_request request;
+        coro::cancel_source cancel;
+        coro::deadline until;
+        call_permit permit;
+        std::optional<error> failure;
+        coro::clock::time_point ended{};
+        bool done = false;
+    };
+
+    static coro::task<void> ask(caller* self) {
+        call_demand demand;
+        demand.request = &self->request;
+        demand.input_tokens = 100;
+        self->permit = self->in->gate.try_acquire(demand);
+        if (!self->permit) {
+            auto granted = co_await self->in->gate.acquire(
+                demand, {&self->in->loop, &self->cancel, self->until});
+            if (granted) self->permit = *std::move(granted);
+            else self->failure = granted.error();
+        }
+        self->ended = self->in->loop.now();
+        self->done = true;
+    }
+    caller& call(std::uint64_t flow = 0, coro::deadline until = {}) {
+        caller& made = callers.emplace_back();
+        made.in = this;
+        made.request.model = "m";
+        made.request.scheduling.flow = flow;
+        made.until = until;
+        coro::spawn(loop, ask(&made), [](std::exception_ptr) {});
+        return made;
+    }
+    void limited(call_permit& permit, std::chrono::milliseconds after) {
+        const error failure =
+            error(ports::llm_errc::rate_limit, "too many").with_retry_after(after);
+        call_outcome outcome;
+        outcome.status = 429;
+        outcome.failure = &failure;
+        permit.settle(outcome);
+    }
+    static void answered(call_permit& permit) {
+        call_outcome outcome;
+        outcome.status = 200;
+        permit.settle(outcome);
+    }
+    providers::limits::limiter_counters counters() { return gate.counters().at(0).second; }
+
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io, coro::event_loop::time::virtual_};
+    limiter_gate gate;
+    std::deque<caller> callers;
+};
+
+limiter_settings one_at_a_time() {
+    limiter_settings settings;
+    settings.options.first_in_flight = settings.options.most_in_flight = 1;
+    return settings;
+}
+
+TEST(limiter_gate, passes_in_order_as_places_become_free) {
+    gate_world at(one_at_a_time());
+    for (int i = 0; i < 3; ++i) at.call();
+    at.loop.run();
+    EXPECT_TRUE(at.callers[0].done);
+    EXPECT_FALSE(at.callers[1].done);
+    EXPECT_EQ(at.counters().waiting, 2U);
+    at.answered(at.callers[0].permit);
+    at.loop.run();
+    EXPECT_TRUE(at.callers[1].done);
+    EXPECT_FALSE(at.callers[2].done);
+    at.callers[1].permit = {}; // never sent: goes back by itself
+    at.loop.run();
+    EXPECT_TRUE(at.callers[2].done);
+    EXPECT_EQ(at.counters().in_flight, 1U);
+}
+
+TEST(limiter_gate, cancellation_ends_the_wait_and_leaves_nothing) {
+    gate_world at(one_at_a_time());
+    at.call();
+    auto& waits = at.call();
+    auto& next = at.call();
+    at.loop.run();
+    waits.cancel.request(cancel_reason::user);
+    at.loop.run();
+    ASSERT_TRUE(waits.failure);
+    EXPECT_EQ(waits.failure->cancelled_because(), cancel_reason::user);
+    EXPECT_EQ(at.counters().waiting, 1U);
+    at.answered(at.callers[0].permit);
+    at.loop.run();
+    EXPECT_TRUE(next.permit);
+}
+
+TEST(limiter_gate, a_permit_granted_in_the_turn_of_the_cancellation_is_kept_or_goes_back) {
+    for (const bool cancelled_first : {false, true}) {
+        gate_world at(one_at_a_time());
+        at.call();
+        auto& waits = at.call();
+        auto& next = at.call();
+        at.loop.run();
+        if (cancelled_first) waits.cancel.request(cancel_reason::sibling);
+        at.answered(at.callers[0].permit);
+        if (!cancelled_first) waits.cancel.request(cancel_reason::sibling);
+        at.loop.run();
+        EXPECT_EQ(waits.failure.has_value(), cancelled_first);
+        waits.permit = {};
+        at.loop.run();
+        EXPECT_TRUE(next.permit);
+        EXPECT_EQ(at.counters().in_flight, 1U);
+        EXPECT_EQ(at.counters().waiting, 0U);
+    }
+}
+
+TEST(limiter_gate, a_deadline_ends_the_wait) {
+    gate_world at(one_at_a_time());
+    at.call();
+    auto& waits = at.call(0, coro::deadline(at.loop.now() + 3s));
+    at.loop.run();
+    ASSERT_TRUE(waits.failure);
+    EXPECT_EQ(waits.failure->cancelled_because(), cancel_reason::deadline);
+    EXPECT_EQ(at.counters().waiting, 0U);
+}
+
+TEST(limiter_gate, a_call_that_cannot_go_in_time_fails_at_once) {
+    gate_world at;
+    auto& first = at.call();
+    at.loop.run();
+    const auto began = at.loop.now();
+    at.limited(first.permit, 60s);
+    auto& late = at.call(0, coro::deadline(began + 5s));
+    at.loop.run();
+    ASSERT_TRUE(late.failure);
+    EXPECT_EQ(late.ended, began);
+    EXPECT_EQ(late.failure->code(), ports::llm_errc::rate_limit);
+    EXPECT_EQ(late.failure->info().retryable, false);
+    EXPECT_EQ(late.failure->info().retry_after, 60s);
+    EXPECT_EQ(late.failure->message(),
+              "the limits of m leave no room before the deadline: the call could go in 60 s at the "
+              "earliest");
+}
+
+TEST(limiter_gate, waiters_hear_at_once_of_a_cooldown_beyond_their_deadline) {
+    gate_world at(one_at_a_time());
+    auto& first = at.call();
+    auto& late = at.call(0, coro::deadline(at.loop.now() + 5s));
+    auto& patient = at.call();
+    at.io.restart();
+    at.io.poll();
+    const auto began = at.loop.now();
+    at.limited(first.permit, 60s);
+    at.loop.run();
+    ASSERT_TRUE(late.failure);
+    EXPECT_EQ(late.ended, began);
+    EXPECT_EQ(late.failure->code(), ports::llm_errc::rate_limit);
+    EXPECT_TRUE(patient.permit);
+    EXPECT_GE(patient.ended, began + 60s);
+}
+
+TEST(limiter_gate, a_thousand_waiters_do_not_rush_out_of_a_cooldown) {
+    gate_world at;
+    auto& first = at.call();
+    at.loop.run();
+    const auto began = at.loop.now();
+    at.limited(first.permit, 20s);
+    for (int i = 0; i < 1000; ++i) at.call(static_cast<std::uint64_t>(i % 10));
+    at.loop.run();
+    std::size_t went = 0;
+    for (const auto& each : at.callers) {
+        if (!each.permit) continue;
+        ++went;
+        EXPECT_GE(each.ended, began + 20s);
+    }
+    EXPECT_LE(went, 24U); // three quarters of the window, and nobody has answered yet
+    std::size_t at_once = 0;
+    for (const auto& each : at.callers) at_once += each.permit && each.ended < began + 21s ? 1 : 0;
+    EXPECT_LE(at_once, 3U);
+    for (int rounds = 0; rounds < 2000 && went > 0; ++rounds) { // all of them go in the end
+        for (auto& each : at.callers) {
+            if (each.permit) at.answered(each.permit);
+        }
+        at.loop.run();
+        went = 0;
+        for (const auto& each : at.callers) went += each.permit ? 1 : 0;
+    }
+    for (const auto& each : at.callers) EXPECT_TRUE(each.done);
+    EXPECT_EQ(at.counters().waiting, 0U);
+    EXPECT_EQ(at.counters().in_flight, 0U);
+}
+
+TEST(limiter_gate, is_fair_between_runs_and_prefers_those_that_somebody_waits_for) {
+    gate_world at(one_at_a_time());
+    for (int i = 0; i < 20; ++i) at.call(1);
+    for (int i = 0; i < 3; ++i) at.call(2);
+    for (int i = 0; i < 20; ++i) {
+        at.callers[static_cast<std::size_t>(i)].request.scheduling.priority =
+            ports::call_priority::batch;
+    }
+    std::string order;
+    at.loop.run();
+    for (std::size_t rounds = 0; rounds < at.callers.size(); ++rounds) {
+        for (auto& each : at.callers) {
+            if (!each.permit) continue;
+            order += each.request.scheduling.flow == 1 ? 'b' : 'i';
+            at.answered(each.permit);
+            break;
+        }
+        at.loop.run();
+    }
+    EXPECT_EQ(order.size(), 23U);
+    EXPECT_EQ(order.substr(0, 4), "biii"); // the first had gone before the others came
+}
+
+TEST(limiter_gate, models_have_limits_of_their_own_and_the_longest_prefix_counts) {
+    limiter_settings settings;
+    settings.models = {{"gpt-", {600, {}, {}, {}}}, {"gpt-4o-mini", {60, {}, {}, {}}}};
+    gate_world at(settings);
+    for (const char* model : {"gpt-4o", "gpt-4o-mini-2024", "o3"}) {
+        ports::chat_request request;
+        request.model = model;
+        call_demand demand;
+        demand.request = &request;
+        EXPECT_TRUE(at.gate.try_acquire(demand));
+    }
+    const auto all = at.gate.counters();
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].first, "gpt-4o");
+    EXPECT_EQ(all[0].second.left[0], 98);
+    EXPECT_EQ(all[1].second.left[0], 9);
+    EXPECT_FALSE(all[2].second.left[0]);
+}
+
+TEST(limiter_gate, a_quota_that_is_used_up_is_not_a_matter_of_pace) {
+    gate_world at;
+    auto& first = at.call();
+    at.loop.run();
+    const error failure(ports::llm_errc::quota, "insufficient_quota");
+    call_outcome outcome;
+    outcome.status = 429;
+    outcome.failure = &failure;
+    first.permit.settle(outcome);
+    EXPECT_EQ(at.counters().limited, 0U);
+    EXPECT_EQ(at.counters().window, 32U);
+}
+
+TEST(limiter_set, shares_a_gate_by_origin_and_key) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop(io);
+    limiter_set all(loop);
+    const auto one = all.gate_for("https://a", secret("k1"), {});
+    EXPECT_EQ(one, all.gate_for("https://a", secret("k1"), {}));
+    EXPECT_EQ(one, all.gate_for("https://a/v1", secret("k1"), {}));
+    EXPECT_NE(one, all.gate_for("https://a", secret("k2"), {}));
+    EXPECT_NE(one, all.gate_for("https://b", secret("k1"), {}));
+}
+
+TEST(limiter_settings_for, begins_wide_on_this_machine_only) {
+    for (const char* origin : {"http://127.0.0.1:80", "http://localhost:1", "http://[::1]:2"}) {
+        EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 16'384U);
+    }
+    EXPECT_EQ(providers::limiter_settings_for("https://api.x.com").options.first_in_flight, 32U);
+}
+
+} // namespace
+} // namespace heddle::testing
