@@ -1,30 +1,56 @@
 #include "environment.hpp"
 
-#include <heddle/http/environment.hpp>
-
 #include <cstdlib>
 
 namespace heddle::cli {
 
 namespace {
 
-std::optional<std::string> variable(const char* name) {
-    const char* value = std::getenv(name);
+std::optional<std::string> process_variable(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
     if (!value || *value == '\0') return std::nullopt;
     return std::string(value);
 }
 
 } // namespace
 
+std::optional<std::string> environment::variable(const std::string& name) const {
+    if (name == "OPENAI_API_KEY") {
+        if (openai_api_key.empty()) return std::nullopt;
+        return std::string(openai_api_key.reveal());
+    }
+    if (name == "OPENAI_BASE_URL") return openai_base_url;
+    return lookup ? lookup(name) : std::nullopt;
+}
+
+secret environment::key(const std::string& name) const {
+    if (name == "OPENAI_API_KEY") return openai_api_key;
+    auto found = variable(name);
+    return found ? secret(*std::move(found)) : secret();
+}
+
+std::optional<std::string> environment::config_folder() const {
+    if (config_home) return config_home;
+    if (home) return *home + "/.config";
+    return std::nullopt;
+}
+
+std::optional<std::string> environment::cache_folder() const {
+    if (cache_home) return *cache_home + "/heddle";
+    if (home) return *home + "/.cache/heddle";
+    return std::nullopt;
+}
+
 environment environment::of_process() {
     environment made;
     if (const char* key = std::getenv("OPENAI_API_KEY")) made.openai_api_key = secret(key);
-    made.openai_base_url = variable("OPENAI_BASE_URL");
-    made.model = variable("HEDDLE_MODEL");
-    http::apply_environment(
-        made.http, [](std::string_view name) { return variable(std::string(name).c_str()); });
-    made.state_home = variable("XDG_STATE_HOME");
-    made.home = variable("HOME");
+    made.openai_base_url = process_variable("OPENAI_BASE_URL");
+    made.model = process_variable("HEDDLE_MODEL");
+    made.state_home = process_variable("XDG_STATE_HOME");
+    made.config_home = process_variable("XDG_CONFIG_HOME");
+    made.cache_home = process_variable("XDG_CACHE_HOME");
+    made.home = process_variable("HOME");
+    made.lookup = process_variable;
     return made;
 }
 

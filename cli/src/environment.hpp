@@ -2,8 +2,8 @@
 #pragma once
 
 #include <heddle/base/secret.hpp>
-#include <heddle/http/client.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,10 +14,21 @@ struct environment {
     std::optional<std::string> openai_base_url; ///< OPENAI_BASE_URL
     std::optional<std::string> model;           ///< HEDDLE_MODEL: MODEL or PROVIDER:MODEL
 
-    http::http_client_options http; ///< proxies and certificates, see http::apply_environment
+    std::optional<std::string> state_home;  ///< XDG_STATE_HOME
+    std::optional<std::string> config_home; ///< XDG_CONFIG_HOME
+    std::optional<std::string> cache_home;  ///< XDG_CACHE_HOME
+    std::optional<std::string> home;        ///< HOME
 
-    std::optional<std::string> state_home; ///< XDG_STATE_HOME
-    std::optional<std::string> home;       ///< HOME
+    /// Any other variable; empty counts as not set. May be null: there are no others.
+    std::function<std::optional<std::string>(const std::string& name)> lookup;
+
+    /// Variables that hold keys or addresses of services, named by a table or by heddle.toml.
+    [[nodiscard]] std::optional<std::string> variable(const std::string& name) const;
+    [[nodiscard]] secret key(const std::string& name) const;
+    /// Where the user's heddle.toml is looked for: XDG_CONFIG_HOME, else HOME/.config.
+    [[nodiscard]] std::optional<std::string> config_folder() const;
+    /// XDG_CACHE_HOME/heddle, else HOME/.cache/heddle.
+    [[nodiscard]] std::optional<std::string> cache_folder() const;
 
     /// Empty variables count as not set.
     [[nodiscard]] static environment of_process();

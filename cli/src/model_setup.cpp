@@ -1,9 +1,16 @@
 #include "model_setup.hpp"
 
 #include "input_files.hpp"
+#include "services/cache_file.hpp"
+#include "services/cassette_file.hpp"
+#include "services/unavailable_provider.hpp"
 
-#include <heddle/providers/openai/provider.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/providers/routing/route.hpp>
 #include <heddle/providers/scripted/provider.hpp>
+#include <heddle/store/response_store.hpp>
+
+#include <algorithm>
 
 namespace heddle::cli {
 
@@ -12,84 +19,346 @@ namespace {
 constexpr std::string_view openai_name = "openai";
 constexpr std::string_view scripted_name = "scripted";
 
-result<void> add_openai(model_setup& made, const workflow_options& options,
-                        const environment& variables, coro::event_loop& loop,
-                        ports::http_port& http, log_port& log) {
-    providers::openai::options wanted;
-    wanted.api_key = variables.openai_api_key;
-    wanted.retry.seed = options.seed;
-    if (options.base_url) wanted.base_url = *options.base_url;
-    else if (variables.openai_base_url) wanted.base_url = *variables.openai_base_url;
-    auto provider = providers::make_openai_provider(http, std::move(wanted), loop, log);
-    if (!provider) return std::move(provider).error();
-    made.registry.add(**provider);
-    made.providers.push_back(*std::move(provider));
-    return {};
-}
-
-/// Gives the name of the rules' own model.
-result<std::string> add_scripted(model_setup& made, const std::string& file,
-                                 const workflow_options& options, coro::event_loop& loop,
-                                 log_port& log) {
-    auto rules = load_rules(file);
-    if (!rules) return std::move(rules).error();
-    providers::scripted::provider_options wanted;
-    wanted.retry.seed = options.seed;
-    made.providers.push_back(
-        providers::make_scripted_provider(*rules, std::move(wanted), loop, log));
-    made.registry.add(*made.providers.back());
-    return (*rules)->models().front();
+/// The part before the colon, if there is one.
+std::optional<std::string> provider_of(std::string_view model) {
+    const std::size_t colon = model.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    return std::string(model.substr(0, colon));
 }
 
 } // namespace
 
-result<named_model> parse_model_name(std::string_view text) {
-    const std::size_t colon = text.find(':');
-    named_model made;
-    made.provider = colon == std::string_view::npos ? openai_name : text.substr(0, colon);
-    made.model = colon == std::string_view::npos ? text : text.substr(colon + 1);
-    if (made.provider != openai_name && made.provider != scripted_name) {
-        return error(errc::invalid_argument, "there is no provider '" + made.provider + "'")
-            .with_hint(
-                "providers are openai and scripted; a model whose name holds a colon is "
-                "written openai:" +
-                std::string(text));
+struct model_setup::recording {
+    std::unique_ptr<cassette_file> file;
+    std::unique_ptr<providers::cassette_recorder> recorder;
+};
+
+model_setup::model_setup(coro::event_loop& loop) : limiters_(loop) {}
+model_setup::~model_setup() = default;
+
+std::optional<error> model_setup::recording_failure() const {
+    return recording_ ? recording_->recorder->failure() : std::nullopt;
+}
+
+std::vector<std::string> model_setup::closing_remarks() const {
+    std::vector<std::string> lines;
+    if (player_ && player_->unplayed() != 0) {
+        lines.push_back(std::to_string(player_->unplayed()) + " of " +
+                        std::to_string(player_->size()) + " recorded calls were not asked for");
     }
-    if (made.model.empty()) {
-        return error(errc::invalid_argument, "'" + std::string(text) + "' names no model")
-            .with_hint("write openai:NAME or scripted:RULES.json");
+    return lines;
+}
+
+std::vector<configured_service> configured_services(const configuration& settings,
+                                                    std::optional<std::string> base_url,
+                                                    const service_parts& parts) {
+    std::vector<configured_service> made;
+    // The usual ones first, so that a bare name means a model of OpenAI if that is there.
+    for (const usual_service& usual : usual_services()) {
+        provider_config own;
+        own.name = usual.name;
+        if (const provider_config* said = settings.provider(usual.name)) own = *said;
+        const bool is_openai = usual.name == openai_name;
+        if (is_openai && base_url) own.base_url = base_url;
+        const bool known =
+            !own.place.file.empty() || (is_openai && base_url) ||
+            std::any_of(usual.variables.begin(), usual.variables.end(), [&](const auto& name) {
+                return parts.variables.variable(name).has_value();
+            });
+        if (known) made.push_back(make_service(own, parts));
+    }
+    for (const provider_config& each : settings.providers) {
+        const bool done = std::any_of(made.begin(), made.end(),
+                                      [&](const auto& other) { return other.name == each.name; });
+        if (!done) made.push_back(make_service(each, parts));
     }
     return made;
 }
 
-result<std::unique_ptr<model_setup>> set_up_models(const workflow_options& options,
-                                                   const environment& variables,
-                                                   coro::event_loop& loop, ports::http_port& http,
-                                                   log_port& log) {
-    auto made = std::make_unique<model_setup>();
-    const auto& said = options.model ? options.model : variables.model;
-    named_model wanted{std::string(openai_name), std::string(default_openai_model)};
-    if (said) {
-        auto parsed = parse_model_name(*said);
-        if (!parsed) return std::move(parsed).error();
-        wanted = *std::move(parsed);
+/// Puts a model_setup together.
+class model_assembly {
+public:
+    explicit model_assembly(const model_parts& parts)
+        : parts_(parts), made_(std::make_unique<model_setup>(parts.loop)) {}
+
+    result<std::unique_ptr<model_setup>> run() {
+        if (parts_.options.replay) {
+            HEDDLE_CHECK(open_replay());
+        } else {
+            HEDDLE_CHECK(open_services());
+        }
+        add_known_models();
+        add_aliases();
+        HEDDLE_CHECK(start_recording());
+        HEDDLE_CHECK(add_routes());
+        HEDDLE_CHECK(choose_default());
+        return std::move(made_);
     }
-    const bool asked_for = (options.model && wanted.provider == openai_name) || options.base_url;
-    const bool possible = !variables.openai_api_key.empty() || variables.openai_base_url;
-    if (asked_for || possible) {
-        auto added = add_openai(*made, options, variables, loop, http, log);
-        if (!added) return std::move(added).error();
+
+private:
+    [[nodiscard]] const std::optional<std::string>& asked_model() const {
+        if (parts_.options.model) return parts_.options.model;
+        if (parts_.variables.model) return parts_.variables.model;
+        return parts_.settings.model;
     }
-    if (wanted.provider == scripted_name) {
-        auto model = add_scripted(*made, wanted.model, options, loop, log);
-        if (!model) return std::move(model).error();
-        wanted.model = *std::move(model);
+
+    result<void> open_replay() {
+        const std::string& file = *parts_.options.replay;
+        auto text = read_recording(file);
+        if (!text) return std::move(text).error();
+        const auto how = parts_.options.replay_leniently ? providers::cassette_matching::lenient
+                                                         : providers::cassette_matching::strict;
+        auto player = providers::cassette_player::open(file, *std::move(text), how);
+        if (!player) return std::move(player).error();
+        made_->player_ = *std::move(player);
+        for (const std::string& name : made_->player_->providers()) {
+            add(made_->player_->play(name));
+        }
+        return {};
     }
-    if (made->registry.find(wanted.provider)) {
-        auto chosen = made->registry.set_default(wanted.provider + ":" + wanted.model);
-        if (!chosen) return std::move(chosen).error();
+
+    result<void> open_services() {
+        const service_parts shared{parts_.http,      parts_.loop,      parts_.log,
+                                   made_->limiters_, parts_.variables, parts_.options.seed};
+        HEDDLE_CHECK(open_cache());
+        made_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
+        HEDDLE_CHECK(open_scripted());
+        add_named_service(shared);
+        for (configured_service& each : made_->services_) {
+            if (each.provider) continue;
+            // Asked for by name: better now than at the first call.
+            if (is_asked_for(each.name)) return *each.failure;
+        }
+        std::vector<configured_service*> usable_first;
+        for (configured_service& each : made_->services_) {
+            if (each.provider) usable_first.push_back(&each);
+        }
+        for (configured_service& each : made_->services_) {
+            if (!each.provider) usable_first.push_back(&each);
+        }
+        for (configured_service* each : usable_first) {
+            if (each->provider) {
+                add_wrapped(*each->provider);
+                continue;
+            }
+            made_->ports_.push_back(
+                std::make_unique<unavailable_provider>(each->name, *each->failure));
+            made_->registry_.add(*made_->ports_.back());
+        }
+        return {};
     }
-    return made;
+
+    [[nodiscard]] bool is_asked_for(const std::string& name) const {
+        if (name == openai_name && parts_.options.base_url) return true;
+        const auto& said = asked_model();
+        return said && provider_of(*said) == name;
+    }
+
+    /// "groq:llama-3": a service that is known by name needs no heddle.toml.
+    void add_named_service(const service_parts& shared) {
+        const auto& said = asked_model();
+        const auto name = said ? provider_of(*said) : std::nullopt;
+        if (!name || *name == scripted_name || !is_service_type(*name)) return;
+        const bool known =
+            std::any_of(made_->services_.begin(), made_->services_.end(),
+                        [&](const configured_service& each) { return each.name == *name; });
+        if (known) return;
+        provider_config usual;
+        usual.name = *name;
+        made_->services_.push_back(make_service(usual, shared));
+    }
+
+    /// "scripted:RULES.json" names a file in place of a model.
+    result<void> open_scripted() {
+        const auto& said = asked_model();
+        if (!said || provider_of(*said) != scripted_name) return {};
+        const std::string file = said->substr(scripted_name.size() + 1);
+        if (file.empty()) {
+            return error(errc::invalid_argument, "'" + *said + "' names no file with rules")
+                .with_hint("write scripted:RULES.json");
+        }
+        auto rules = load_rules(file);
+        if (!rules) return std::move(rules).error();
+        scripted_model_ = (*rules)->models().front();
+        providers::scripted::provider_options wanted;
+        wanted.retry.seed = parts_.options.seed;
+        made_->ports_.push_back(
+            providers::make_scripted_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
+        add_wrapped(*made_->ports_.back());
+        return {};
+    }
+
+    result<void> open_cache() {
+        if (!parts_.options.cache.value_or(parts_.settings.cache.enabled.value_or(false))) {
+            return {};
+        }
+        HEDDLE_TRY(auto options,
+                   find_cache(parts_.options.cache_file, parts_.settings.cache, parts_.variables));
+        made_->store_ = store::make_response_store(parts_.workers, std::move(options));
+        return {};
+    }
+
+    /// `inner` with the cache before it, if there is one.
+    void add_wrapped(ports::llm_port& inner) {
+        if (!made_->store_) {
+            ++made_->usable_;
+            made_->registry_.add(inner);
+            return;
+        }
+        add(std::make_unique<providers::cached_provider>(inner, *made_->store_, parts_.log));
+    }
+
+    void add(std::unique_ptr<ports::llm_port> made) {
+        ++made_->usable_;
+        made_->ports_.push_back(std::move(made));
+        made_->registry_.add(*made_->ports_.back());
+    }
+
+    void add_known_models() {
+        for (const provider_config& each : parts_.settings.providers) {
+            if (each.models.empty()) continue;
+            made_->registry_.accept_only(each.name, {each.models, {}});
+            made_->registry_.set_strict(true);
+        }
+    }
+
+    void add_aliases() {
+        for (const alias_config& each : parts_.settings.aliases) {
+            made_->registry_.set_alias(each.name, each.model);
+        }
+    }
+
+    result<void> add_routes() {
+        for (const route_config& each : parts_.settings.routes) HEDDLE_CHECK(add_route(each));
+        return {};
+    }
+
+    result<void> add_route(const route_config& route) {
+        std::vector<providers::route_target> targets;
+        for (const std::string& model : route.models) {
+            auto chosen = made_->registry_.resolve(model, "");
+            // A recording need not hold every service of a route.
+            if (!chosen && made_->player_) continue;
+            if (!chosen) {
+                return error(chosen.error().code(), route.place.shown() + ": route '" + route.name +
+                                                        "': " + chosen.error().message())
+                    .with_hint(chosen.error().info().hint);
+            }
+            targets.push_back({chosen->provider, std::move(chosen->model)});
+        }
+        if (targets.empty()) return {};
+        std::string first_model = targets.front().model;
+        if (route.hedge_after) {
+            providers::hedge_rules rules;
+            rules.after = *route.hedge_after;
+            if (route.hedge_share) rules.most_extra_calls = *route.hedge_share;
+            made_->ports_.push_back(std::make_unique<providers::hedged_route>(
+                route.name, targets.front(), targets.size() > 1 ? targets[1] : targets.front(),
+                rules));
+            targets.front() = {made_->ports_.back().get(), ""};
+        }
+        providers::error_kinds kinds = providers::curable_elsewhere;
+        if (route.on_authentication_failure.value_or(false)) {
+            kinds.add(ports::llm_errc::authentication);
+        }
+        made_->ports_.push_back(std::make_unique<providers::fallback_route>(
+            route.name, std::move(targets), parts_.log, kinds));
+        made_->registry_.add_route(route.name, *made_->ports_.back(), std::move(first_model));
+        return {};
+    }
+
+    /// Empty when nobody names a model and none goes without saying.
+    [[nodiscard]] std::string wanted_model() const {
+        std::string wanted;
+        if (const auto& said = asked_model()) {
+            wanted = *said;
+            if (!scripted_model_.empty()) {
+                wanted = std::string(scripted_name) + ":" + scripted_model_;
+            }
+        } else if (made_->player_) {
+            wanted = made_->player_->default_model();
+        } else if (usable(openai_name)) {
+            wanted = std::string(openai_name) + ":" + std::string(default_openai_model);
+        }
+        return wanted;
+    }
+
+    result<void> choose_default() {
+        std::string wanted = wanted_model();
+        if (wanted.empty()) return {};
+        if (made_->registry_.empty()) {
+            // Every service is known by name, so the name is no service.
+            return unknown_name(wanted);
+        }
+        if (auto chosen = made_->registry_.set_default(wanted); !chosen) {
+            return std::move(chosen).error();
+        }
+        made_->default_model_ = std::move(wanted);
+        return {};
+    }
+
+    [[nodiscard]] static error unknown_name(const std::string& model) {
+        const auto name = provider_of(model);
+        if (!name) {
+            return error(ports::make_error_code(ports::llm_errc::configuration),
+                         "no service is configured for the model '" + model + "'")
+                .with_hint(std::string(no_model_hint));
+        }
+        const std::string near = lang::suggest_names(*name, service_types());
+        return error(errc::invalid_argument, "there is no provider '" + *name + "'")
+            .with_hint((near.empty() ? "" : near + "; ") +
+                       std::string("a model whose name holds a colon is written openai:") + model);
+    }
+
+    [[nodiscard]] bool usable(std::string_view name) const {
+        return std::any_of(
+            made_->services_.begin(), made_->services_.end(),
+            [&](const configured_service& each) { return each.name == name && each.provider; });
+    }
+
+    /// Outermost, so that a replay gives what the run saw.
+    result<void> start_recording() {
+        if (!parts_.options.record) return {};
+        HEDDLE_TRY(auto file, cassette_file::create(*parts_.options.record));
+        made_->recording_ = std::make_unique<model_setup::recording>();
+        made_->recording_->file = std::move(file);
+        cassette_file& lines = *made_->recording_->file;
+        made_->recording_->recorder = std::make_unique<providers::cassette_recorder>(
+            [&lines](std::string_view line) { return lines.write(line); }, recorded_default(),
+            known_keys());
+        const std::vector<ports::llm_port*> all = made_->registry_.all(); // which is changed below
+        for (ports::llm_port* each : all) {
+            made_->ports_.push_back(made_->recording_->recorder->record(*each));
+            made_->registry_.add(*made_->ports_.back());
+        }
+        return {};
+    }
+
+    /// "provider:model", so that a replay needs neither aliases nor routes.
+    [[nodiscard]] std::string recorded_default() const {
+        std::string wanted = wanted_model();
+        for (const route_config& each : parts_.settings.routes) {
+            if (each.name == wanted) wanted = each.models.front();
+        }
+        const auto chosen = wanted.empty() ? result<tasks::model_choice>(tasks::model_choice{})
+                                           : made_->registry_.resolve(wanted, "");
+        if (!chosen || !chosen->provider) return {};
+        return std::string(chosen->provider->provider_name()) + ":" + chosen->model;
+    }
+
+    [[nodiscard]] std::vector<secret> known_keys() const {
+        std::vector<secret> keys;
+        for (const configured_service& each : made_->services_) keys.push_back(each.key);
+        return keys;
+    }
+
+    const model_parts& parts_;
+    std::unique_ptr<model_setup> made_;
+    std::string scripted_model_;
+};
+
+result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts) {
+    return model_assembly(parts).run();
 }
 
 } // namespace heddle::cli

@@ -1,13 +1,19 @@
-// Which providers there are, out of options and environment.
+// Which models there are, out of options, environment and heddle.toml.
 #pragma once
 
+#include "config/configuration.hpp"
 #include "environment.hpp"
 #include "options.hpp"
+#include "services/service_factory.hpp"
 
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/response_store.hpp>
+#include <heddle/ports/tree_port.hpp>
+#include <heddle/providers/cache/cached_provider.hpp>
+#include <heddle/providers/cassette/cassette.hpp>
 #include <heddle/tasks/model_registry.hpp>
 
 #include <memory>
@@ -17,37 +23,72 @@
 
 namespace heddle::cli {
 
-/// The model that is asked for when a service is configured and nobody names a model.
+/// The model that is asked for when OpenAI is configured and nobody names a model.
 inline constexpr std::string_view default_openai_model = "gpt-4o-mini";
 
 /// How to mend a run that has no model.
 inline constexpr std::string_view no_model_hint =
-    "set OPENAI_API_KEY (and, if you like, OPENAI_BASE_URL and HEDDLE_MODEL), or give --model "
-    "openai:NAME or --model scripted:RULES.json";
+    "set OPENAI_API_KEY (or the key of another service, and HEDDLE_MODEL), write a heddle.toml, or "
+    "give --model openai:NAME or --model scripted:RULES.json; 'heddle models' lists what there is";
 
-struct named_model {
-    std::string provider; ///< "openai" or "scripted"
-    std::string model;    ///< for scripted: the file with the rules
+/// What set_up_models works with. Everything outlives the result.
+struct model_parts {
+    const workflow_options& options;
+    const configuration& settings;
+    const environment& variables;
+    coro::event_loop& loop;
+    ports::http_port& http;
+    ports::worker_port& workers;
+    log_port& log;
 };
-
-/// "openai:gpt-4o" or "scripted:rules.json"; without a colon a model of openai.
-/// Errors: invalid_argument for another provider and for an empty name.
-[[nodiscard]] result<named_model> parse_model_name(std::string_view text);
 
 /// The providers of a run and the registry that names them.
-struct model_setup {
-    std::vector<std::unique_ptr<ports::llm_port>> providers;
-    tasks::model_registry registry;
+class model_setup {
+public:
+    explicit model_setup(coro::event_loop& loop);
+    ~model_setup();
+    model_setup(const model_setup&) = delete;
+    model_setup& operator=(const model_setup&) = delete;
+
+    [[nodiscard]] const tasks::model_registry& registry() const noexcept { return registry_; }
+    /// The services that are configured, in the order in which they are looked for.
+    [[nodiscard]] const std::vector<configured_service>& services() const noexcept {
+        return services_;
+    }
+    /// The model of tasks that name none; empty: there is none.
+    [[nodiscard]] const std::string& default_model() const noexcept { return default_model_; }
+    /// False when no service can be used.
+    [[nodiscard]] bool any() const noexcept { return usable_ != 0; }
+
+    /// To be called when the run has ended: what went wrong with a recording, what of a replay was
+    /// not asked for. One line each.
+    [[nodiscard]] std::vector<std::string> closing_remarks() const;
+    /// Errors of the recording that make the run a failure.
+    [[nodiscard]] std::optional<error> recording_failure() const;
+
+private:
+    friend class model_assembly;
+    struct recording;
+
+    providers::limiter_set limiters_;
+    std::vector<configured_service> services_;
+    std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< those below stand before those above
+    std::unique_ptr<ports::response_store> store_;
+    std::unique_ptr<recording> recording_;
+    std::unique_ptr<providers::cassette_player> player_;
+    tasks::model_registry registry_;
+    std::string default_model_;
+    std::size_t usable_ = 0;
 };
 
-/// What is configured on the command line must work (a key that is missing is an error); what comes
-/// from the environment alone is used if it can be. With nothing configured the registry is empty.
-/// Everything that is passed by reference outlives the result.
+/// What is named on the command line must work (a key that is missing is an error); any other service
+/// is used if it can be, and says what is the matter when it is called. With nothing configured the
+/// registry has no default model.
 /// Errors: invalid_argument, llm_errc::configuration, a rules_report of a rules file.
-[[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const workflow_options& options,
-                                                                 const environment& variables,
-                                                                 coro::event_loop& loop,
-                                                                 ports::http_port& http,
-                                                                 log_port& log);
+[[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts);
+
+/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed.
+[[nodiscard]] std::vector<configured_service> configured_services(
+    const configuration& settings, std::optional<std::string> base_url, const service_parts& parts);
 
 } // namespace heddle::cli

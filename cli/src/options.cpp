@@ -30,6 +30,8 @@ public:
         set_up_repl();
         set_up_model();
         set_up_index();
+        set_up_models();
+        set_up_cache();
         set_up_reference();
     }
 
@@ -69,6 +71,15 @@ public:
             return request(index_request_);
         }
         if (reference_->parsed()) return request(reference_request_);
+        if (models_->parsed()) {
+            models_request_.verbosity = verbosity();
+            return request(models_request_);
+        }
+        if (cache_stats_->parsed()) return request(cache_request_);
+        if (cache_clear_->parsed()) {
+            cache_request_.what = cache_action::clear;
+            return request(cache_request_);
+        }
         serve_request_.verbosity = verbosity();
         return request(serve_request_);
     }
@@ -226,7 +237,46 @@ private:
                              "End each evaluation after this many seconds");
     }
 
-    /// For those who work on heddle itself.
+    void set_up_models() {
+        models_ = app_.add_subcommand("models", "List the services and models that are configured");
+        models_->footer(std::string(models_footer));
+        models_->add_flag("--ping", models_request_.ping, "Ask each service whether it answers");
+        models_
+            ->add_option("--base-url", models_request_.base_url,
+                         "Where a service that speaks OpenAI's format listens [OPENAI_BASE_URL]")
+            ->type_name("URL");
+        add_config_option(*models_, models_request_.config);
+        models_->add_flag("--json", models_request_.json, "One JSON object on standard output");
+        add_verbosity(*models_);
+    }
+
+    void set_up_cache() {
+        cache_ = app_.add_subcommand("cache", "Look at kept answers of models, or remove them");
+        cache_->require_subcommand(1);
+        cache_->footer(std::string(cache_footer));
+        cache_stats_ = cache_->add_subcommand("stats", "How much is kept");
+        cache_clear_ = cache_->add_subcommand("clear", "Remove kept answers");
+        cache_clear_
+            ->add_option("--older-than", cache_request_.older_than_days,
+                         "Only what was kept so many days ago or before")
+            ->type_name("DAYS")
+            ->check(CLI::Range(0.0, 36'500.0).description(""));
+        for (CLI::App* each : {cache_stats_, cache_clear_}) {
+            each->add_option("--cache-file", cache_request_.file, "The file with the answers")
+                ->type_name("FILE");
+            add_config_option(*each, cache_request_.config);
+            each->add_flag("--json", cache_request_.json, "One JSON object on standard output");
+        }
+    }
+
+    static void add_config_option(CLI::App& command, std::optional<std::string>& into) {
+        command
+            .add_option("--config", into,
+                        "Read this file, in place of the heddle.toml of the project and of the "
+                        "user")
+            ->type_name("FILE");
+    }
+
     void set_up_index() {
         index_ = app_.add_subcommand("index", "Look through a directory as get_context does");
         index_->footer(std::string(index_footer));
@@ -257,6 +307,7 @@ private:
         add_verbosity(*index_);
     }
 
+    /// For those who work on heddle itself.
     void set_up_reference() {
         reference_ = app_.add_subcommand("reference", "Write the reference of the language");
         reference_->group(""); // not in the list of commands
@@ -291,15 +342,16 @@ private:
         const std::string& about_timeout = "End the run after this many seconds") {
         command
             .add_option("-m,--model", options.model,
-                        "openai:NAME or scripted:RULES.json, for tasks that name no model "
-                        "[HEDDLE_MODEL]")
+                        "For tasks that name no model: openai:NAME, anthropic:NAME, an alias, "
+                        "scripted:RULES.json, … [HEDDLE_MODEL]")
             ->type_name("PROVIDER:MODEL");
         command
             .add_option("--base-url", options.base_url,
                         "Where a service that speaks OpenAI's format listens [OPENAI_BASE_URL]")
             ->type_name("URL");
-        command.add_option("-c,--concurrency", options.concurrency, "Branches at a time")
-            ->capture_default_str()
+        command
+            .add_option("-c,--concurrency", options.concurrency,
+                        "Branches at a time; 64 unless heddle.toml says otherwise")
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
         command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
@@ -321,10 +373,32 @@ private:
             .add_option("--index-file", options.index_file,
                         "Keep the index of get_context in FILE between runs")
             ->type_name("FILE");
-        add_tasks(command, options.tasks);
+        command
+            .add_flag("--cache,!--no-cache", options.cache,
+                      "Keep the answers of models, and take those that were kept")
+            ->default_str("");
+        command
+            .add_option("--cache-file", options.cache_file,
+                        "The file with the answers; see "
+                        "heddle cache --help")
+            ->type_name("FILE");
+        auto* record =
+            command.add_option("--record", options.record, "Write all calls of models to FILE")
+                ->type_name("FILE");
+        auto* replay = command
+                           .add_option("--replay", options.replay,
+                                       "Take the calls that --record wrote, and ask no service")
+                           ->type_name("FILE")
+                           ->excludes(record);
+        command
+            .add_flag("--replay-leniently", options.replay_leniently,
+                      "Match what is said only: models and settings may differ")
+            ->needs(replay);
+        add_config_option(command, options.config);
         add_program_options(command, options);
         command.add_flag("--match-with-model", options.match_with_model,
                          "Let a model choose among the files that a look-up finds");
+        add_tasks(command, options.tasks);
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
@@ -344,8 +418,8 @@ private:
             ->allow_extra_args(false);
         command
             .add_option("--aider", options.aider,
-                        "The program for tasks that Aider does, with its options")
-            ->capture_default_str()
+                        "The program for tasks that Aider does, with its options; aider unless "
+                        "heddle.toml says otherwise")
             ->type_name("COMMAND");
     }
 
@@ -429,6 +503,10 @@ private:
     CLI::App* repl_ = nullptr;
     CLI::App* index_ = nullptr;
     CLI::App* reference_ = nullptr;
+    CLI::App* models_ = nullptr;
+    CLI::App* cache_ = nullptr;
+    CLI::App* cache_stats_ = nullptr;
+    CLI::App* cache_clear_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
@@ -438,6 +516,8 @@ private:
     repl_request repl_request_;
     index_request index_request_;
     reference_request reference_request_;
+    models_request models_request_;
+    cache_request cache_request_;
     serve_request serve_request_;
     format_request format_request_;
     dump_request dump_request_;

@@ -17,7 +17,7 @@ namespace heddle::cli {
 struct workflow_options {
     std::optional<std::string> model; ///< PROVIDER:MODEL
     std::optional<std::string> base_url;
-    std::size_t concurrency = 64;
+    std::optional<std::size_t> concurrency;           ///< absent: as configured, else 64
     std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
     bool json = false;
     int verbosity = 0; ///< -1 with -q, else how often -v was given
@@ -25,12 +25,18 @@ struct workflow_options {
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
-    std::vector<std::string> tasks;        ///< folders and files of task templates
+    std::optional<std::string> config;     ///< in place of the files that are found
+    std::optional<bool> cache;             ///< answers of models are kept and found again
+    std::optional<std::string> cache_file;
+    std::optional<std::string> record; ///< a file for the calls of the run
+    std::optional<std::string> replay; ///< a file with recorded calls, in place of services
+    bool replay_leniently = false;
+    bool allow_shell = false;          ///< workflows may run programs
+    std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
+    std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
+    bool match_with_model = false;     ///< a model chooses among the files of a look-up
+    std::vector<std::string> tasks;    ///< folders and files of task templates
     std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
-    bool allow_shell = false;              ///< workflows may run programs
-    std::vector<std::string> pass_env;     ///< secrets that those programs inherit all the same
-    std::string aider = "aider";           ///< what runs for the subtypes of Aider: words
-    bool match_with_model = false;         ///< a model chooses among the files of a look-up
 };
 
 struct run_request {
@@ -120,6 +126,26 @@ struct index_request {
     int verbosity = 0;
 };
 
+/// What is configured, and whether it answers.
+struct models_request {
+    std::optional<std::string> config;
+    std::optional<std::string> base_url;
+    bool ping = false;
+    std::chrono::milliseconds timeout{10'000}; ///< of each ping
+    bool json = false;
+    int verbosity = 0;
+};
+
+enum class cache_action : std::uint8_t { stats, clear };
+
+struct cache_request {
+    cache_action what = cache_action::stats;
+    std::optional<std::string> config;
+    std::optional<std::string> file;
+    std::optional<double> older_than_days; ///< clear: only these
+    bool json = false;
+};
+
 /// Writes the pages of docs/reference/language.
 struct reference_request {
     std::string directory;
@@ -127,7 +153,7 @@ struct reference_request {
 
 using request = std::variant<run_request, eval_request, call_request, tasks_request, repl_request,
                              serve_request, format_request, dump_request, check_request,
-                             index_request, reference_request>;
+                             index_request, reference_request, models_request, cache_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

@@ -115,8 +115,7 @@ result<tasks::loaded_templates> load_run_templates(const workflow_options& optio
     if (!models.empty()) {
         checked.validation.model_problem = [&models](std::string_view model,
                                                      std::string_view provider) {
-            const auto found = models.resolve(model, provider);
-            return found ? std::string() : found.error().message();
+            return models.doubt_about(model, provider).value_or("");
         };
     }
     HEDDLE_TRY(tasks::loaded_templates loaded, load_templates(paths, checked));

@@ -16,10 +16,17 @@ Examples:
   heddle model serve --rules rules.json
 
 Environment:
-  OPENAI_API_KEY   the key; it is never printed or logged
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
+                   keys; they are never printed or logged
   OPENAI_BASE_URL  another service that speaks OpenAI's format
+  OLLAMA_HOST      where Ollama listens
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE
+                   the way to the services
   HEDDLE_MODEL     the model, as --model takes it
   NO_COLOR         no colours
+
+Configuration: heddle.toml in this folder or one above, over heddle/heddle.toml in
+$XDG_CONFIG_HOME or ~/.config; flags and variables go before both.
 
 Exit codes: 0 done, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.
 'heddle COMMAND --help' tells more.)";
@@ -100,6 +107,29 @@ Examples:
 
 Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage, or a file that cannot be
 read.)";
+
+inline constexpr std::string_view models_footer = R"(
+A service is there when heddle.toml has a [providers.NAME] for it, or when its variable is set
+(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST). Keys are never shown; where they
+come from is. --ping asks for the list of models, which costs nothing.
+
+Examples:
+  heddle models
+  heddle models --ping
+  heddle models --ping --json | jq '.providers[] | select(.ok)'
+
+Exit codes: 0 done, 1 --ping found a service that does not answer, 2 usage or configuration.)";
+
+inline constexpr std::string_view cache_footer = R"(
+With --cache (or [cache] enabled = true in heddle.toml) an answer is kept by provider, model and all
+that is asked, and an equal call takes it. Errors, refusals and answers that were cut are not kept.
+The file is $XDG_CACHE_HOME/heddle/responses.db or ~/.cache/heddle/responses.db unless --cache-file
+or heddle.toml names another.
+
+Examples:
+  heddle run rows.heddle --cache
+  heddle cache stats
+  heddle cache clear --older-than 7)";
 
 inline constexpr std::string_view dump_footer = R"(
 Nothing is run. 'ast' shows each node with its place and each name with where it lives; 'ir' shows

@@ -1,7 +1,10 @@
 #include "wiring.hpp"
 
+#include "config/config_file.hpp"
+#include "input_files.hpp"
 #include "logging.hpp"
 #include "program_imports.hpp"
+#include "services/client_options.hpp"
 #include "task_files.hpp"
 
 #include <heddle/fs/local_tree.hpp>
@@ -56,9 +59,14 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     std::unique_ptr<workshop> made(
         new workshop(make_console_log(output, level_for(options.verbosity))));
 
-    http::http_client_options client = variables.http;
-    client.log = made->log_.get();
-    made->http_ = http::make_http_client(made->loop_, std::move(client));
+    HEDDLE_TRY(made->settings_, find_config(options.config, ".", variables.config_folder()));
+    for (const std::string& file : made->settings_.files) {
+        made->log_->write(log_level::info, "config", "settings from " + file);
+    }
+    made->concurrency_ = options.concurrency.value_or(
+        static_cast<std::size_t>(made->settings_.concurrency.value_or(64)));
+    made->http_ = http::make_http_client(
+        made->loop_, client_options(made->settings_.http, variables, *made->log_));
 
     auto files = fs::make_workspace_files(options.workspace, made->loop_);
     if (!files) return std::move(files).error().with_hint("--workspace names a directory");
@@ -81,16 +89,25 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     contexts.matching.enabled = options.match_with_model;
     made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
 
-    auto models = set_up_models(options, variables, made->loop_, *made->http_, *made->log_);
+    auto models = set_up_models({options, made->settings_, variables, made->loop_, *made->http_,
+                                 *made->workers_, *made->log_});
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
 
+    if (made->settings_.prices) {
+        HEDDLE_TRY(const std::string text, read_input_file(*made->settings_.prices));
+        HEDDLE_CHECK(made->prices_.add(text, *made->settings_.prices));
+    }
+
+    workflow_options with_folders = options;
+    if (with_folders.tasks.empty()) with_folders.tasks = made->settings_.tasks;
     HEDDLE_TRY(tasks::loaded_templates templates,
-               load_run_templates(options, made->models_->registry, *made->log_));
+               load_run_templates(with_folders, made->models_->registry(), *made->log_));
 
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);
-    task_parts.models = &made->models_->registry;
+    task_parts.prices = &made->prices_;
+    task_parts.models = &made->models_->registry();
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
     made->set_up_programs(options, task_parts);
@@ -123,7 +140,8 @@ void workshop::set_up_programs(const workflow_options& options, tasks::task_syst
     parts.processes_hint = how_to_allow;
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
         tasks::aider_options about;
-        about.command = words_of(options.aider);
+        if (options.aider) about.command = words_of(*options.aider);
+        else if (!settings_.aider.empty()) about.command = settings_.aider;
         about.hint = parts.processes_hint;
         aider_.push_back(
             std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));

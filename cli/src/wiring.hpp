@@ -14,6 +14,7 @@
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/providers/prices/price_table.hpp>
 #include <heddle/tasks/aider.hpp>
 #include <heddle/tasks/context_builder.hpp>
 #include <heddle/tasks/session_tasks.hpp>
@@ -39,7 +40,9 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
-    [[nodiscard]] bool has_models() const noexcept { return !models_->registry.empty(); }
+    [[nodiscard]] std::size_t concurrency() const noexcept { return concurrency_; }
+    [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
     /// Waits until every connection is closed. To be awaited before the loop is left.
     [[nodiscard]] coro::task<void> close() { return http_->close(); }
@@ -52,6 +55,9 @@ private:
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1}; // run by one thread
     coro::event_loop loop_;
+    configuration settings_;
+    providers::price_table prices_ = providers::price_table::built_in();
+    std::size_t concurrency_ = 64;
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;

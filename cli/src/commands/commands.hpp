@@ -22,6 +22,10 @@ namespace heddle::cli {
 [[nodiscard]] exit_code serve_model(const serve_request& asked, console& output);
 [[nodiscard]] exit_code format_files(const format_request& asked, console& output);
 [[nodiscard]] exit_code dump_program(const dump_request& asked, console& output);
+[[nodiscard]] exit_code list_models(const models_request& asked, const environment& variables,
+                                    console& output);
+[[nodiscard]] exit_code manage_cache(const cache_request& asked, const environment& variables,
+                                     console& output);
 [[nodiscard]] exit_code check_files(const check_request& asked, console& output);
 
 /// Parses the arguments (without the program's name) and runs the command.

@@ -1,5 +1,6 @@
 #include "commands/evaluation.hpp"
 
+#include "config/config_file.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
 #include "progress.hpp"
@@ -159,6 +160,15 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out(*text);
+    if (const auto failure = tools.models().recording_failure()) {
+        output.err("heddle: the recording is not whole: " + failure->message() + "\n");
+        return exit_code::failed;
+    }
+    if (options.verbosity >= 0) {
+        for (const std::string& line : tools.models().closing_remarks()) {
+            output.err("heddle: " + line + "\n");
+        }
+    }
     if (options.verbosity > 0 && tools.counts().any()) {
         output.err(tools.counts().summary() + "\n");
     }
@@ -186,6 +196,11 @@ exit_code tell_usage_error(const error& failure, bool json, console& output) {
     }
     if (json) {
         output.err(render_error_json(failure, no_sources, exit_code::usage, {}));
+        return exit_code::usage;
+    }
+    const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
+    if (settings) {
+        for (const std::string& line : settings->lines) output.err(line + "\n");
         return exit_code::usage;
     }
     const auto* rules =
@@ -228,7 +243,7 @@ exit_code evaluate_program(program source, const workflow_options& options,
 
     host::run_options bounds;
     bounds.cancel = &run.cancel;
-    bounds.concurrency = options.concurrency;
+    bounds.concurrency = (*tools)->concurrency();
     if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
     std::exception_ptr broken;
     coro::spawn(loop, perform_and_close(&run, bounds, tools->get()),

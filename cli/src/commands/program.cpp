@@ -28,6 +28,12 @@ struct runner {
     exit_code operator()(const serve_request& asked) const { return serve_model(asked, output); }
     exit_code operator()(const format_request& asked) const { return format_files(asked, output); }
     exit_code operator()(const dump_request& asked) const { return dump_program(asked, output); }
+    exit_code operator()(const models_request& asked) const {
+        return list_models(asked, variables, output);
+    }
+    exit_code operator()(const cache_request& asked) const {
+        return manage_cache(asked, variables, output);
+    }
     exit_code operator()(const check_request& asked) const { return check_files(asked, output); }
 };
 

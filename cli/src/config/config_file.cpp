@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -360,6 +361,8 @@ private:
     }
 
     [[nodiscard]] std::string resolved(const std::string& given) const {
+        const char* home = given.starts_with("~/") ? std::getenv("HOME") : nullptr;
+        if (home) return (std::filesystem::path(home) / given.substr(2)).string();
         const std::filesystem::path path(given);
         return path.is_absolute() ? given : (std::filesystem::path(folder_) / path).string();
     }

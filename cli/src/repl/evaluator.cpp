@@ -81,7 +81,7 @@ result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
     coro::cancel_source cancel;
     host::run_options bounds;
     bounds.cancel = &cancel;
-    bounds.concurrency = options_.concurrency;
+    bounds.concurrency = tools_.concurrency();
     if (options_.timeout) bounds.until = coro::deadline(tools_.loop().now() + *options_.timeout);
     cancel_ = &cancel;
     ended_.reset();

@@ -62,6 +62,8 @@ public:
                                                          std::string_view provider) const;
 
     [[nodiscard]] ports::llm_port* find(std::string_view provider) const noexcept;
+    /// In the order in which they were added.
+    [[nodiscard]] const std::vector<ports::llm_port*>& all() const noexcept { return providers_; }
     [[nodiscard]] bool empty() const noexcept { return providers_.empty(); }
 
 private:

@@ -1,29 +1,137 @@
 #include "model_setup.hpp"
 
-#include <gtest/gtest.h>
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/http/client.hpp>
+
+#include <gmock/gmock.h>
+
+#include <map>
 
 namespace heddle::cli {
 namespace {
 
-TEST(model_name, names_a_provider_and_a_model) {
-    EXPECT_EQ(parse_model_name("openai:gpt-4o")->provider, "openai");
-    EXPECT_EQ(parse_model_name("openai:gpt-4o")->model, "gpt-4o");
-    EXPECT_EQ(parse_model_name("openai:llama3:8b")->model, "llama3:8b");
-    EXPECT_EQ(parse_model_name("scripted:dir/rules.json")->provider, "scripted");
+using ::testing::HasSubstr;
+
+class model_setup_test : public ::testing::Test {
+protected:
+    model_setup_test() {
+        variables.lookup = [this](const std::string& name) -> std::optional<std::string> {
+            const auto found = set.find(name);
+            if (found == set.end()) return std::nullopt;
+            return found->second;
+        };
+    }
+    result<std::unique_ptr<model_setup>> make() {
+        return set_up_models({options, settings, variables, loop, *http, *workers, null_log()});
+    }
+    std::string message() {
+        const auto made = make();
+        return made ? "no error" : made.error().message() + "; " + made.error().info().hint;
+    }
+    void configure(std::string name, std::string type, std::string url) {
+        provider_config made;
+        made.name = std::move(name);
+        made.type = std::move(type);
+        made.place = {"heddle.toml", 1};
+        if (!url.empty()) made.base_url = std::move(url);
+        settings.providers.push_back(std::move(made));
+    }
+
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io};
+    std::shared_ptr<ports::http_port> http = http::make_http_client(loop);
+    std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 1);
+    workflow_options options;
+    configuration settings;
+    environment variables;
+    std::map<std::string, std::string> set;
+};
+
+TEST_F(model_setup_test, without_anything_there_is_no_model) {
+    const auto made = make().value();
+    EXPECT_FALSE(made->any());
+    EXPECT_FALSE(made->registry().resolve("", ""));
 }
 
-TEST(model_name, without_a_provider_is_one_of_openai) {
-    EXPECT_EQ(parse_model_name("gpt-4o")->provider, "openai");
-    EXPECT_EQ(parse_model_name("gpt-4o")->model, "gpt-4o");
+TEST_F(model_setup_test, a_key_of_openai_is_enough) {
+    variables.openai_api_key = secret("sk-x");
+    const auto made = make().value();
+    EXPECT_EQ(made->default_model(), "openai:gpt-4o-mini");
+    const auto chosen = made->registry().resolve("gpt-5", "").value();
+    EXPECT_EQ(chosen.provider->provider_name(), "openai");
+    EXPECT_EQ(chosen.model, "gpt-5");
 }
 
-TEST(model_name, of_another_provider_is_refused_with_a_way_out) {
-    const auto wrong = parse_model_name("llama3:8b");
-    ASSERT_FALSE(wrong);
-    EXPECT_EQ(wrong.error().message(), "there is no provider 'llama3'");
-    EXPECT_NE(wrong.error().info().hint.find("openai:llama3:8b"), std::string::npos);
-    EXPECT_FALSE(parse_model_name("openai:"));
-    EXPECT_FALSE(parse_model_name(""));
+TEST_F(model_setup_test, the_keys_of_other_services_make_them_known) {
+    set = {{"ANTHROPIC_API_KEY", "a"}, {"GEMINI_API_KEY", "g"}, {"OLLAMA_HOST", "127.0.0.1"}};
+    options.model = "anthropic:claude";
+    const auto made = make().value();
+    EXPECT_EQ(made->default_model(), "anthropic:claude");
+    for (const char* name : {"anthropic", "gemini", "ollama"}) {
+        EXPECT_TRUE(made->registry().find(name)) << name;
+    }
+    EXPECT_FALSE(made->registry().find("openai"));
+}
+
+TEST_F(model_setup_test, a_service_that_is_asked_for_by_name_must_work) {
+    options.model = "anthropic:claude";
+    EXPECT_THAT(message(), HasSubstr("no API key; set ANTHROPIC_API_KEY"));
+    options.model = "groq:llama-3";
+    EXPECT_THAT(message(), HasSubstr("set GROQ_API_KEY"));
+    options.model = "ollama:llama3:8b"; // a server of one's own needs no key
+    EXPECT_EQ(make().value()->default_model(), "ollama:llama3:8b");
+}
+
+TEST_F(model_setup_test, a_service_that_nobody_asks_for_may_be_broken) {
+    variables.openai_api_key = secret("sk-x");
+    configure("other", "anthropic", "");
+    const auto made = make().value();
+    EXPECT_EQ(made->default_model(), "openai:gpt-4o-mini");
+    ASSERT_TRUE(made->registry().find("other"));
+    std::optional<error> failure;
+    for (const configured_service& each : made->services()) {
+        if (each.name == "other") failure = each.failure;
+    }
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(), HasSubstr("heddle.toml:1: provider 'other': no API key"));
+}
+
+TEST_F(model_setup_test, a_provider_of_another_name_has_a_type) {
+    configure("mine", "vllm", "http://127.0.0.1:9000/v1");
+    settings.model = "mine:qwen";
+    EXPECT_EQ(make().value()->default_model(), "mine:qwen");
+    settings.providers[0].type = "vlm";
+    EXPECT_THAT(message(), HasSubstr("there is no service 'vlm'; did you mean 'vllm'"));
+}
+
+TEST_F(model_setup_test, settings_that_a_service_does_not_have_are_refused) {
+    configure("gemini", "", "http://127.0.0.1:9000");
+    options.model = "gemini:x";
+    settings.providers[0].api_version = "v2";
+    EXPECT_THAT(message(), HasSubstr("api_version must be \"v1\" or \"v1beta\""));
+    settings.providers[0].api_version = "v1beta";
+    EXPECT_TRUE(make());
+    settings.providers[0].organization = "o";
+    EXPECT_THAT(message(), HasSubstr("no organization"));
+}
+
+TEST_F(model_setup_test, the_flag_goes_before_the_variable_before_the_file) {
+    configure("mine", "vllm", "");
+    settings.model = "mine:file";
+    EXPECT_EQ(make().value()->default_model(), "mine:file");
+    variables.model = "mine:variable";
+    EXPECT_EQ(make().value()->default_model(), "mine:variable");
+    options.model = "mine:flag";
+    EXPECT_EQ(make().value()->default_model(), "mine:flag");
+}
+
+TEST_F(model_setup_test, unknown_providers_are_told_with_a_way_out) {
+    options.model = "anthropc:claude";
+    EXPECT_THAT(message(), HasSubstr("did you mean 'anthropic'"));
+    options.model = "gpt-4o";
+    EXPECT_THAT(message(), HasSubstr("no service is configured for the model 'gpt-4o'"));
+    options.model = "scripted:";
+    EXPECT_THAT(message(), HasSubstr("names no file with rules"));
 }
 
 } // namespace

@@ -43,7 +43,7 @@ TEST(options, have_defaults) {
     const auto made = parsed<run_request>({"run", "w.heddle"});
     EXPECT_FALSE(made.options.model);
     EXPECT_FALSE(made.options.timeout);
-    EXPECT_EQ(made.options.concurrency, 64U);
+    EXPECT_FALSE(made.options.concurrency);
     EXPECT_EQ(made.options.verbosity, 0);
     EXPECT_EQ(made.options.workspace, ".");
 }

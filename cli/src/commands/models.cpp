@@ -1,0 +1,218 @@
+// `heddle models`: what is configured, and whether it answers.
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "config/config_file.hpp"
+#include "display_text.hpp"
+#include "interrupts.hpp"
+#include "logging.hpp"
+#include "model_setup.hpp"
+#include "services/client_options.hpp"
+#include "table.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/spawn.hpp>
+#include <heddle/http/client.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+using std::chrono::milliseconds;
+
+/// How one service answered.
+struct ping_outcome {
+    result<std::vector<std::string>> models = std::vector<std::string>{};
+    milliseconds took{0};
+};
+
+/// One run of the command.
+struct models_run {
+    models_run(const models_request& request, const environment& values, configuration found,
+               console& target)
+        : asked(request), settings(std::move(found)),
+          log(make_console_log(target, level_for(request.verbosity))),
+          http(http::make_http_client(loop, client_options(settings.http, values, *log))),
+          services(configured_services(settings, request.base_url,
+                                       {*http, loop, *log, limiters, values, 0})),
+          pings(services.size()) {}
+
+    const models_request& asked;
+    configuration settings;
+    std::unique_ptr<log_port> log;
+    boost::asio::io_context context{1};
+    coro::event_loop loop{context};
+    coro::cancel_source cancel;
+    providers::limiter_set limiters{loop};
+    std::shared_ptr<ports::http_port> http;
+    std::vector<configured_service> services;
+    std::vector<ping_outcome> pings;
+};
+
+coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_context context) {
+    const auto began = run->loop.now();
+    context = context.with_deadline(coro::deadline(began + run->asked.timeout));
+    result<std::vector<std::string>> models =
+        co_await run->services[index].provider->list_models(context);
+    ping_outcome& made = run->pings[index];
+    made.models = std::move(models);
+    made.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
+    co_return result<void>(); // one that does not answer says nothing about the others
+}
+
+coro::task<void> ping_all(models_run* run) {
+    coro::nursery children({&run->loop, &run->cancel, {}});
+    for (std::size_t i = 0; i < run->services.size(); ++i) {
+        if (run->services[i].provider) children.start(ping(run, i, children.context()));
+    }
+    const result<void> joined = co_await children.join();
+    (void)joined;
+    co_await run->http->close();
+}
+
+std::string message_of(const error& failure) {
+    if (failure.is_cancelled()) return "no answer in time";
+    std::string text = failure.message();
+    if (!failure.info().hint.empty()) text += "; " + failure.info().hint;
+    return text;
+}
+
+std::string key_text(const configured_service& service) {
+    if (!service.key_from.empty()) return service.key_from;
+    return service.needs_key ? "missing" : "none needed";
+}
+
+/// Where a service is, without a name and password that its address may hold.
+std::string shown_url(const std::string& url) {
+    const std::size_t scheme = url.find("://");
+    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+    const std::size_t end = std::min(url.find('/', begin), url.size());
+    const std::size_t at = url.rfind('@', end);
+    if (at == std::string::npos || at < begin) return url;
+    return url.substr(0, begin) + url.substr(at + 1);
+}
+
+json::object service_json(const models_run& run, std::size_t index) {
+    const configured_service& service = run.services[index];
+    json::object made{{"name", service.name},
+                      {"type", service.type},
+                      {"base_url", shown_url(service.base_url)},
+                      {"key", key_text(service)}};
+    if (service.failure) {
+        made["ok"] = false;
+        made["error"] = message_of(*service.failure);
+        return made;
+    }
+    if (!run.asked.ping) return made;
+    const ping_outcome& outcome = run.pings[index];
+    made["ok"] = outcome.models.has_value();
+    made["latency_ms"] = outcome.took.count();
+    if (outcome.models) {
+        made["models"] = json::array(outcome.models->begin(), outcome.models->end());
+    } else {
+        made["error"] = message_of(outcome.models.error());
+    }
+    return made;
+}
+
+json::object report_json(const models_run& run, const std::string& default_model) {
+    json::object made;
+    json::array services;
+    for (std::size_t i = 0; i < run.services.size(); ++i) services.push_back(service_json(run, i));
+    made["providers"] = std::move(services);
+    made["default_model"] = default_model.empty() ? json::value() : json::value(default_model);
+    json::object aliases;
+    for (const alias_config& each : run.settings.aliases) aliases[each.name] = each.model;
+    made["aliases"] = std::move(aliases);
+    json::object routes;
+    for (const route_config& each : run.settings.routes) {
+        routes[each.name] = json::array(each.models.begin(), each.models.end());
+    }
+    made["routes"] = std::move(routes);
+    made["files"] = json::array(run.settings.files.begin(), run.settings.files.end());
+    return made;
+}
+
+std::string state_text(const models_run& run, std::size_t index) {
+    const configured_service& service = run.services[index];
+    if (service.failure) return message_of(*service.failure);
+    if (!run.asked.ping) return "configured";
+    const ping_outcome& outcome = run.pings[index];
+    if (!outcome.models) return message_of(outcome.models.error());
+    return "answers in " + std::to_string(outcome.took.count()) + " ms, " +
+           counted(outcome.models->size(), "model");
+}
+
+std::string report_text(const models_run& run, const std::string& default_model, unsigned columns) {
+    if (run.services.empty()) {
+        return "no service is configured\n" + std::string(no_model_hint) + "\n";
+    }
+    table rows;
+    for (const char* heading : {"name", "type", "address", "key", "state"}) {
+        (void)rows.column(heading);
+    }
+    for (std::size_t i = 0; i < run.services.size(); ++i) {
+        const configured_service& service = run.services[i];
+        rows.add({service.name, service.type, shown_url(service.base_url), key_text(service),
+                  state_text(run, i)});
+    }
+    std::string text = rows.text(columns);
+    text += "\ndefault model: " + (default_model.empty() ? "none" : default_model) + "\n";
+    for (const alias_config& each : run.settings.aliases) {
+        text += "alias " + each.name + ": " + each.model + "\n";
+    }
+    for (const route_config& each : run.settings.routes) {
+        text += "route " + each.name + ":";
+        for (const std::string& model : each.models) text += " " + model;
+        text += "\n";
+    }
+    for (const std::string& file : run.settings.files) text += "from " + file + "\n";
+    return text;
+}
+
+std::string default_model_of(const models_run& run, const environment& variables) {
+    if (variables.model) return *variables.model;
+    if (run.settings.model) return *run.settings.model;
+    for (const configured_service& each : run.services) {
+        if (each.name == "openai" && each.provider) {
+            return "openai:" + std::string(default_openai_model);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+exit_code list_models(const models_request& asked, const environment& variables, console& output) {
+    auto settings = find_config(asked.config, ".", variables.config_folder());
+    if (!settings) return tell_usage_error(settings.error(), asked.json, output);
+    models_run run(asked, variables, *std::move(settings), output);
+    if (asked.ping) {
+        interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
+        std::exception_ptr broken;
+        coro::spawn(run.loop, ping_all(&run), [&](std::exception_ptr thrown) {
+            broken = thrown;
+            signals.stop();
+            run.context.stop();
+        });
+        run.context.run();
+        if (broken) std::rethrow_exception(broken);
+        if (signals.came()) return exit_code::interrupted;
+    }
+    const std::string default_model = default_model_of(run, variables);
+    const console_traits& traits = output.traits();
+    output.out(asked.json
+                   ? json::serialize(report_json(run, default_model)) + "\n"
+                   : report_text(run, default_model, traits.out_is_terminal ? traits.columns : 0));
+    bool all_answer = true;
+    for (std::size_t i = 0; asked.ping && i < run.services.size(); ++i) {
+        all_answer = all_answer && run.services[i].provider && run.pings[i].models;
+    }
+    return all_answer ? exit_code::done : exit_code::failed;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,16 @@
+// The HTTP client as flags, variables and heddle.toml want it.
+#pragma once
+
+#include "config/configuration.hpp"
+#include "environment.hpp"
+
+#include <heddle/base/log.hpp>
+#include <heddle/http/client.hpp>
+
+namespace heddle::cli {
+
+/// Variables go before heddle.toml. `log` outlives the client. Pure.
+[[nodiscard]] http::http_client_options client_options(const http_config& settings,
+                                                       const environment& variables, log_port& log);
+
+} // namespace heddle::cli

@@ -1,0 +1,106 @@
+#include "services/key_source.hpp"
+
+#include "input_files.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/process/child_processes.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t longest_key = 16 * 1024;
+constexpr std::chrono::seconds command_time{30};
+
+std::string trimmed(std::string_view text) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return std::string(text);
+}
+
+error wrong_key(const provider_config& settings, std::string what) {
+    return error(errc::invalid_argument, settings.place.shown() + ": the key of provider '" +
+                                             settings.name + "': " + std::move(what));
+}
+
+result<found_key> checked(const provider_config& settings, std::string_view text,
+                          std::string from) {
+    found_key made{secret(trimmed(text)), std::move(from)};
+    const std::string_view key = made.key.reveal();
+    if (key.empty()) return wrong_key(settings, made.from + " holds nothing");
+    const bool one_word = std::none_of(key.begin(), key.end(), [](char c) {
+        return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
+    });
+    if (!one_word || key.size() > longest_key) {
+        return wrong_key(settings, made.from +
+                                       " holds something else than a key: one word is "
+                                       "expected");
+    }
+    return made;
+}
+
+coro::task<void> run_command(ports::process_port* port, ports::process_request request,
+                             coro::call_context context,
+                             std::optional<result<ports::process_result>>* into) {
+    result<ports::process_result> ended = co_await port->run(std::move(request), context);
+    into->emplace(std::move(ended));
+}
+
+result<found_key> key_of_command(const provider_config& settings) {
+    const std::string& program = settings.api_key_command.front();
+    boost::asio::io_context io{1};
+    coro::event_loop loop(io);
+    HEDDLE_TRY(const auto port, process::make_process_port(loop, {}));
+    ports::process_request request;
+    request.arguments = settings.api_key_command;
+    request.max_output = longest_key + 1;
+    const coro::call_context context{&loop, nullptr,
+                                     coro::deadline(coro::clock::now() + command_time)};
+    std::optional<result<ports::process_result>> ended;
+    coro::spawn(loop, run_command(port.get(), std::move(request), context, &ended),
+                [&io](std::exception_ptr) { io.stop(); });
+    io.run();
+    const std::string name = "the command \"" + program + "\"";
+    if (!ended) return wrong_key(settings, name + " could not be run");
+    if (!*ended) {
+        const bool late = (*ended).error().is_cancelled();
+        return wrong_key(settings, late ? name + " took longer than half a minute"
+                                        : name + ": " + (*ended).error().message());
+    }
+    if ((*ended)->exit_code != 0) {
+        return wrong_key(settings,
+                         name + " failed with exit code " + std::to_string((*ended)->exit_code))
+            .with_hint("run it by hand to see what it says");
+    }
+    return checked(settings, (*ended)->out, name);
+}
+
+} // namespace
+
+result<found_key> find_key(const provider_config* settings,
+                           const std::vector<std::string>& usual_variables,
+                           const environment& variables) {
+    if (settings && settings->api_key_env) {
+        secret key = variables.key(*settings->api_key_env);
+        if (key.empty()) {
+            return wrong_key(*settings, "the variable " + *settings->api_key_env + " is not set");
+        }
+        return found_key{std::move(key), *settings->api_key_env};
+    }
+    if (settings && settings->api_key_file) {
+        auto text = read_input_file(*settings->api_key_file);
+        if (!text) return wrong_key(*settings, text.error().message());
+        return checked(*settings, *text, "the file " + *settings->api_key_file);
+    }
+    if (settings && !settings->api_key_command.empty()) return key_of_command(*settings);
+    for (const std::string& name : usual_variables) {
+        secret key = variables.key(name);
+        if (!key.empty()) return found_key{std::move(key), name};
+    }
+    return found_key{};
+}
+
+} // namespace heddle::cli

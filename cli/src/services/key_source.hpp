@@ -1,0 +1,28 @@
+// Where the keys of services come from.
+#pragma once
+
+#include "config/configuration.hpp"
+#include "environment.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/base/secret.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct found_key {
+    secret key;       ///< empty: there is none
+    std::string from; ///< in words, for people: "OPENAI_API_KEY", "the file /home/…"; may be empty
+};
+
+/// The key that `settings` names (variable, file, or the output of a command, which may take half a
+/// minute), else the first of `usual_variables` that is set. `settings` may be null.
+/// Errors: invalid_argument, naming the setting and its place: a variable that is not set, a file that
+/// cannot be read or is no key, a command that fails. No error shows what was read.
+[[nodiscard]] result<found_key> find_key(const provider_config* settings,
+                                         const std::vector<std::string>& usual_variables,
+                                         const environment& variables);
+
+} // namespace heddle::cli

@@ -1,0 +1,298 @@
+#include "services/service_factory.hpp"
+
+#include "services/key_source.hpp"
+
+#include <heddle/lang/realm.hpp>
+#include <heddle/providers/anthropic/provider.hpp>
+#include <heddle/providers/gemini/provider.hpp>
+#include <heddle/providers/ollama/provider.hpp>
+#include <heddle/providers/openai/presets.hpp>
+#include <heddle/providers/openai/provider.hpp>
+#include <heddle/providers/responses/provider.hpp>
+#include <heddle/providers/routing/prefix_gate.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+using made_provider = result<std::unique_ptr<providers::http_chat_provider>>;
+
+/// A service that is no preset of OpenAI's format.
+struct own_format {
+    std::string_view type;
+    std::string_view base_url;
+    std::vector<std::string> key_variables;
+    std::vector<std::string> url_variables;
+    bool needs_key;
+};
+
+const std::vector<own_format>& own_formats() {
+    static const std::vector<own_format> table{
+        {"anthropic",
+         providers::anthropic::default_base_url,
+         {"ANTHROPIC_API_KEY"},
+         {"ANTHROPIC_BASE_URL"},
+         true},
+        {"gemini",
+         providers::gemini::default_base_url,
+         {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+         {"GOOGLE_GEMINI_BASE_URL"},
+         true},
+        {"ollama", providers::ollama::default_base_url, {"OLLAMA_API_KEY"}, {"OLLAMA_HOST"}, false},
+        {"openai-responses",
+         providers::openai::default_base_url,
+         {"OPENAI_API_KEY"},
+         {"OPENAI_BASE_URL"},
+         true},
+    };
+    return table;
+}
+
+const own_format* find_own_format(std::string_view type) noexcept {
+    const auto& table = own_formats();
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const own_format& each) { return each.type == type; });
+    return found == table.end() ? nullptr : &*found;
+}
+
+error wrong_setting(const provider_config& settings, std::string what) {
+    const std::string place = settings.place.file.empty() ? "" : settings.place.shown() + ": ";
+    return error(ports::make_error_code(ports::llm_errc::configuration),
+                 place + "provider '" + settings.name + "': " + std::move(what));
+}
+
+/// Makes one service: first where it is and its key, then the rest.
+class service_maker {
+public:
+    service_maker(const provider_config& settings, const service_parts& parts)
+        : settings_(settings), parts_(parts) {
+        made_.name = settings.name;
+        made_.type = settings.type.empty() ? settings.name : settings.type;
+    }
+
+    configured_service run() {
+        made_provider provider = make();
+        if (provider) made_.provider = *std::move(provider);
+        else made_.failure = std::move(provider).error();
+        return std::move(made_);
+    }
+
+private:
+    made_provider make() {
+        const own_format* own = find_own_format(made_.type);
+        const providers::openai::preset* preset =
+            own ? nullptr : providers::openai::find_preset(made_.type);
+        if (!own && !preset) {
+            error failure = wrong_setting(settings_, "there is no service '" + made_.type + "'");
+            const std::string near = lang::suggest_names(made_.type, service_types());
+            return std::move(failure).with_hint(
+                near.empty() ? "set type, for a server that speaks OpenAI's format to \"openai\""
+                             : near);
+        }
+        std::vector<std::string> key_variables;
+        std::vector<std::string> url_variables;
+        if (own) {
+            key_variables = own->key_variables;
+            url_variables = own->url_variables;
+            made_.base_url = own->base_url;
+            made_.needs_key = own->needs_key;
+        } else {
+            if (!preset->key_variable.empty()) key_variables.emplace_back(preset->key_variable);
+            if (preset->name == "openai") url_variables.emplace_back("OPENAI_BASE_URL");
+            made_.base_url = preset->base_url;
+            made_.needs_key = !preset->local;
+        }
+        choose_url(url_variables);
+        auto found = find_key(&settings_, key_variables, parts_.variables);
+        if (!found) return std::move(found).error();
+        made_.key_from = found->from;
+        key_ = std::move(found->key);
+        made_.key = key_;
+        // A server of one's own may ask for none.
+        const bool elsewhere = made_.base_url != (own ? own->base_url : preset->base_url);
+        if (made_.needs_key && elsewhere) made_.needs_key = false;
+        if (made_.needs_key && key_.empty()) {
+            return wrong_setting(settings_, "no API key")
+                .with_hint("set " + key_variables.front() +
+                           ", or name where the key is in heddle.toml: api_key_env, api_key_file "
+                           "or api_key_command in [providers." +
+                           settings_.name + "]");
+        }
+        if (preset) return openai_chat(*preset);
+        if (made_.type == "anthropic") return anthropic();
+        if (made_.type == "gemini") return gemini();
+        if (made_.type == "ollama") return ollama();
+        return responses();
+    }
+
+    void choose_url(const std::vector<std::string>& variables) {
+        if (settings_.base_url) {
+            made_.base_url = *settings_.base_url;
+            return;
+        }
+        for (const std::string& name : variables) {
+            if (const auto found = parts_.variables.variable(name)) {
+                made_.base_url = *found;
+                return;
+            }
+        }
+    }
+
+    /// What all formats have in common.
+    template <class Options>
+    void fill(Options& options) {
+        options.name = made_.name;
+        options.base_url = made_.base_url;
+        options.api_key = key_;
+        ports::http_limits& limits = options.limits;
+        if (settings_.connect_timeout) limits.connect = *settings_.connect_timeout;
+        if (settings_.first_byte_timeout) limits.first_byte = *settings_.first_byte_timeout;
+        if (settings_.idle_timeout) limits.idle = *settings_.idle_timeout;
+        if (settings_.total_timeout) limits.total = *settings_.total_timeout;
+        options.retry.seed = parts_.seed;
+        if (settings_.max_retries) {
+            options.retry.max_retries = static_cast<unsigned>(*settings_.max_retries);
+            options.retry.max_rate_limit_retries = options.retry.max_retries;
+        }
+        options.gate = gate();
+    }
+
+    std::shared_ptr<providers::call_gate> gate() {
+        using providers::limits::measure;
+        providers::limiter_settings chosen = providers::limiter_settings_for(made_.base_url);
+        const auto set = [&](measure what, const std::optional<std::int64_t>& limit) {
+            if (limit) chosen.options.per_minute[static_cast<std::size_t>(what)] = limit;
+        };
+        set(measure::requests, settings_.requests_per_minute);
+        set(measure::tokens, settings_.tokens_per_minute);
+        set(measure::input_tokens, settings_.input_tokens_per_minute);
+        set(measure::output_tokens, settings_.output_tokens_per_minute);
+        if (settings_.max_in_flight) {
+            const auto most = static_cast<unsigned>(*settings_.max_in_flight);
+            chosen.options.most_in_flight = most;
+            chosen.options.first_in_flight = std::min(chosen.options.first_in_flight, most);
+        }
+        prefixes_ = std::make_shared<providers::prefix_gate>(
+            parts_.loop, parts_.limiters.gate_for(made_.base_url, key_, chosen));
+        return prefixes_;
+    }
+
+    made_provider shared(made_provider made) {
+        if (made && prefixes_) {
+            prefixes_->enable(settings_.share_prompt_prefixes.value_or((*made)->caches_prompts()));
+        }
+        return made;
+    }
+
+    result<void> no_version() const {
+        if (!settings_.api_version) return {};
+        return wrong_setting(settings_,
+                             "a service of type '" + made_.type + "' has no api_version");
+    }
+    result<void> no_organization() const {
+        if (!settings_.organization && !settings_.project) return {};
+        return wrong_setting(
+            settings_, "a service of type '" + made_.type + "' has no organization and no project");
+    }
+
+    made_provider openai_chat(const providers::openai::preset& preset) {
+        HEDDLE_CHECK(no_version());
+        providers::openai::options options = providers::openai::options_of(preset);
+        fill(options);
+        // "openai" at another address is some server that speaks the format.
+        if (preset.name == "openai") options.dialect.reset();
+        options.organization = settings_.organization.value_or("");
+        options.project = settings_.project.value_or("");
+        return shared(providers::make_openai_provider(parts_.http, std::move(options), parts_.loop,
+                                                      parts_.log));
+    }
+
+    made_provider responses() {
+        HEDDLE_CHECK(no_version());
+        providers::responses::options options;
+        fill(options);
+        options.organization = settings_.organization.value_or("");
+        options.project = settings_.project.value_or("");
+        return shared(providers::make_responses_provider(parts_.http, std::move(options),
+                                                         parts_.loop, parts_.log));
+    }
+
+    made_provider anthropic() {
+        HEDDLE_CHECK(no_organization());
+        providers::anthropic::options options;
+        fill(options);
+        if (settings_.api_version) {
+            if (*settings_.api_version == "2023-06-01") {
+                options.version = providers::anthropic::api_version::v2023_06_01;
+            } else if (*settings_.api_version != "2026-10-21") {
+                return wrong_setting(settings_,
+                                     "api_version must be \"2026-10-21\" or "
+                                     "\"2023-06-01\"");
+            }
+        }
+        return shared(providers::make_anthropic_provider(parts_.http, std::move(options),
+                                                         parts_.loop, parts_.log));
+    }
+
+    made_provider gemini() {
+        HEDDLE_CHECK(no_organization());
+        providers::gemini::options options;
+        fill(options);
+        if (settings_.api_version) {
+            if (*settings_.api_version == "v1beta") {
+                options.version = providers::gemini::api_version::v1beta;
+            } else if (*settings_.api_version != "v1") {
+                return wrong_setting(settings_, "api_version must be \"v1\" or \"v1beta\"");
+            }
+        }
+        return shared(providers::make_gemini_provider(parts_.http, std::move(options), parts_.loop,
+                                                      parts_.log));
+    }
+
+    made_provider ollama() {
+        HEDDLE_CHECK(no_version());
+        HEDDLE_CHECK(no_organization());
+        providers::ollama::options options;
+        fill(options);
+        return shared(providers::make_ollama_provider(parts_.http, std::move(options), parts_.loop,
+                                                      parts_.log));
+    }
+
+    const provider_config& settings_;
+    const service_parts& parts_;
+    configured_service made_;
+    secret key_;
+    std::shared_ptr<providers::prefix_gate> prefixes_;
+};
+
+} // namespace
+
+configured_service make_service(const provider_config& settings, const service_parts& parts) {
+    return service_maker(settings, parts).run();
+}
+
+bool is_service_type(std::string_view type) noexcept {
+    return find_own_format(type) != nullptr || providers::openai::find_preset(type) != nullptr;
+}
+
+std::vector<std::string> service_types() {
+    std::vector<std::string> names;
+    for (const own_format& each : own_formats()) names.emplace_back(each.type);
+    for (const auto& each : providers::openai::presets()) names.emplace_back(each.name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+const std::vector<usual_service>& usual_services() {
+    static const std::vector<usual_service> table{
+        {"openai", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+        {"anthropic", {"ANTHROPIC_API_KEY"}},
+        {"gemini", {"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+        {"ollama", {"OLLAMA_HOST"}},
+    };
+    return table;
+}
+
+} // namespace heddle::cli
