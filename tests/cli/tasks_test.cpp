@@ -27,9 +27,9 @@ constexpr const char* greeting = R"(<tasks>
 class task_files : public testing::Test {
 protected:
     task_files() {
-        scratch.file("rules.json", R"({"rules": [
+        scratch.file("rules.json", R"json({"rules": [
             {"match": "Greet (\\w+) in a (\\w+)", "template": "{{2}} words for {{1}}"},
-            {"match": "Sum up (.*)", "template": "sum of {{1}}"}]})");
+            {"match": "Sum up (.*)", "template": "sum of {{1}}"}]})json");
         options.directory = scratch.path();
 }
 child_result run(std::vector<std::string> arguments) {
