@@ -14,7 +14,7 @@ namespace {
 using lang::problem;
 using lang::severity;
 
-constexpr std::size_t most_problems = 500; ///< of one load; a place costs a look at its file
+constexpr std::size_t most_problems = 200; ///< of one load; a place costs a look at its file
 
 /// "review" of "tasks/review.xml"; empty for what is no file.
 [[nodiscard]] std::string stem_of(std::string_view file) {

@@ -563,7 +563,7 @@ TEST(template_loader, large_files_take_linear_time) {
     ASSERT_TRUE(loaded.good());
     EXPECT_EQ(loaded.templates.back().source, "t.xml:30000");
     const auto told = load(task("<context_relevance>" + relevance + "</context_relevance>"));
-    EXPECT_EQ(told.report->problems.size(), 501U);
+    EXPECT_EQ(told.report->problems.size(), 201U);
     EXPECT_FALSE(told.report->text().empty());
 }
 
