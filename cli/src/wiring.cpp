@@ -130,6 +130,9 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
     process::process_options made;
     made.workspace = options.workspace;
     made.withheld = process::usual_secrets();
+    for (const provider_config& one : settings_.providers) {
+        if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
+    }
     made.passed = options.pass_env;
     made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
     HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));

@@ -108,6 +108,7 @@ lang::value task_execution::extra_notes(const task_ending& end) {
 result<lang::value> task_execution::complete(task_ending end) {
     end.extra_notes = extra_notes(end);
     lang::value made = runner_.results().build(end);
+    record_turn(made);
     if (!continues(made)) report(task_outcome::complete, {});
     return made;
 }
