@@ -20,7 +20,8 @@ struct workflow_options {
     std::optional<std::size_t> concurrency;           ///< absent: as configured, else 64
     std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
     bool json = false;
-    int verbosity = 0; ///< -1 with -q, else how often -v was given
+    bool stream = false; ///< the text of tasks is shown as it arrives
+    int verbosity = 0;   ///< -1 with -q, else how often -v was given
     std::uint64_t seed = 0;
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
@@ -33,9 +34,9 @@ struct workflow_options {
     bool replay_leniently = false;
     bool allow_shell = false;          ///< workflows may run programs
     std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
-    std::optional<std::string> aider;       ///< what runs for the subtypes of Aider: words
+    std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;     ///< a model chooses among the files of a look-up
-    std::vector<std::string> tasks;        ///< folders and files of task templates
+    std::vector<std::string> tasks;    ///< folders and files of task templates
     std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
 };
 
