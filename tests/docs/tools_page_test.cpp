@@ -36,7 +36,7 @@ TEST(tools_page, has_a_row_for_each_built_in_tool) {
     const auto* known = dynamic_cast<const tasks::session_tasks*>(session->operators());
     ASSERT_NE(known, nullptr);
     std::ifstream stream(std::filesystem::path(HEDDLE_SOURCE_DIR) / "docs/reference/tools.md");
-    const std::string page((std::istreambuf_iterator<char>(stream), {}));
+    const std::string page{std::istreambuf_iterator<char>(stream), {}};
     std::vector<std::string> names;
     known->tools().collect_names(names);
     ASSERT_GT(names.size(), 5U);

@@ -387,6 +387,7 @@ void task_execution::report(task_outcome outcome, std::string_view reason) noexc
     event.outcome = outcome;
     event.reason = reason;
     event.usage = session_.usage();
+    if (answered_) event.cost_usd = session_.cost();
     event.requests = session_.requests();
     event.latency = context_.loop->now() - began_;
     observer->on_task_finished(event);

@@ -164,6 +164,7 @@ private:
     bool answered_ = false;
     ports::finish_reason finish_ = ports::finish_reason::stop;
     std::string answering_model_;
+    std::string answering_provider_; ///< empty: nobody chose
     lang::value receiver_;
     bool streams_ = false;
     std::optional<error> receiver_failure_;

@@ -142,14 +142,12 @@ coro::task<result<ports::memory_answer>> look_up_context(ports::memory_port* mem
     const bool staged = matching.enabled && !is_matching(caller.settings);
     ports::memory_request first = request;
     if (staged) {
-        first.limit = std::max(matching.candidates, request.limit.value_or(0));
+        first.limit = matching.candidates;
         first.include_content = request.strategy != ports::matching_strategy::metadata;
     }
     result<ports::memory_answer> answer =
         co_await memory->relevant_files(std::move(first), caller.context);
     if (!answer || !staged || answer->error) co_return answer;
-    // What is behind the candidates was asked for only to fill the limit.
-    if (answer->matches.size() > matching.candidates) answer->matches.resize(matching.candidates);
     result<void> chosen = co_await choose(*answer, matching, request, caller);
     if (!chosen) co_return std::move(chosen).error();
     if (request.limit && answer->matches.size() > *request.limit) {

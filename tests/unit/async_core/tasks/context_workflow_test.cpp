@@ -3,12 +3,14 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/process/child_processes.hpp>
+#include <heddle/tasks/template_loader.hpp>
 
 namespace heddle::tasks {
 namespace {
 
 using ::testing::AllOf;
 using testing::context_world;
+using testing::paths_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -125,7 +127,7 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
         EXPECT_TRUE(made);
         return made ? **made : assembled_context();
     };
-    EXPECT_THAT(paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
+    EXPECT_THAT(testing::paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
     EXPECT_THAT(with_command("ls none*; exit 3").warnings,
                 ::testing::ElementsAre(HasSubstr("ended with 3: ls:")));
     b.options.max_command_output = 1000;
@@ -143,6 +145,43 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
     const auto made = b.make(std::move(declared));
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().cancelled_because(), cancel_reason::user);
+}
+
+/// Registers the templates of an XML text.
+void load(context_world& w, std::string name, std::string xml) {
+    template_loader loader;
+    loader.add(std::move(name), std::move(xml));
+    loaded_templates loaded = std::move(loader).finish();
+    ASSERT_TRUE(loaded.good()) << loaded.report->text();
+    auto* tasks = dynamic_cast<session_tasks*>(w.session->operators());
+    for (task_template& one : loaded.templates) ASSERT_TRUE(tasks->add(std::move(one)));
+}
+
+TEST(template_file, says_all_about_its_context) {
+    files_world w;
+    w.folder.file("secret.txt", "key");
+    w.processes.print("a.txt\nsecret.txt\nb.txt\n");
+    load(w, "review.xml", R"(<template name="review" params="goal"><task type="atomic">
+        <description>Review {{goal}}</description><instructions>Go</instructions>
+        <file_paths source="command"><command>git ls-files</command></file_paths>
+        <context_assembly><primary_elements>b.*, c.txt</primary_elements>
+        <excluded_elements>secret.*</excluded_elements></context_assembly>
+        </task></template>)");
+    EXPECT_THAT(w.json("(get-field (review (goal \"all\")) \"notes\")"),
+                HasSubstr(R"("context_files":["b.txt","a.txt"])"));
+    EXPECT_THAT(w.sent(0), Not(HasSubstr("key")));
+}
+
+TEST(template_file, of_the_aider_kind_looks_up_what_its_goal_needs) {
+    files_world w;
+    std::ifstream stream(HEDDLE_TEST_DATA_DIR "/templates/aider_automatic.xml");
+    load(w, "aider_automatic.xml", {std::istreambuf_iterator<char>(stream), {}});
+    w.memory.find({w.folder.at("a.txt")});
+    EXPECT_THAT(w.json("(get-field (aider_automatic (prompt \"Mend it\") "
+                       "(task_description \"the lexer\")) \"notes\")"),
+                HasSubstr(R"("context_source":"template","context_files_count":1)"));
+    ASSERT_EQ(w.memory.asked.size(), 1U);
+    EXPECT_EQ(w.memory.asked[0].query, "Files relevant to: the lexer");
 }
 
 TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {

@@ -126,12 +126,14 @@ public:
         outcomes.push_back(event.outcome);
         reasons.emplace_back(event.reason);
         input_tokens += event.usage.input;
+        costs.push_back(event.cost_usd);
     }
     int started = 0;
     int finished = 0;
     std::int64_t input_tokens = 0;
     std::vector<task_outcome> outcomes;
     std::vector<std::string> reasons;
+    std::vector<std::optional<double>> costs;
 };
 
 class keeping_log final : public log_port {
