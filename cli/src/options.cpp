@@ -402,6 +402,8 @@ private:
         command.add_flag("--json", options.json,
                          "The result as JSON on standard output, an error as JSON on standard "
                          "error");
+        command.add_flag("--stream", options.stream,
+                         "Show the text of tasks on standard error as it arrives");
         add_verbosity(command);
     }
 

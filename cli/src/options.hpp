@@ -20,7 +20,8 @@ struct workflow_options {
     std::optional<std::size_t> concurrency;           ///< absent: as configured, else 64
     std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
     bool json = false;
-    int verbosity = 0; ///< -1 with -q, else how often -v was given
+    bool stream = false; ///< the text of tasks is shown as it arrives
+    int verbosity = 0;   ///< -1 with -q, else how often -v was given
     std::uint64_t seed = 0;
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace

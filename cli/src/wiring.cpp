@@ -51,6 +51,31 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return {std::istream_iterator<std::string>(in), {}};
 }
 
+/// Text of a model without codes that move the cursor or colour.
+std::string harmless(std::string_view text) {
+    std::string made(text);
+    for (char& c : made) {
+        const auto code = static_cast<unsigned char>(c);
+        if ((code < 0x20 && c != '\n' && c != '\t') || code == 0x7f) c = '?';
+    }
+    return made;
+}
+
+/// Pieces as they come; a line with the task's name wherever another call goes on.
+std::function<result<void>(const tasks::task_delta&)> show_pieces(console& output) {
+    return
+        [&output, last = std::uint64_t{0}](const tasks::task_delta& piece) mutable -> result<void> {
+            std::string text;
+            if (piece.call != last) {
+                if (last != 0) text += '\n';
+                text += "[" + harmless(piece.task) + "] ";
+                last = piece.call;
+            }
+            output.err(text + harmless(piece.text));
+            return {};
+        };
+}
+
 } // namespace
 
 result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
@@ -115,6 +140,8 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.matching = contexts.matching;
     task_parts.context = made->contexts_.get();
 
+    if (options.stream) task_parts.on_delta = show_pieces(output);
+
     host::engine_parts parts;
     parts.log = made->log_.get();
     parts.files = made->files_.get();
@@ -130,6 +157,9 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
     process::process_options made;
     made.workspace = options.workspace;
     made.withheld = process::usual_secrets();
+    for (const provider_config& one : settings_.providers) {
+        if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
+    }
     made.passed = options.pass_env;
     made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
     HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));

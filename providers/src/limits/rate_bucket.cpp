@@ -9,6 +9,7 @@ namespace heddle::providers::limits {
 namespace {
 
 constexpr double minute = 60;
+constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
 /// Users' figures are taken a little lower: there is no answer that would correct them.
 constexpr double blind_share = 0.98;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
@@ -72,8 +73,8 @@ void rate_bucket::drain() noexcept {
 void rate_bucket::learn_period(const limit_reading& seen) noexcept {
     const std::int64_t missing = seen.limit - seen.remaining;
     if (!seen.reset || missing < 2 || missing == voted_missing_) return;
-    const double looks = seconds(*seen.reset) * static_cast<double>(seen.limit) /
-                         static_cast<double>(missing);
+    const double looks =
+        seconds(*seen.reset) * static_cast<double>(seen.limit) / static_cast<double>(missing);
     double vote = 0;
     for (const double period : std::array{1.0, minute, 3600.0, 86'400.0}) {
         if (std::abs(looks - period) < 0.15 * period) vote = period;
@@ -84,9 +85,13 @@ void rate_bucket::learn_period(const limit_reading& seen) noexcept {
     if (votes_ >= 3 && vote != 0) period_ = vote;
 }
 
-void rate_bucket::observe(const limit_reading& seen, double taken_by_others, double uncounted,
+void rate_bucket::observe(const limit_reading& told, double taken_by_others, double uncounted,
                           std::optional<double> mark, time_point now) noexcept {
-    if (seen.limit <= 0) return;
+    if (told.limit <= 0) return;
+    // The service may say anything.
+    limit_reading seen = told;
+    seen.limit = std::min(told.limit, highest_limit);
+    seen.remaining = std::clamp<std::int64_t>(told.remaining, 0, seen.limit);
     learn_period(seen);
     refill(now);
     seen_limit_ = static_cast<double>(seen.limit);
@@ -97,7 +102,7 @@ void rate_bucket::observe(const limit_reading& seen, double taken_by_others, dou
         use_rate(seen_limit_, period_);
     }
     last_ = now;
-    const double left = static_cast<double>(std::clamp<std::int64_t>(seen.remaining, 0, seen.limit));
+    const auto left = static_cast<double>(seen.remaining);
     const double usable = left - std::floor(reserve_ * seen_limit_);
     if (!was_active) {
         level_ = usable - taken_by_others;

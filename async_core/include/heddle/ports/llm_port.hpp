@@ -69,6 +69,9 @@ struct chat_message {
     /// The service may keep the prompt up to and including this message for later requests, where it
     /// must be asked to (Anthropic's cache_control). Ignored by services that do it by themselves.
     bool cache_up_to_here = false;
+    /// Assistant only: the provider that wrote it, where that is known. Signatures and reasoning mean
+    /// nothing to another one.
+    std::string written_by{};
 };
 
 struct tool_spec {

@@ -53,7 +53,7 @@ public:
     /// `taken_by_others`: what calls that are still under way have taken, this one left out;
     /// `uncounted`: how much of that the service may not have counted yet (output). `mark`: what
     /// take() gave for the call that is answered; empty when the limit was not known then.
-    void observe(const limit_reading& seen, double taken_by_others, double uncounted,
+    void observe(const limit_reading& told, double taken_by_others, double uncounted,
                  std::optional<double> mark, time_point now) noexcept;
 
     [[nodiscard]] double level() const noexcept { return level_; }
