@@ -1,5 +1,7 @@
 #include <heddle/tasks/dispatch.hpp>
 
+#include "tasks/short_text.hpp"
+
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -21,7 +23,6 @@ using lang::value;
 
 constexpr std::string_view file_context = "file_context";
 constexpr std::string_view callee_name = "%dispatched";
-constexpr std::size_t longest_shown = 80;
 
 /// Makes the answers of one request.
 class answer_maker {
@@ -159,7 +160,7 @@ private:
         std::vector<std::string> names;
         owner_.operators() ? owner_.operators()->collect_names(names) : void();
         std::string message =
-            "there is no template or tool '" + request_.identifier.substr(0, longest_shown) + "'";
+            "there is no template or tool '" + short_text(request_.identifier) + "'";
         const std::string near = lang::suggest_names(request_.identifier, names);
         if (!near.empty()) message += "; " + near;
         return answers().failed(task_failure_reason::template_not_found, std::move(message));

@@ -1,6 +1,8 @@
 // Reads the text of a prompt_template.
 #include <heddle/lang/errors.hpp>
+
 #include <heddle/tasks/prompt_template.hpp>
+#include "tasks/short_text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -31,7 +33,7 @@ constexpr std::size_t most_calls = 32;
     while (!inside.empty() && is_blank(inside.front())) inside.remove_prefix(1);
     while (!inside.empty() && is_blank(inside.back())) inside.remove_suffix(1);
     std::string shown = "{{";
-    shown += inside.substr(0, 80);
+    shown += short_text(inside);
     shown += inside.size() > 80 ? "…}} " : "}} ";
     return error(lang::errc::evaluation, shown + std::string(why))
         .with_hint(
@@ -127,7 +129,7 @@ result<std::int32_t> prompt_template::compiler::declared_index(std::string_view 
     if (!declared_) return -1;
     const auto found = std::find(declared_->begin(), declared_->end(), name);
     if (found == declared_->end()) {
-        return error(lang::errc::evaluation, "{{" + std::string(inside.substr(0, 80)) + "}}: '" +
+        return error(lang::errc::evaluation, "{{" + short_text(inside) + "}}: '" +
                                                  std::string(name) +
                                                  "' is not one of the declared inputs");
     }

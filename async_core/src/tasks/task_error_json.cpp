@@ -1,5 +1,7 @@
 #include <heddle/tasks/task_error.hpp>
 
+#include "tasks/short_text.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -104,7 +106,7 @@ private:
         task_error::failure made;
         HEDDLE_TRY(const std::string reason, text("reason"));
         const auto known = task_failure_reason_from(reason);
-        if (!known) return unreadable("'" + reason.substr(0, 80) + "' is no reason");
+        if (!known) return unreadable("'" + short_text(reason) + "' is no reason");
         made.reason = *known;
         const json::value* details = from_.if_contains("details");
         if (!details || details->is_null()) return task_error::kind(std::move(made));

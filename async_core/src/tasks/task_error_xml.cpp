@@ -1,5 +1,6 @@
 #include <heddle/tasks/task_error.hpp>
 
+#include "tasks/short_text.hpp"
 #include "tasks/templates/element_reading.hpp"
 #include "tasks/templates/xml_tree.hpp"
 
@@ -137,7 +138,7 @@ private:
         task_error::failure made;
         HEDDLE_TRY(const std::string reason, text(from_, "reason"));
         const auto known = task_failure_reason_from(trimmed_text(reason));
-        if (!known) return unreadable("'" + reason.substr(0, 80) + "' is no reason");
+        if (!known) return unreadable("'" + short_text(reason) + "' is no reason");
         made.reason = *known;
         const xml_element* details = child(from_, "details");
         if (!details) return task_error::kind(std::move(made));

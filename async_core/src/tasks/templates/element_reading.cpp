@@ -79,8 +79,7 @@ std::vector<std::string> comma_list(std::string_view text) {
 
 void element_reading::tell(std::string_view code, source_span where, std::string message,
                            std::string hint) {
-    problems_.push_back(
-        {lang::severity::error, code, std::move(message), std::move(hint), where});
+    problems_.push_back({lang::severity::error, code, std::move(message), std::move(hint), where});
 }
 
 source_span element_reading::place(const xml_element& element) {
@@ -129,8 +128,7 @@ std::optional<std::string> element_reading::text(const xml_element& element) {
 std::optional<bool> element_reading::boolean(std::string_view what, std::string_view content,
                                              source_span where) {
     if (content == "true" || content == "false") return content == "true";
-    tell("bad-value", where,
-         std::string(what) + " must be true or false, not " + shown(content));
+    tell("bad-value", where, std::string(what) + " must be true or false, not " + shown(content));
     return std::nullopt;
 }
 
@@ -167,9 +165,9 @@ std::optional<std::int64_t> element_reading::whole(const xml_element& element) {
     return std::nullopt;
 }
 
-std::optional<std::size_t> element_reading::choice(
-    std::string_view what, std::string_view content, source_span where,
-    std::initializer_list<std::string_view> words) {
+std::optional<std::size_t> element_reading::choice(std::string_view what, std::string_view content,
+                                                   source_span where,
+                                                   std::initializer_list<std::string_view> words) {
     const auto found = std::find(words.begin(), words.end(), content);
     if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
     std::string known;
@@ -182,8 +180,8 @@ std::optional<std::size_t> element_reading::choice(
     return std::nullopt;
 }
 
-std::optional<std::size_t> element_reading::choice(
-    const xml_element& element, std::initializer_list<std::string_view> words) {
+std::optional<std::size_t> element_reading::choice(const xml_element& element,
+                                                   std::initializer_list<std::string_view> words) {
     only_attributes(element, {});
     no_children(element);
     return choice("<" + element.name + ">", trimmed_text(element.text), place(element), words);

@@ -1,4 +1,5 @@
 #include "tasks/templates/task_element.hpp"
+#include "tasks/short_text.hpp"
 
 #include "tasks/templates/element_reading.hpp"
 
@@ -449,7 +450,7 @@ private:
         if (t_.returns.empty() || output == draft_.parts.end() || t_.output.json) return;
         if (t_.returns == "text" || t_.returns == "string") return;
         read_.tell("bad-value", draft_.parts.at("returns"),
-                   "returns says " + t_.returns.substr(0, 80) + ", but the output_format text");
+                   "returns says " + short_text(t_.returns) + ", but the output_format text");
         t_.returns.clear();
     }
 

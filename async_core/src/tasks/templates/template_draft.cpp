@@ -1,4 +1,5 @@
 #include "tasks/templates/template_draft.hpp"
+#include "tasks/short_text.hpp"
 
 #include "tasks/templates/element_reading.hpp"
 #include "tasks/templates/task_element.hpp"
@@ -133,7 +134,7 @@ private:
             if (!is_input_name(draft.made.name)) {
                 read_.tell("bad-name", name->text_span,
                            "the name of a call must be an identifier, not '" +
-                               draft.made.name.substr(0, 80) + "'");
+                               short_text(draft.made.name) + "'");
             }
         }
         for (const xml_element& child : element.children) {

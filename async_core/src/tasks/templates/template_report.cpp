@@ -40,10 +40,9 @@ namespace json = boost::json;
 } // namespace
 
 std::size_t template_report::errors() const noexcept {
-    return static_cast<std::size_t>(
-        std::count_if(problems.begin(), problems.end(), [](const lang::problem& each) {
-            return each.level == lang::severity::error;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        problems.begin(), problems.end(),
+        [](const lang::problem& each) { return each.level == lang::severity::error; }));
 }
 
 std::size_t template_report::warnings() const noexcept { return problems.size() - errors(); }
@@ -64,8 +63,8 @@ std::string template_report::text(const diagnostic_style& style) const {
 std::string template_report::json() const {
     json::array all;
     for (const lang::problem& each : problems) all.push_back(as_json(each, sources));
-    return json::serialize(json::object{
-        {"errors", errors()}, {"warnings", warnings()}, {"problems", std::move(all)}});
+    return json::serialize(
+        json::object{{"errors", errors()}, {"warnings", warnings()}, {"problems", std::move(all)}});
 }
 
 } // namespace heddle::tasks

@@ -1,5 +1,7 @@
 #include <heddle/tasks/template_validation.hpp>
 
+#include "tasks/short_text.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
@@ -75,7 +77,7 @@ private:
         if (!is_task_name(t_.name)) {
             tell("bad-name", "name", {},
                  t_.name.empty() ? "there is none"
-                                 : "'" + t_.name.substr(0, 80) + "' cannot be called",
+                                 : "'" + short_text(t_.name) + "' cannot be called",
                  "a name is written without blanks, brackets, quotes, ; and , and is no number");
         }
         if (t_.type != "atomic") {
@@ -101,7 +103,7 @@ private:
             }
             if (!is_input_name(input.name)) {
                 tell("bad-name", "inputs", input.name,
-                     "have a name that is no identifier: '" + input.name.substr(0, 80) + "'",
+                     "have a name that is no identifier: '" + short_text(input.name) + "'",
                      "begin with a letter or _, and use letters, digits, _ and -");
             }
             names_.push_back(input.name);
@@ -113,8 +115,8 @@ private:
                 input.from != input.name;
             if (taken || !is_input_name(input.from)) {
                 tell("bad-name", "inputs", input.name,
-                     "take '" + input.name + "' from '" + input.from.substr(0, 80) +
-                         "', which is " + (taken ? "an input of its own" : "no identifier"));
+                     "take '" + input.name + "' from '" + short_text(input.from) + "', which is " +
+                         (taken ? "an input of its own" : "no identifier"));
             }
         }
     }
@@ -157,7 +159,7 @@ private:
         }
         if (t_.returns.empty()) return;
         if (std::find(result_types.begin(), result_types.end(), t_.returns) == result_types.end()) {
-            tell("bad-value", "returns", {}, "is no type: '" + t_.returns.substr(0, 80) + "'",
+            tell("bad-value", "returns", {}, "is no type: '" + short_text(t_.returns) + "'",
                  "types: text, string, object, array, [], string[], number[], number, boolean");
         } else if (t_.output.json && is_basic(t_.output.schema) &&
                    !same_type(t_.returns, t_.output.schema)) {
@@ -254,8 +256,7 @@ private:
         for (std::size_t i = 0; i < t_.tools.size() && i < most_listed; ++i) {
             const std::string& tool = t_.tools[i];
             if (!is_task_name(tool)) {
-                tell("bad-name", "tools", tool,
-                     "name what is no tool: '" + tool.substr(0, 80) + "'");
+                tell("bad-name", "tools", tool, "name what is no tool: '" + short_text(tool) + "'");
             } else if (std::find(t_.tools.begin(),
                                  t_.tools.begin() + static_cast<std::ptrdiff_t>(i),
                                  tool) != t_.tools.begin() + static_cast<std::ptrdiff_t>(i)) {

@@ -124,8 +124,7 @@ private:
         const size_t key = inside.find("encoding");
         if (key == string_view::npos) return true;
         const size_t open = inside.find_first_of("\"'", key);
-        const size_t close =
-            open == string_view::npos ? open : inside.find(inside[open], open + 1);
+        const size_t close = open == string_view::npos ? open : inside.find(inside[open], open + 1);
         std::string named(close == string_view::npos ? string_view()
                                                      : inside.substr(open + 1, close - open - 1));
         std::transform(named.begin(), named.end(), named.begin(), [](char c) {
@@ -160,11 +159,10 @@ private:
              at = piece.find('&', at + 1)) {
             const size_t end = piece.find(';', at);
             const bool closed = end != string_view::npos && end - at <= 40;
-            const string_view name =
-                closed ? piece.substr(at + 1, end - at - 1) : string_view();
+            const string_view name = closed ? piece.substr(at + 1, end - at - 1) : string_view();
             if (closed && is_reference(name)) continue;
-            const bool named = closed && !name.empty() &&
-                               std::all_of(name.begin(), name.end(), in_name);
+            const bool named =
+                closed && !name.empty() && std::all_of(name.begin(), name.end(), in_name);
             if (named) {
                 tell("entity", from + at, from + end + 1,
                      "&" + std::string(name) + "; is not one of the five entities of XML",
@@ -185,8 +183,8 @@ private:
         const bool hexadecimal = name.starts_with('x');
         if (hexadecimal) name.remove_prefix(1);
         std::uint32_t point = 0;
-        const auto read = std::from_chars(name.data(), name.data() + name.size(), point,
-                                          hexadecimal ? 16 : 10);
+        const auto read =
+            std::from_chars(name.data(), name.data() + name.size(), point, hexadecimal ? 16 : 10);
         return !name.empty() && read.ec == std::errc() && read.ptr == name.data() + name.size() &&
                is_character(point);
     }
@@ -315,15 +313,15 @@ private:
             const size_t from = at_;
             std::string name = read_name();
             if (name.empty() || from == before) {
-                return stop("xml-syntax", from, from + 1, "what follows is no attribute of <" + tag +
-                                                              ">",
+                return stop("xml-syntax", from, from + 1,
+                            "what follows is no attribute of <" + tag + ">",
                             "an attribute is written name=\"text\"");
             }
             const bool repeated = std::find(names.begin(), names.end(), name) != names.end();
             if (repeated || names.size() >= most_attributes) {
-                return stop("xml-syntax", from, at_,
-                            repeated ? "the attribute " + name + " is given twice"
-                                     : "too many attributes");
+                return stop(
+                    "xml-syntax", from, at_,
+                    repeated ? "the attribute " + name + " is given twice" : "too many attributes");
             }
             const source_span named = span(from, at_);
             names.push_back(std::move(name));
@@ -337,8 +335,8 @@ private:
         if (equals) ++at_;
         skip_blanks();
         const char quote = equals && at_ < text_.size() ? text_[at_] : '\0';
-        const size_t end = quote == '"' || quote == '\'' ? text_.find(quote, at_ + 1)
-                                                         : string_view::npos;
+        const size_t end =
+            quote == '"' || quote == '\'' ? text_.find(quote, at_ + 1) : string_view::npos;
         const string_view inside =
             end == string_view::npos ? string_view() : text_.substr(at_ + 1, end - at_ - 1);
         if (end == string_view::npos || inside.find('<') != string_view::npos) {

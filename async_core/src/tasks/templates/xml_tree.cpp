@@ -22,8 +22,8 @@ public:
         made.inside = place.inside;
         std::size_t i = 0;
         for (const pugi::xml_attribute& each : node.attributes()) {
-            made.attributes.push_back({each.name(), each.value(), place.attributes[i].name,
-                                       place.attributes[i].text});
+            made.attributes.push_back(
+                {each.name(), each.value(), place.attributes[i].name, place.attributes[i].text});
             ++i;
         }
         for (const pugi::xml_node& child : node.children()) {
@@ -57,9 +57,8 @@ private:
 } // namespace
 
 const xml_attribute* xml_element::attribute(std::string_view wanted) const noexcept {
-    const auto found =
-        std::find_if(attributes.begin(), attributes.end(),
-                     [&](const xml_attribute& each) { return each.name == wanted; });
+    const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const xml_attribute& each) { return each.name == wanted; });
     return found == attributes.end() ? nullptr : &*found;
 }
 
@@ -74,19 +73,21 @@ std::optional<xml_element> read_xml(std::string_view text, std::uint32_t positio
     if (!check_xml(text, position, limits, places, problems)) return std::nullopt;
     pugi::xml_document document;
     // No DTD, no entities of one's own: check_xml has refused them, and pugixml expands none.
-    constexpr unsigned manner = pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol |
-                                pugi::parse_wconv_attribute;
+    constexpr unsigned manner =
+        pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_wconv_attribute;
     const pugi::xml_parse_result read =
         document.load_buffer(text.data(), text.size(), manner, pugi::encoding_utf8);
     std::size_t count = 0;
     const pugi::xml_node root = document.document_element();
     if (!read || !root || !agrees(root, places, count) || count != places.size()) {
-        const auto at = position + static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(
-                                       0, std::min<std::ptrdiff_t>(
-                                              read.offset, static_cast<std::ptrdiff_t>(
-                                                               text.size()))));
-        problems.push_back({lang::severity::error, "xml-syntax",
-                            std::string("the XML cannot be read: ") + read.description(), {},
+        const auto at =
+            position + static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(
+                           0, std::min<std::ptrdiff_t>(read.offset,
+                                                       static_cast<std::ptrdiff_t>(text.size()))));
+        problems.push_back({lang::severity::error,
+                            "xml-syntax",
+                            std::string("the XML cannot be read: ") + read.description(),
+                            {},
                             {at, at}});
         return std::nullopt;
     }

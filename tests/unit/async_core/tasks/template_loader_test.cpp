@@ -1,6 +1,7 @@
 // Templates out of XML: what is read, and everything that is refused.
 #include "tasks_testing.hpp"
 
+#include <heddle/lang/text.hpp>
 #include <heddle/tasks/template_loader.hpp>
 
 #include <gmock/gmock.h>
@@ -542,6 +543,23 @@ TEST(template_loader, size_depth_and_counts_are_bounded) {
 TEST(template_loader, ten_thousand_ampersands_are_told_quickly) {
     const lines told = problems("<tasks>" + std::string(1'000'000, '&') + "</tasks>");
     EXPECT_EQ(told.size(), 100U);
+}
+
+TEST(template_loader, messages_stay_utf8_whatever_they_quote) {
+    std::string long_name = "a";
+    for (int i = 0; i < 300; ++i) long_name += "ü";
+    reading values;
+    for (const std::string& text :
+         {task("<instructions>{{" + long_name + "</instructions>"),
+          task("<model>" + long_name + "</model>"), task("<retries>" + long_name + "</retries>"),
+          task("<inputs><input name='" + long_name + " x'/></inputs>"),
+          "<template name='" + long_name + "' params=''><task/></template>",
+          "<template name='t' params='' returns='" + long_name + "'><task/></template>"}) {
+        const auto loaded = load(text);
+        EXPECT_FALSE(loaded.good());
+        EXPECT_TRUE(lang::is_valid_utf8(loaded.report->json())) << text;
+        EXPECT_TRUE(lang::is_valid_utf8(loaded.report->text())) << text;
+    }
 }
 
 TEST(template_loader, large_files_take_linear_time) {
