@@ -91,7 +91,7 @@ public:
     [[nodiscard]] std::optional<error> take_receiver_failure() noexcept {
         return std::exchange(receiver_failure_, std::nullopt);
     }
-    void set_gate(ports::delta_gate* gate) noexcept { request_.gate = gate; }
+    void set_gate(ports::flow_gate* gate) noexcept { request_.gate = gate; }
     /// Tells the host of a piece.
     [[nodiscard]] result<void> tell_host(std::string_view text);
 

@@ -14,7 +14,7 @@ constexpr std::size_t most_waiting =
     64 * 1024; ///< bytes that wait for the function before the stream does
 
 /// Between the stream and the function: text that has arrived and was not handed on yet.
-class piece_buffer final : public ports::delta_gate {
+class piece_buffer final : public ports::flow_gate {
 public:
     void add(std::string_view text) {
         waiting_ += text;
@@ -35,7 +35,7 @@ public:
             waiting_.assign(taken, whole);
             taken.resize(whole);
         }
-        taken_.notify();
+        tell_open();
         return taken;
     }
     [[nodiscard]] coro::task<coro::wake> arrived(coro::call_context context) {
@@ -43,14 +43,6 @@ public:
     }
 
     [[nodiscard]] bool open() const noexcept override { return waiting_.size() < most_waiting; }
-    [[nodiscard]] coro::task<result<void>> opened(coro::call_context context) override {
-        while (!open()) {
-            const coro::wake woken = co_await taken_.wait(context);
-            if (woken == coro::wake::notified) continue;
-            if (auto stop = context.stop_error()) co_return *std::move(stop);
-        }
-        co_return result<void>();
-    }
 
 private:
     [[nodiscard]] static std::size_t whole_characters(std::string_view text) noexcept {
@@ -67,7 +59,6 @@ private:
 
     std::string waiting_;
     coro::wait_point arrived_;
-    coro::wait_point taken_;
     bool closed_ = false;
 };
 

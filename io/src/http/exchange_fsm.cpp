@@ -136,7 +136,13 @@ exchange_step exchange_fsm::timed(time_point now) {
     return exchange_step::wait;
 }
 
+void exchange_fsm::release(time_point now) noexcept {
+    held_ = false;
+    mark_ = now;
+}
+
 exchange_fsm::time_point exchange_fsm::phase_limit() const noexcept {
+    if (held_) return time_point::max(); // the silence is our own
     switch (phase_) {
     case phase::opening: return later(mark_, rules_.limits.connect);
     case phase::head: return later(mark_, rules_.limits.first_byte);

@@ -24,7 +24,7 @@ exchange_operation::exchange_operation(client_core& core, const ports::http_requ
                                        const ports::http_head_sink* on_head,
                                        const ports::http_body_sink* on_piece)
     : core_(core), request_(request), cancel_(context.cancel), until_(context.until),
-      on_head_(on_head), on_piece_(on_piece) {
+      on_head_(on_head), on_piece_(on_piece), gate_(on_piece != nullptr ? request.gate : nullptr) {
     ++core_.counted.in_flight;
     ++core_.counted.started;
 }
@@ -195,6 +195,9 @@ exchange_step exchange_operation::send() {
 }
 
 exchange_step exchange_operation::receive() {
+    // It may have closed since the last read. The beginning is read in any case: it says whether
+    // there is something to hold back.
+    if (gate_ != nullptr && fsm_->answering() && held_back()) return exchange_step::wait;
     const std::span<char> buffer = core_.scratch();
     for (int reads = 0; reads < most_reads_in_a_row; ++reads) {
         const net::io_outcome outcome = connection_->read(buffer);
@@ -208,10 +211,27 @@ exchange_step exchange_operation::receive() {
         }
         const exchange_step step = fsm_->received({buffer.data(), outcome.count}, now);
         if (step == exchange_step::finish || stop_after_ != cancel_reason::none) return step;
+        if (gate_ != nullptr && held_back()) return exchange_step::wait;
         if (outcome.count < buffer.size() && connection_->short_read_is_last()) return step;
     }
     core_.sockets().again(*connection_, {true, false, false});
     return exchange_step::wait;
+}
+
+bool exchange_operation::held_back() noexcept {
+    if (listening()) return true;
+    if (gate_->open()) return false;
+    fsm_->hold();
+    gate_->listen(*this);
+    return true;
+}
+
+void exchange_operation::on_open() noexcept {
+    fsm_->release(core_.sockets().now());
+    set_timer();
+    // In the next turn, as this is called by the receiver. Readiness that came meanwhile was passed
+    // over, and TLS may have something buffered: a read will tell.
+    core_.sockets().again(*connection_, {true, false, false});
 }
 
 void exchange_operation::on_io(net::readiness what) noexcept {
@@ -256,6 +276,7 @@ void exchange_operation::set_timer() noexcept {
 
 void exchange_operation::finish() noexcept {
     cancel_hook::unhook();
+    unlisten();
     unschedule();
     running_exchange::unlink();
     origin_->pool().leave(*this);

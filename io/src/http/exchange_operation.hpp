@@ -23,6 +23,7 @@ class exchange_operation final : public pool_waiter,
                                  public running_exchange,
                                  private connection_user,
                                  private coro::cancel_hook,
+                                 private ports::flow_gate::listener,
                                  private coro::timer_node {
 public:
     /// All arguments outlive the operation; the sinks may be null.
@@ -57,6 +58,7 @@ private:
     void on_io(net::readiness what) noexcept override;
     void on_cancel(cancel_reason reason) noexcept override { stop(reason); }
     void on_timer() noexcept override;
+    void on_open() noexcept override;
 
     void perform(exchange_step step) noexcept;
     [[nodiscard]] exchange_step acquire();
@@ -64,6 +66,7 @@ private:
     [[nodiscard]] exchange_step open();
     [[nodiscard]] exchange_step send();
     [[nodiscard]] exchange_step receive();
+    [[nodiscard]] bool held_back() noexcept;
     void set_timer() noexcept;
     [[nodiscard]] bool wants_compression() const noexcept;
     void finish() noexcept;
@@ -83,6 +86,7 @@ private:
     coro::deadline until_;
     const ports::http_head_sink* on_head_;
     const ports::http_body_sink* on_piece_;
+    ports::flow_gate* gate_;                         ///< listening to it: nothing is read
     cancel_reason stop_after_ = cancel_reason::none; ///< asked for while a sink was being called
     bool in_callback_ = false;
     bool ended_ = false;

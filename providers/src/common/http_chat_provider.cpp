@@ -181,6 +181,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         }
         auto prepared = prepare(request, answer_mode::stream, tries.attempts());
         if (!prepared) co_return std::move(prepared).error();
+        prepared->gate = request.gate;
         streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
         // Both refer to `receiving`, which stays until the call below has ended.
         ports::http_head_sink on_head = [&receiving](const http_response& head) {

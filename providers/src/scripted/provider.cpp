@@ -79,7 +79,7 @@ private:
     /// Gives out the pieces one at each turn of the loop, as a network would.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     static task<result<void>> hand_out(const chat_response& answer, const chat_delta_sink& on_delta,
-                                       std::chrono::milliseconds pause, ports::delta_gate* gate,
+                                       std::chrono::milliseconds pause, ports::flow_gate* gate,
                                        call_context context) {
         for (const std::string_view piece : stream_pieces(answer.text)) {
             if (gate && !gate->open()) {

@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
+#include <heddle/ports/flow_gate.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -32,9 +33,9 @@ enum class http_errc : int {
     protocol_error, ///< the answer is not HTTP/1.1 as RFC 9112 has it
     header_too_large,
     body_too_large,
-    shut_down,        ///< the client was closed
-    proxy_refused,    ///< a proxy would not let the call through (407, 403, ...)
-    redirect_refused  ///< a redirect to another origin, one too many, or one that cannot be read
+    shut_down,       ///< the client was closed
+    proxy_refused,   ///< a proxy would not let the call through (407, 403, ...)
+    redirect_refused ///< a redirect to another origin, one too many, or one that cannot be read
 };
 
 [[nodiscard]] const boost::system::error_category& http_category() noexcept;
@@ -88,6 +89,11 @@ struct http_request {
     bool idempotent = false;
     /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
     http_compression compression = http_compression::client_default;
+    /// stream() only: while it is closed nothing more is read from the connection, so that the server
+    /// is held back, and `idle` does not run; all other limits do. The body of one read (64 KiB,
+    /// before decompression) is handed over without asking. Null: never held back. Not owned;
+    /// outlives the call.
+    flow_gate* gate = nullptr;
 };
 
 struct http_response {

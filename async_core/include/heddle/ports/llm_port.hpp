@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
+#include <heddle/ports/flow_gate.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -89,15 +90,6 @@ struct response_format {
     bool strict = true;
 };
 
-/// Holds back a stream whose receiver is busy. Threads: its shard's only.
-class delta_gate {
-public:
-    virtual ~delta_gate() = default;
-    [[nodiscard]] virtual bool open() const noexcept = 0;
-    /// Waits until it is open. Errors: cancelled, the deadline.
-    [[nodiscard]] virtual coro::task<result<void>> opened(coro::call_context context) = 0;
-};
-
 /// A parameter that only some services know ("user", "top_k").
 struct extra_parameter {
     std::string name;
@@ -131,9 +123,9 @@ struct chat_request {
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
     call_scheduling scheduling;         ///< never sent
-    /// A stream hands out its next piece only while this is open; null: always. Outlives the call; never
-    /// sent.
-    delta_gate* gate = nullptr;
+    /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
+    /// (64 KiB) is still handed out when it closes. Outlives the call; never sent.
+    flow_gate* gate = nullptr;
 };
 
 enum class finish_reason : std::uint8_t {

@@ -71,11 +71,17 @@ public:
     [[nodiscard]] exchange_step failed(error why);
     [[nodiscard]] exchange_step cancelled(cancel_reason reason);
     [[nodiscard]] exchange_step timed(time_point now);
+    /// The driver reads no more because the receiver is busy, and reads on. Between the two only
+    /// `total` and `until` run; afterwards `idle` begins anew.
+    void hold() noexcept { held_ = true; }
+    void release(time_point now) noexcept;
 
     /// The earliest moment at which timed() has something to say; time_point::max() when done.
     [[nodiscard]] time_point next_time() const noexcept;
     [[nodiscard]] bool done() const noexcept { return phase_ == phase::done; }
     [[nodiscard]] bool sending() const noexcept { return phase_ == phase::sending; }
+    /// Something of the answer has come.
+    [[nodiscard]] bool answering() const noexcept { return parser_.begun(); }
     /// Valid when done: the connection is clean and may carry another exchange.
     [[nodiscard]] bool keeps_connection() const noexcept { return keep_; }
     [[nodiscard]] time_point started() const noexcept { return started_; }
@@ -103,6 +109,7 @@ private:
     connection_origin origin_ = connection_origin::fresh;
     bool resent_ = false;
     bool keep_ = false;
+    bool held_ = false;
 };
 
 } // namespace heddle::http

@@ -387,5 +387,47 @@ TEST(exchange_fsm, what_a_sink_says_is_the_outcome) {
     EXPECT_FALSE(b.fsm->keeps_connection());
 }
 
+TEST(exchange_fsm, while_held_only_the_whole_time_and_the_deadline_run) {
+    for (const place where : {place::partly_sent, place::in_head, place::in_body}) {
+        bench b;
+        go_to(b, where);
+        b.fsm->hold();
+        b.now += 999ms;
+        EXPECT_EQ(b.fsm->timed(b.now), step::wait);
+        EXPECT_EQ(b.fsm->next_time(), b.now + 1ms);
+        b.now += 1ms;
+        EXPECT_EQ(b.fsm->timed(b.now), step::finish);
+        EXPECT_EQ(b.code(), http_errc::total_timeout);
+    }
+    exchange_rules rules;
+    rules.until = coro::deadline(exchange_fsm::time_point(1h) + 200ms);
+    bench b(rules);
+    go_to(b, place::in_body);
+    b.fsm->hold();
+    b.now += 200ms;
+    EXPECT_EQ(b.fsm->timed(b.now), step::finish);
+    ASSERT_TRUE(b.fsm->outcome());
+    EXPECT_EQ(b.fsm->outcome()->cancelled_because(), cancel_reason::deadline);
+}
+
+TEST(exchange_fsm, after_a_hold_the_idle_time_begins_anew) {
+    bench b;
+    go_to(b, place::in_body);
+    b.fsm->hold();
+    b.now += 500ms;
+    b.fsm->release(b.now);
+    EXPECT_EQ(b.fsm->next_time(), b.now + 50ms);
+    EXPECT_EQ(b.fsm->timed(b.now), step::wait);
+    b.now += 50ms;
+    EXPECT_EQ(b.fsm->timed(b.now), step::finish);
+    EXPECT_EQ(b.code(), http_errc::idle_timeout);
+    bench fine;
+    go_to(fine, place::in_body);
+    fine.fsm->hold();
+    fine.fsm->release(fine.now);
+    EXPECT_EQ(fine.fsm->received("llo", fine.now), step::finish);
+    EXPECT_TRUE(fine.fsm->keeps_connection());
+}
+
 } // namespace
 } // namespace heddle::http

@@ -1,0 +1,57 @@
+// Back-pressure: a receiver that is busy holds back whoever sends to it.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+namespace heddle::ports {
+
+/// Stands between a stream and its receiver: the stream hands on only while it is open. The receiver
+/// implements open() and calls tell_open() when that turns true again.
+/// Lifetime: outlives every call that it was given to. Threads: its shard's only.
+class flow_gate {
+public:
+    /// Waits for the opening without a coroutine. Ends its waiting on destruction.
+    class listener {
+    public:
+        listener() = default;
+        listener(const listener&) = delete;
+        listener& operator=(const listener&) = delete;
+        void unlisten() noexcept;
+        [[nodiscard]] bool listening() const noexcept { return link_ != nullptr; }
+
+    protected:
+        ~listener() { unlisten(); }
+        /// Called at most once per listen(), from inside the receiver: must not hand anything on
+        /// to it and must not resume a coroutine inline, but post it. The gate may be closed again.
+        virtual void on_open() noexcept = 0;
+
+    private:
+        friend class flow_gate;
+        listener* next_ = nullptr;
+        listener** link_ = nullptr; ///< what points here
+    };
+
+    flow_gate() = default;
+    virtual ~flow_gate();
+    flow_gate(const flow_gate&) = delete;
+    flow_gate& operator=(const flow_gate&) = delete;
+
+    [[nodiscard]] virtual bool open() const noexcept = 0;
+
+    /// Waits until it is open. Errors: cancelled, the deadline. Cancellation: at any point.
+    [[nodiscard]] coro::task<result<void>> opened(coro::call_context context);
+
+    /// Calls `who` when it opens next. Does not look whether it is open now. Several may listen.
+    void listen(listener& who) noexcept;
+
+protected:
+    /// It has opened: all who listen are told, once.
+    void tell_open() noexcept;
+
+private:
+    listener* first_ = nullptr;
+};
+
+} // namespace heddle::ports
