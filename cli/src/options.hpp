@@ -33,9 +33,9 @@ struct workflow_options {
     bool replay_leniently = false;
     bool allow_shell = false;          ///< workflows may run programs
     std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
-    std::optional<std::string> aider;       ///< what runs for the subtypes of Aider: words
+    std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;     ///< a model chooses among the files of a look-up
-    std::vector<std::string> tasks;        ///< folders and files of task templates
+    std::vector<std::string> tasks;    ///< folders and files of task templates
     std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
 };
 

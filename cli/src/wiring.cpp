@@ -98,6 +98,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
         HEDDLE_TRY(const std::string text, read_input_file(*made->settings_.prices));
         HEDDLE_CHECK(made->prices_.add(text, *made->settings_.prices));
     }
+    made->name_prices();
 
     workflow_options with_folders = options;
     if (with_folders.tasks.empty()) with_folders.tasks = made->settings_.tasks;
@@ -129,6 +130,9 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
     process::process_options made;
     made.workspace = options.workspace;
     made.withheld = process::usual_secrets();
+    for (const provider_config& one : settings_.providers) {
+        if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
+    }
     made.passed = options.pass_env;
     made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
     HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
@@ -146,6 +150,19 @@ void workshop::set_up_programs(const workflow_options& options, tasks::task_syst
         aider_.push_back(
             std::make_unique<tasks::aider_executor>(processes_.get(), mode, std::move(about)));
         parts.executors.emplace(tasks::aider_subtype(mode), aider_.back().get());
+    }
+}
+
+/// What the user has named is priced as what it is; a route as the first of its models, where a
+/// budget asks what a call may cost.
+void workshop::name_prices() {
+    for (const provider_config& each : settings_.providers) {
+        if (!each.type.empty()) prices_.price_as(each.name, each.type);
+    }
+    for (const route_config& each : settings_.routes) {
+        if (each.models.empty()) continue;
+        const auto first = models_->registry().resolve(each.models.front(), "");
+        if (first) prices_.price_as(each.name, first->provider->provider_name());
     }
 }
 

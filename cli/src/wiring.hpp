@@ -50,6 +50,7 @@ public:
 private:
     [[nodiscard]] result<void> allow_programs(const workflow_options& options, console& output);
     void set_up_programs(const workflow_options& options, tasks::task_system_parts& parts);
+    void name_prices();
     explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;

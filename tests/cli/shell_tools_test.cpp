@@ -54,6 +54,20 @@ TEST(shell_tools, programs_do_not_inherit_keys_unless_told_so) {
     EXPECT_EQ(ended.out.find("sk-hidden"), std::string::npos);
 }
 
+TEST(shell_tools, programs_do_not_inherit_the_variable_that_a_configuration_names) {
+    const scratch_directory scratch;
+    const std::string config =
+        scratch.file("own.toml", "[providers.openai]\napi_key_env = \"MINE\"\n");
+    child_options options;
+    options.variables = {{"MINE", "sk-hidden"}, {"PLAIN", "seen"}};
+    const auto ended = run_heddle({"eval", "(content (system:run_script (command \"env\")))",
+                                   "--allow-shell", "--config", config},
+                                  options);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("PLAIN=seen"));
+    EXPECT_EQ(ended.out.find("hidden"), std::string::npos);
+}
+
 TEST(shell_tools, interrupt_ends_the_programs) {
     const scratch_directory scratch;
     const std::string program =

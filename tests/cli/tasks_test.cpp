@@ -27,21 +27,21 @@ constexpr const char* greeting = R"(<tasks>
 class task_files : public testing::Test {
 protected:
     task_files() {
-        scratch.file("rules.json", R"({"rules": [
+        scratch.file("rules.json", R"rules({"rules": [
             {"match": "Greet (\\w+) in a (\\w+)", "template": "{{2}} words for {{1}}"},
-            {"match": "Sum up (.*)", "template": "sum of {{1}}"}]})");
+            {"match": "Sum up (.*)", "template": "sum of {{1}}"}]})rules");
         options.directory = scratch.path();
-}
-child_result run(std::vector<std::string> arguments) {
-    return run_heddle(std::move(arguments), options);
-}
-child_result run_with_model(std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--model", "scripted:rules.json"});
-    return run(std::move(arguments));
-}
+    }
+    child_result run(std::vector<std::string> arguments) {
+        return run_heddle(std::move(arguments), options);
+    }
+    child_result run_with_model(std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {"--model", "scripted:rules.json"});
+        return run(std::move(arguments));
+    }
 
-scratch_directory scratch;
-child_options options;
+    scratch_directory scratch;
+    child_options options;
 };
 using tasks_command = task_files;
 using call_command = task_files;

@@ -3,6 +3,8 @@
 // The server is a child process on another core; it notes when each connection ends. Three clocks
 // for each socket: from its own cancellation (each call has a source of its own below one root),
 // from the request at the root until close() has returned, and until the peer has seen the end.
+//
+// Beside it: what closing as many plain sockets costs, in several ways.
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/http/client.hpp>
@@ -193,6 +195,69 @@ void round(std::size_t calls, std::uint16_t port, shared_notes& notes) {
     report("request at the root to end seen by the peer", std::move(seen));
 }
 
+// --- the floor: the same number of plain sockets, closed in several ways --------------------------
+
+enum class manner { close, reset, range, two_threads };
+
+void close_all(const std::vector<int>& sockets, manner how) {
+    const auto close_some = [&sockets](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) close(sockets[i]);
+    };
+    switch (how) {
+    case manner::close: close_some(0, sockets.size()); return;
+    case manner::reset: {
+        const linger abrupt{1, 0};
+        for (const int one : sockets) {
+            setsockopt(one, SOL_SOCKET, SO_LINGER, &abrupt, sizeof abrupt);
+            close(one);
+        }
+        return;
+    }
+    case manner::range: // they were opened one after the other
+        close_range(static_cast<unsigned>(sockets.front()), static_cast<unsigned>(sockets.back()),
+                    0);
+        return;
+    case manner::two_threads: {
+        std::thread other([&] {
+            stay_on(0);
+            close_some(0, sockets.size() / 2);
+        });
+        close_some(sockets.size() / 2, sockets.size());
+        other.join();
+        return;
+    }
+    }
+}
+
+void raw_round(std::size_t calls, const sockaddr_in& to, shared_notes& notes, manner how,
+               const char* name) {
+    const int set = epoll_create1(EPOLL_CLOEXEC);
+    std::vector<int> sockets;
+    notes.ended = 0;
+    for (std::size_t i = 0; i < calls; ++i) {
+        const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(one, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) std::abort();
+        (void)send(one, "request", 7, MSG_NOSIGNAL);
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | static_cast<std::uint32_t>(EPOLLET);
+        epoll_ctl(set, EPOLL_CTL_ADD, one, &event);
+        sockets.push_back(one);
+    }
+    while (notes.open != static_cast<int>(calls))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const double cpu_before = cpu_seconds();
+    const auto began = clock_type::now();
+    close_all(sockets, how);
+    const auto ended = clock_type::now();
+    std::printf("  %-42s %6.2f us of CPU a socket, all closed after %.1f ms\n", name,
+                (cpu_seconds() - cpu_before) * 1e6 / static_cast<double>(calls),
+                milliseconds(ended - began));
+    close(set);
+    while (notes.ended != static_cast<int>(calls))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -224,6 +289,13 @@ int main(int argc, char** argv) {
     close(listener);
     stay_on(1);
     for (int i = 0; i < rounds; ++i) round(calls, ntohs(at.sin_port), *notes);
+    std::printf("%zu plain sockets without a client:\n", calls);
+    for (int i = 0; i < rounds; ++i) {
+        raw_round(calls, at, *notes, manner::close, "close");
+        raw_round(calls, at, *notes, manner::reset, "close with a reset (SO_LINGER 0)");
+        raw_round(calls, at, *notes, manner::range, "close_range, one system call");
+        raw_round(calls, at, *notes, manner::two_threads, "close on two threads");
+    }
     kill(server, SIGKILL);
     waitpid(server, nullptr, 0);
     return 0;

@@ -71,22 +71,29 @@ int main(int count, char** arguments) {
     const std::string row =
         "(define text \"a row of some eighty bytes, as they come out of a file "
         "with many of them\") ";
-    const std::string plain = row +
-                              "(defatom t (params row style) (instructions \"Judge {{row}} in "
-                              "a {{style}} manner.\") (system \"Be brief.\")) ";
+    const std::string remembered = row +
+                                   "(defatom t (params row style) (instructions \"Judge {{row}} "
+                                   "in a {{style}} manner.\") (system \"Be brief.\")";
+    const std::string alone =
+        " (history_config ((use_session_history false) (record_in_session_history false)))) ";
+    const std::string plain = remembered + alone;
     const std::string parsed = row +
                                "(defatom t (params row style) (instructions \"Judge {{row}} "
                                "in a {{style}} manner.\") (output_format ((type \"json\") "
-                               "(schema \"object\")))) ";
+                               "(schema \"object\")))" +
+                               alone;
     const std::string held =
         row +
         "(defatom t (params row style) (instructions \"{{row}} {{style}}\") (output_format "
         "((type \"json\") (schema ((type \"object\") (required (\"verdict\")) (properties "
-        "((verdict ((type \"string\"))) (score ((type \"integer\")))))))))) ";
+        "((verdict ((type \"string\"))) (score ((type \"integer\")))))))))" +
+        alone;
     const std::string call = "(t (row text) (style \"short\"))";
     const double nothing = measure(plain.c_str(), "(sleep 0)", calls);
     std::printf("an effect that does nothing  %8.0f ns\n", nothing);
     std::printf("task call, text              %8.0f ns\n", measure(plain.c_str(), call, calls));
+    std::printf("task call, with its history  %8.0f ns\n",
+                measure((remembered + ") ").c_str(), call, calls / 10));
     std::printf("task call, JSON object       %8.0f ns\n", measure(parsed.c_str(), call, calls));
     std::printf("task call, JSON Schema       %8.0f ns\n", measure(held.c_str(), call, calls));
 }

@@ -83,7 +83,8 @@ private:
 coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                         std::vector<lang::value> arguments,
                                                         lang::value settings,
-                                                        coro::call_context context) {
+                                                        coro::call_context context,
+                                                        bool in_sandbox) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     lang::heap& memory = owner_.memory();
     constexpr std::string_view depth_key = "call depth"; // no setting of a program has this name
@@ -94,7 +95,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                std::to_string(session::most_nested) +
                                                " levels deep");
     }
-    settings = lang::map_remove(memory, settings, "sandbox");
+    if (!in_sandbox) settings = lang::map_remove(memory, settings, "sandbox");
     settings = lang::map_put(memory, std::move(settings), depth_key, lang::value::integer(depth));
     // Permits of its own: those of the caller may all be held by branches that wait for such calls.
     settings = lang::with_concurrency(owner_.world(), std::move(settings), options_.concurrency);
@@ -124,7 +125,7 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, 
         if (strand->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
             effect_call asked{owner_, std::move(strand->request()), strand->settings(),
-                              context_of(*strand, state)};
+                              context_of(*strand, state), strand.get()};
             const source_span where = asked.request.span;
             const coro::deadline until = asked.context.until;
             result<lang::value> answered =

@@ -26,7 +26,8 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
                                                               std::vector<lang::value> arguments,
                                                               lang::value settings,
-                                                              coro::call_context context);
+                                                              coro::call_context context,
+                                                              bool in_sandbox);
 
 private:
     /// A call from within an effect: where its fiber's end is told.

@@ -135,12 +135,13 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
 coro::task<result<lang::value>> session::call_within(lang::value callee,
                                                      std::vector<lang::value> arguments,
                                                      lang::value settings,
-                                                     coro::call_context context) {
+                                                     coro::call_context context,
+                                                     bool in_sandbox) {
     if (!driver_) {
         co_return error(heddle::errc::invalid_argument, "no evaluation is under way");
     }
     result<lang::value> ended = co_await driver_->call_within(
-        std::move(callee), std::move(arguments), std::move(settings), context);
+        std::move(callee), std::move(arguments), std::move(settings), context, in_sandbox);
     co_return ended;
 }
 

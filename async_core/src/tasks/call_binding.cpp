@@ -80,6 +80,7 @@ public:
         made_.settings = std::move(call.settings);
         made_.context = call.context;
         made_.span = call.request.span;
+        if (call.strand) made_.place = lang::place_of(*call.strand);
         arguments_ = std::move(call.request.arguments);
     }
 

@@ -1,6 +1,7 @@
 #include "context_clauses.hpp"
 #include "parameter_list.hpp"
 #include "source_form.hpp"
+#include "template_clauses.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/tasks/effective_context.hpp>
@@ -33,7 +34,7 @@ private:
         std::string_view name;
         reader read;
     };
-    static const std::array<row, 17> rows;
+    static const std::array<row, 23> rows;
 
     [[nodiscard]] error fail(source_span where, std::string_view clause, std::string what) const;
     [[nodiscard]] result<source_form> only_value(const source_form& clause) const;
@@ -62,13 +63,19 @@ private:
     result<void> read_history(const source_form& clause);
     result<void> read_context(const source_form& clause);
     result<void> read_files(const source_form& clause);
+    result<void> read_relevance(const source_form& clause);
+    result<void> read_assembly(const source_form& clause);
+    result<void> read_limits(const source_form& clause);
+    result<void> read_returns(const source_form& clause);
+    result<void> read_disable_reparsing(const source_form& clause);
+    result<void> read_manual_xml(const source_form& clause);
 
     source_form form_;
     task_template made_;
     source_span context_span_;
 };
 
-const std::array<defatom_parser::row, 17> defatom_parser::rows{{
+const std::array<defatom_parser::row, 23> defatom_parser::rows{{
     {"params", &defatom_parser::read_params},
     {"instructions", &defatom_parser::read_instructions},
     {"system", &defatom_parser::read_system},
@@ -86,6 +93,12 @@ const std::array<defatom_parser::row, 17> defatom_parser::rows{{
     {"history_config", &defatom_parser::read_history},
     {"context_management", &defatom_parser::read_context},
     {"file_paths", &defatom_parser::read_files},
+    {"context_relevance", &defatom_parser::read_relevance},
+    {"context_assembly", &defatom_parser::read_assembly},
+    {"resource_limits", &defatom_parser::read_limits},
+    {"returns", &defatom_parser::read_returns},
+    {"disable_reparsing", &defatom_parser::read_disable_reparsing},
+    {"manual_xml", &defatom_parser::read_manual_xml},
 }};
 
 error defatom_parser::fail(source_span where, std::string_view clause, std::string what) const {
@@ -296,6 +309,31 @@ result<void> defatom_parser::read_files(const source_form& clause) {
     return {};
 }
 
+result<void> defatom_parser::read_relevance(const source_form& clause) {
+    return read_settings(clause, made_.relevance, &read_context_relevance);
+}
+
+result<void> defatom_parser::read_assembly(const source_form& clause) {
+    return read_settings(clause, made_.assembly, &read_context_assembly);
+}
+
+result<void> defatom_parser::read_limits(const source_form& clause) {
+    return read_settings(clause, made_.limits, &read_resource_limits);
+}
+
+result<void> defatom_parser::read_returns(const source_form& clause) {
+    HEDDLE_TRY(made_.returns, text_of(clause));
+    return {};
+}
+
+result<void> defatom_parser::read_disable_reparsing(const source_form& clause) {
+    return read_settings(clause, made_.disable_reparsing, &read_flag);
+}
+
+result<void> defatom_parser::read_manual_xml(const source_form& clause) {
+    return read_settings(clause, made_.manual_xml, &read_flag);
+}
+
 result<task_template> defatom_parser::parse() {
     made_.span = form_.span;
     if (!form_.is_list() || form_.size() < 2 || !form_[1].is_symbol()) {
@@ -318,7 +356,9 @@ result<task_template> defatom_parser::parse() {
                 .with_hint(
                     "clauses: params, instructions, description, subtype, model, provider, "
                     "system, temperature, max-tokens, timeout, output_format, criteria, "
-                    "history_config, context_management, file_paths, tools, retries");
+                    "history_config, context_management, file_paths, tools, retries, "
+                    "resource_limits, context_relevance, context_assembly, returns, "
+                    "disable_reparsing, manual_xml");
         }
         bool& was_seen = seen[static_cast<std::size_t>(found - rows.begin())];
         if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");

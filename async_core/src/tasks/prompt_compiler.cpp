@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 
 namespace heddle::tasks {
 
@@ -106,6 +107,7 @@ private:
     std::size_t at_ = 0;
     std::size_t open_ = 0; ///< where the braces stand that are being read
     std::string literal_;
+    std::unordered_set<std::string> seen_; ///< names; a hostile text holds very many
     prompt_template made_;
 };
 
@@ -117,8 +119,7 @@ void prompt_template::compiler::end_literal() {
 }
 
 void prompt_template::compiler::note_name(const std::string& name) {
-    if (std::find(made_.names_.begin(), made_.names_.end(), name) == made_.names_.end())
-        made_.names_.push_back(name);
+    if (seen_.insert(name).second) made_.names_.push_back(name);
 }
 
 result<std::int32_t> prompt_template::compiler::declared_index(std::string_view inside,

@@ -31,10 +31,11 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in :
-         {context_tools(parts_.memory, parts_.matching), file_tools(),
-          process_tools(parts_.processes, parts_.processes_hint), {match_tool(registry_)},
-          parts_.tools}) {
+    for (const auto& built_in : {context_tools(parts_.memory, parts_.matching),
+                                 file_tools(),
+                                 process_tools(parts_.processes, parts_.processes_hint),
+                                 {match_tool(registry_)},
+                                 parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
@@ -191,7 +192,7 @@ void session_tasks::announce_tool(const std::string& name) {
     }
     if (registry_.find(name)) {
         log.write(log_level::warn, "tasks",
-                  "tool " + name + " has the name of a task, which models and calls by name reach");
+                  "tool " + name + " has the name of a task, which other calls by name reach");
     }
     if (lang::find_builtin(name) || owner_.owner().find_effect(name)) {
         log.write(log_level::warn, "tasks", "tool " + name + " hides the primitive of that name");

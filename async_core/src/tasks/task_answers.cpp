@@ -42,13 +42,17 @@ void task_execution::count(const ports::chat_response& answer) {
     std::optional<double> cost;
     if (answer.attempts == 0) cost = 0; // out of a cache
     else if (const ports::price_port* prices = runner_.parts().prices; prices && answer.usage) {
-        cost = prices->cost_usd(provider_name(), chosen_.model, *answer.usage);
+        // Where a route chose, it is the one who answered that is paid.
+        const bool routed = !answer.provider.empty();
+        cost = prices->cost_usd(routed ? std::string_view(answer.provider) : provider_name(),
+                                routed ? answer.model : chosen_.model, *answer.usage);
     }
     session_.count(answer, cost);
     if (spends_) share_.settle(cost.value_or(0));
     answered_ = true;
     finish_ = answer.finish;
     answering_model_ = answer.model;
+    answering_provider_ = answer.provider;
 }
 
 task_ending task_execution::ending(std::string_view content) {
@@ -58,7 +62,8 @@ task_ending task_execution::ending(std::string_view content) {
     end.content = content;
     end.model = answering_model_.empty() ? std::string_view(chosen_.model)
                                          : std::string_view(answering_model_);
-    end.provider = provider_name();
+    end.provider =
+        answering_provider_.empty() ? provider_name() : std::string_view(answering_provider_);
     end.finish = finish_;
     end.answered = answered_;
     end.usage = session_.usage();
@@ -103,6 +108,7 @@ lang::value task_execution::extra_notes(const task_ending& end) {
 result<lang::value> task_execution::complete(task_ending end) {
     end.extra_notes = extra_notes(end);
     lang::value made = runner_.results().build(end);
+    record_turn(made);
     if (!continues(made)) report(task_outcome::complete, {});
     return made;
 }

@@ -163,6 +163,11 @@ result<void> task_execution::begin() {
         offered_ = *std::move(offered);
     }
     note_unused();
+    if (!executor_) choose_history();
+    if (!executor_ && !chain_.outer) {
+        if (const lang::value* set = lang::map_find(call_.settings, "stream")) receiver_ = *set;
+        streams_ = !receiver_.is_nil() || runner_.parts().on_delta;
+    }
     if (auto stop = context_.stop_error()) return *std::move(stop);
     begin_session();
     if (context_preparer* preparer = runner_.parts().context) {
@@ -258,6 +263,58 @@ executor_request task_execution::executor_wanted() {
     return wanted;
 }
 
+/// history_config of the template, then of the call.
+void task_execution::choose_history() {
+    history_config wanted = call_.task->declared.history;
+    if (const call_overrides* set = call_.overrides.get()) {
+        const history_config& of_call = set->history;
+        if (of_call.use_session_history) wanted.use_session_history = of_call.use_session_history;
+        if (of_call.history_turns_to_include)
+            wanted.history_turns_to_include = of_call.history_turns_to_include;
+        if (of_call.record_in_session_history)
+            wanted.record_in_session_history = of_call.record_in_session_history;
+    }
+    const bool uses = wanted.use_session_history.value_or(true);
+    records_ = wanted.record_in_session_history.value_or(true);
+    if (!uses && !records_) return;
+    said_ = runner_.conversation_of(call_);
+    if (!said_) {
+        records_ = false;
+        return;
+    }
+    if (!uses) return;
+    const auto most = static_cast<std::int64_t>(conversation::most_turns);
+    history_turns_ = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(wanted.history_turns_to_include.value_or(most), 0, most));
+}
+
+/// The newest turns that fit into the window beside the prompt, the oldest of them first.
+void task_execution::add_history() {
+    std::vector<const conversation_turn*> turns = said_->last(history_turns_);
+    if (const auto room = session_.room()) {
+        std::int64_t left =
+            *room - session_.estimate(text_bytes(request_)) - session_.estimate(prompt_.size());
+        std::size_t fit = 0;
+        while (fit < turns.size() && (left -= session_.estimate(turns[fit]->bytes())) >= 0) ++fit;
+        turns.resize(fit);
+    }
+    request_.messages.reserve(2 + 2 * turns.size());
+    for (auto each = turns.rbegin(); each != turns.rend(); ++each) {
+        request_.messages.emplace_back().text = (*each)->prompt;
+        ports::chat_message& answer = request_.messages.emplace_back();
+        answer.role = ports::chat_role::assistant;
+        answer.text = lang::string_bytes((*each)->answer);
+    }
+}
+
+/// The prompt is of no use any more: it moves.
+void task_execution::record_turn(const lang::value& made) {
+    if (!records_) return;
+    const lang::value* content = lang::map_find(made, "content");
+    if (!content || !content->is(lang::kind::string)) return;
+    said_->record(std::move(request_.messages[prompt_at_].text), *content);
+}
+
 result<void> task_execution::make_request() {
     if (auto stop = context_.stop_error()) {
         if (!own_time_is_over(*stop)) return *std::move(stop);
@@ -284,6 +341,8 @@ result<void> task_execution::make_request() {
         first.role = ports::chat_role::system;
         first.text = std::move(system_);
     }
+    if (history_turns_ != 0) add_history();
+    prompt_at_ = request_.messages.size();
     request_.messages.emplace_back().text = std::move(prompt_);
     settled_messages_ = request_.messages.size();
     return {};
@@ -328,6 +387,7 @@ void task_execution::report(task_outcome outcome, std::string_view reason) noexc
     event.outcome = outcome;
     event.reason = reason;
     event.usage = session_.usage();
+    if (answered_) event.cost_usd = session_.cost();
     event.requests = session_.requests();
     event.latency = context_.loop->now() - began_;
     observer->on_task_finished(event);

@@ -83,6 +83,18 @@ public:
     [[nodiscard]] const task_call& call() const noexcept { return call_; }
     [[nodiscard]] const task_chain& chain() const noexcept { return chain_; }
 
+    /// The function that pieces of the answer go to, or nil.
+    [[nodiscard]] const lang::value& receiver() const noexcept { return receiver_; }
+    [[nodiscard]] bool streams() const noexcept { return streams_; }
+    /// Whoever receives the pieces has refused one; raised once the request has ended.
+    void receiver_failed(error failure) { receiver_failure_ = std::move(failure); }
+    [[nodiscard]] std::optional<error> take_receiver_failure() noexcept {
+        return std::exchange(receiver_failure_, std::nullopt);
+    }
+    void set_gate(ports::delta_gate* gate) noexcept { request_.gate = gate; }
+    /// Tells the host of a piece.
+    [[nodiscard]] result<void> tell_host(std::string_view text);
+
     [[nodiscard]] bool calls_tools() const noexcept { return !turn_.empty(); }
     [[nodiscard]] std::vector<called_tool>& turn() noexcept { return turn_; }
     /// The tools of the turn have ended: the model is told.
@@ -101,6 +113,9 @@ private:
     [[nodiscard]] result<void> choose_model();
     void choose_parameters();
     void begin_session();
+    void choose_history();
+    void add_history();
+    void record_turn(const lang::value& made);
     void note_unused();
     [[nodiscard]] error placed(error failure) const;
     [[nodiscard]] std::string_view provider_name() const noexcept;
@@ -135,8 +150,12 @@ private:
     coro::call_context context_;
     std::optional<std::chrono::nanoseconds> timeout_;
     std::uint32_t asks_left_ = 0;
-    std::size_t settled_messages_ =
-        0; ///< of the conversation; a wrong answer behind them is dropped
+    std::shared_ptr<conversation> said_; ///< null: the task has no part in it
+    std::size_t history_turns_ = 0;
+    bool records_ = false;
+    std::size_t prompt_at_ = 0; ///< among the messages
+    /// Of the conversation; a wrong answer behind them is dropped.
+    std::size_t settled_messages_ = 0;
     std::vector<offered_tool> offered_;
     std::vector<called_tool> turn_;
     lang::value tool_notes_; ///< notes.tool_calls, or nil
@@ -145,6 +164,10 @@ private:
     bool answered_ = false;
     ports::finish_reason finish_ = ports::finish_reason::stop;
     std::string answering_model_;
+    std::string answering_provider_; ///< empty: nobody chose
+    lang::value receiver_;
+    bool streams_ = false;
+    std::optional<error> receiver_failure_;
     lang::value executor_notes_;
     std::vector<std::string> warnings_;
 };

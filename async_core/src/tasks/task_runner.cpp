@@ -4,6 +4,7 @@
 
 #include <heddle/coro/nursery.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
 
 namespace heddle::tasks {
 
@@ -50,8 +51,14 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
             result<void> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
         }
-        result<ports::chat_response> answer =
-            co_await execution.provider().complete(execution.request(), execution.context());
+        coro::task<result<ports::chat_response>> asked =
+            execution.streams()
+                ? stream_answer(execution)
+                : execution.provider().complete(execution.request(), execution.context());
+        result<ports::chat_response> answer = co_await std::move(asked);
+        if (auto failed = execution.take_receiver_failure()) {
+            co_return execution.refuse(*std::move(failed));
+        }
         ended = execution.accept(std::move(answer));
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);
         if (ended) {
@@ -105,6 +112,12 @@ coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execu
     result<lang::value> continued =
         co_await continue_with(execution, execution.asked_subtask(*ended));
     co_return continued;
+}
+
+std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call) {
+    // Tools that are written in the language run beside the workflow, with settings that say so.
+    if (!call.place || call.chain || lang::map_find(call.settings, "call depth")) return nullptr;
+    return conversation_at(owner_.world(), said_, *call.place);
 }
 
 void task_runner::warn_once(const std::string& message) {

@@ -1,6 +1,7 @@
 // Runs tasks on models.
 #pragma once
 
+#include "conversation.hpp"
 #include "result_builder.hpp"
 #include "subtask_request.hpp"
 #include "task_chain.hpp"
@@ -32,7 +33,8 @@ class task_runner {
 public:
     task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
                 const tool_registry& tools)
-        : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()) {}
+        : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()),
+          said_(std::make_shared<conversation>(owner.world())) {}
 
     /// One execution: model, prompt, requests until the answer has its form, result.
     [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
@@ -54,6 +56,8 @@ public:
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
+    /// What the branch of a call has said; null: the call has no part in it.
+    [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call);
     [[nodiscard]] result_builder& results() noexcept { return results_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {
@@ -67,6 +71,8 @@ private:
     [[nodiscard]] coro::task<std::optional<result<lang::value>>> prepare(task_execution& execution);
     /// The calls inside the prompt, side by side. Errors: of the workflow.
     [[nodiscard]] coro::task<result<void>> run_prompt_calls(task_execution& execution);
+    /// One request whose text goes to a function of the workflow, or to the host, as it arrives.
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream_answer(task_execution& execution);
     [[nodiscard]] coro::task<result<lang::value>> run_elsewhere(task_execution& execution);
     /// The tools that the model called in one turn, side by side. Errors: of the workflow.
     [[nodiscard]] coro::task<result<void>> run_tools(task_execution& execution);
@@ -90,6 +96,7 @@ private:
     const task_registry& tasks_;
     const tool_registry& tools_;
     result_builder results_;
+    std::shared_ptr<conversation> said_; ///< in this session, outside of branches
     std::set<std::string, std::less<>> warned_;
 };
 

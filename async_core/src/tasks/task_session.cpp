@@ -86,7 +86,8 @@ std::optional<exhausted_resource> task_session::check_total(std::int64_t next) {
         warn(resource::tokens, used, limit);
     }
     if (const auto& most = limits_.max_cost_usd) {
-        if (total_cost_ >= *most) return reached(name_of(resource::cost), total_cost_, *most, "USD");
+        if (total_cost_ >= *most)
+            return reached(name_of(resource::cost), total_cost_, *most, "USD");
         warn(resource::cost, total_cost_, *most);
     }
     return outer_ ? outer_->check_total(next) : std::nullopt;
@@ -94,8 +95,8 @@ std::optional<exhausted_resource> task_session::check_total(std::int64_t next) {
 
 std::optional<exhausted_resource> task_session::check(ports::chat_request& request) {
     if (turns_ >= most_turns_) {
-        return reached(name_of(resource::turns), static_cast<double>(turns_), static_cast<double>(most_turns_),
-                       "turns");
+        return reached(name_of(resource::turns), static_cast<double>(turns_),
+                       static_cast<double>(most_turns_), "turns");
     }
     if (limits_.max_turns) {
         warn(resource::turns, static_cast<double>(turns_ + 1), static_cast<double>(most_turns_));
@@ -105,7 +106,8 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
     if (const auto most = room()) {
         const auto used = static_cast<double>(next);
         const auto limit = static_cast<double>(*most);
-        if (used > limit) return reached(name_of(resource::context), used, limit, "tokens of context");
+        if (used > limit)
+            return reached(name_of(resource::context), used, limit, "tokens of context");
         warn(resource::context, used, limit);
     }
     if (const auto& most = limits_.max_output) {
@@ -161,7 +163,8 @@ void task_session::count(const ports::chat_response& answer, std::optional<doubl
         if (cost) each->total_cost_ += *cost;
     }
     if (limits_.max_output) {
-        warn(resource::output, static_cast<double>(usage_.output), static_cast<double>(*limits_.max_output));
+        warn(resource::output, static_cast<double>(usage_.output),
+             static_cast<double>(*limits_.max_output));
     }
 }
 

@@ -100,6 +100,7 @@ std::optional<result<lang::value>> task_execution::take_tool_calls(ports::chat_r
     said.text = std::move(answer.text);
     said.tool_calls = std::move(answer.tool_calls);
     said.reasoning = std::move(answer.reasoning);
+    said.written_by = answer.provider.empty() ? std::string(provider_name()) : answer.provider;
     return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
                    proxy_rules::create({options_.http_proxy.reveal(), options_.https_proxy.reveal(),
                                         options_.no_proxy, options_.proxy_loopback}));
     }
-    std::shared_ptr<const proxy_server> proxy = proxies_->proxy_for(name);
+    HEDDLE_TRY(std::shared_ptr<const proxy_server> proxy, proxies_->proxy_for(name));
     const bool uses_tls = name.tls || (proxy && proxy->server.tls);
     if (uses_tls && !tls_) {
         // Made when first needed: reading the system's certificates takes tens of milliseconds.

@@ -240,17 +240,19 @@ result<proxy_rules> proxy_rules::create(const settings& from) {
         }
         return std::make_shared<const proxy_server>(*std::move(parsed));
     };
-    HEDDLE_TRY(made.http_, read(from.http_proxy, "http_proxy"));
-    HEDDLE_TRY(made.https_, read(from.https_proxy, "https_proxy"));
+    made.http_ = read(from.http_proxy, "http_proxy");
+    made.https_ = read(from.https_proxy, "https_proxy");
     HEDDLE_TRY(made.direct_, no_proxy_list::parse(from.no_proxy));
     made.proxy_loopback_ = from.proxy_loopback;
     return made;
 }
 
-std::shared_ptr<const proxy_server> proxy_rules::proxy_for(const origin_name& origin) const {
-    const auto& chosen = origin.tls ? https_ : http_;
-    if (!chosen || direct_.covers(origin)) return nullptr;
-    if (!proxy_loopback_ && is_loopback(origin)) return nullptr;
+result<std::shared_ptr<const proxy_server>> proxy_rules::proxy_for(
+    const origin_name& origin) const {
+    const choice& chosen = origin.tls ? https_ : http_;
+    const bool direct =
+        (chosen && !*chosen) || direct_.covers(origin) || (!proxy_loopback_ && is_loopback(origin));
+    if (direct) return std::shared_ptr<const proxy_server>();
     return chosen;
 }
 

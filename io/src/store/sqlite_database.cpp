@@ -1,6 +1,7 @@
 #include "store/sqlite_database.hpp"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,12 @@ std::string hint_for(int code) {
 }
 
 } // namespace
+
+void sqlite_statement::finalizer::operator()(sqlite3_stmt* raw) const noexcept {
+    sqlite3_finalize(raw);
+}
+void sqlite_database::closer::operator()(sqlite3* raw) const noexcept { sqlite3_close(raw); }
+std::int64_t sqlite_database::changes() const noexcept { return sqlite3_changes64(raw_.get()); }
 
 error sqlite_database::failure_of(sqlite3* raw) {
     const int code = raw ? sqlite3_extended_errcode(raw) : SQLITE_NOMEM;

@@ -3,12 +3,13 @@
 
 #include <heddle/base/error.hpp>
 
-#include <sqlite3.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
 
 namespace heddle::store {
 
@@ -32,7 +33,7 @@ public:
 
 private:
     struct finalizer {
-        void operator()(sqlite3_stmt* raw) const noexcept { sqlite3_finalize(raw); }
+        void operator()(sqlite3_stmt* raw) const noexcept;
     };
     std::unique_ptr<sqlite3_stmt, finalizer> raw_;
     int next_ = 1;
@@ -46,14 +47,15 @@ public:
 
     [[nodiscard]] result<void> run(const char* statements);
     [[nodiscard]] result<sqlite_statement> prepare(std::string_view statement);
-    [[nodiscard]] std::int64_t changes() const noexcept { return sqlite3_changes64(raw_.get()); }
+    /// Rows that the last statement changed.
+    [[nodiscard]] std::int64_t changes() const noexcept;
 
     /// What SQLite says of the last call of `raw`, with what can be done about it.
     [[nodiscard]] static error failure_of(sqlite3* raw);
 
 private:
     struct closer {
-        void operator()(sqlite3* raw) const noexcept { sqlite3_close(raw); }
+        void operator()(sqlite3* raw) const noexcept;
     };
     explicit sqlite_database(sqlite3* raw) : raw_(raw) {}
     std::unique_ptr<sqlite3, closer> raw_;

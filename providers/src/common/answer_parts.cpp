@@ -109,6 +109,8 @@ result<std::vector<std::string>> read_names(json_reader& reader, const json::obj
 }
 
 void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark) {
+    const auto nameless = [](const ports::tool_call& call) { return call.id.empty(); };
+    if (std::none_of(calls.begin(), calls.end(), nameless)) return;
     std::uint64_t hash = 14695981039346656037U; // FNV-1a
     for (const char c : answer_mark) {
         hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;

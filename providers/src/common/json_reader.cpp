@@ -72,12 +72,14 @@ json::parse_options parser_limits(std::size_t max_depth) {
 } // namespace
 
 json_reader::json_reader(decode_options options)
-    : options_(options), tree_memory_(tree_block_.data(), tree_block_.size()),
+    : options_(options),
       parser_({}, parser_limits(options.max_depth), parser_block_.data(), parser_block_.size()) {}
 
 result<json::value> json_reader::parse(std::string_view text) {
-    tree_memory_.release();
-    parser_.reset(&tree_memory_);
+    // release() would keep the size of the next block, which doubles with every block: a reader that
+    // has seen a few dozen big answers would ask for more memory than there is.
+    tree_memory_.emplace(tree_block_.data(), tree_block_.size());
+    parser_.reset(&*tree_memory_);
     boost::system::error_code ec;
     parser_.write(text.data(), text.size(), ec);
     if (!ec) return parser_.release();

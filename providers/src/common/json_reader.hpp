@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -73,7 +74,7 @@ private:
     decode_options options_;
     alignas(16) std::array<unsigned char, 4096> parser_block_;
     alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
-    json::monotonic_resource tree_memory_;
+    std::optional<json::monotonic_resource> tree_memory_; // made anew for each text
     json::parser parser_;
 };
 

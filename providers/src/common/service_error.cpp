@@ -83,7 +83,7 @@ void replace_all(std::string& text, std::string_view what) {
 void hide_keys(std::string& text) {
     constexpr std::size_t shortest = 12;
     for (const std::string_view beginning :
-         {std::string_view("sk-"), std::string_view("Bearer ")}) {
+         {std::string_view("sk-"), std::string_view("AIza"), std::string_view("Bearer ")}) {
         for (std::size_t at = text.find(beginning); at != std::string::npos;
              at = text.find(beginning, at + 1)) {
             const std::size_t begin = at + beginning.size();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace heddle::providers {
 
@@ -68,6 +69,13 @@ result<void> price_table::add(std::string_view json, std::string_view where) {
         for (auto& [prefix, price] : prices.prefixes) into.prefixes[prefix] = price;
     }
     return {};
+}
+
+void price_table::price_as(std::string name, std::string_view like) {
+    const auto known = providers_.find(like);
+    if (known == providers_.end()) return;
+    provider_prices copy = known->second;
+    providers_.try_emplace(std::move(name), std::move(copy));
 }
 
 const model_price* price_table::find(std::string_view provider, std::string_view model) const {

@@ -1,6 +1,6 @@
 #include <heddle/providers/routing/prefix_hash.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -9,27 +9,36 @@ namespace heddle::providers {
 
 namespace {
 
-/// Multiplies and folds, eight bytes at a time. Not against an enemy: a collision costs a wait,
-/// nothing else.
+std::uint64_t word_at(const char* from) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+}
+
+std::uint64_t mix(std::uint64_t state, std::uint64_t word) noexcept {
+    state = (state ^ word) * 0x9E3779B97F4A7C15ULL;
+    return state ^ (state >> 32); // what a product knows stands in its upper half
+}
+
+/// Multiplies and folds, eight bytes at a time in four lanes, which do not wait for each other. Not
+/// against an enemy: a collision costs a wait, nothing else.
 class mixer {
 public:
     void add(std::string_view text) noexcept {
         add(text.size());
         const char* at = text.data();
         std::size_t left = text.size();
-        for (; left >= 8; at += 8, left -= 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, at, 8);
-            add(word);
+        std::array<std::uint64_t, 4> lanes{state_, state_ + 1, state_ + 2, state_ + 3};
+        for (; left >= 32; at += 32, left -= 32) {
+            for (std::size_t i = 0; i < 4; ++i) lanes[i] = mix(lanes[i], word_at(at + 8 * i));
         }
+        for (const std::uint64_t lane : lanes) add(lane);
+        for (; left >= 8; at += 8, left -= 8) add(word_at(at));
         std::uint64_t rest = 0;
         if (left != 0) std::memcpy(&rest, at, left);
         add(rest);
     }
-    void add(std::uint64_t word) noexcept {
-        state_ = (state_ ^ word) * 0x9E3779B97F4A7C15ULL;
-        state_ ^= state_ >> 32; // what a product knows stands in its upper half
-    }
+    void add(std::uint64_t word) noexcept { state_ = mix(state_, word); }
     [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
 
 private:

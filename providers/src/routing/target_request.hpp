@@ -3,6 +3,7 @@
 
 #include <heddle/providers/routing/route.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -14,15 +15,37 @@ class target_request {
 public:
     target_request(const ports::chat_request& request, const route_target& target)
         : original_(request) {
-        if (target.model.empty() || target.model == request.model) return;
+        const bool same_model = target.model.empty() || target.model == request.model;
+        // Without a model of its own the target is a route, which looks for itself.
+        const bool foreign = !target.model.empty() && has_foreign_marks(request, *target.provider);
+        if (same_model && !foreign) return;
         changed_.emplace(request);
-        changed_->model = target.model;
+        if (!same_model) changed_->model = target.model;
+        if (foreign) drop_foreign_marks(*changed_, *target.provider);
     }
     [[nodiscard]] const ports::chat_request& operator*() const noexcept {
         return changed_ ? *changed_ : original_;
     }
 
 private:
+    /// What another service has signed: this one would refuse it.
+    [[nodiscard]] static bool is_foreign(const ports::chat_message& message,
+                                         const ports::llm_port& provider) noexcept {
+        return !message.written_by.empty() && message.written_by != provider.provider_name();
+    }
+    [[nodiscard]] static bool has_foreign_marks(const ports::chat_request& request,
+                                                const ports::llm_port& provider) noexcept {
+        return std::any_of(request.messages.begin(), request.messages.end(),
+                           [&](const auto& each) { return is_foreign(each, provider); });
+    }
+    static void drop_foreign_marks(ports::chat_request& request, const ports::llm_port& provider) {
+        for (ports::chat_message& message : request.messages) {
+            if (!is_foreign(message, provider)) continue;
+            message.reasoning.clear();
+            for (ports::tool_call& call : message.tool_calls) call.signature.clear();
+        }
+    }
+
     const ports::chat_request& original_;
     std::optional<ports::chat_request> changed_;
 };

@@ -57,7 +57,7 @@ private:
                 answer->attempts = tries.attempts();
                 if (!on_delta || !*on_delta) co_return std::move(*answer);
                 result<void> handed_out =
-                    co_await hand_out(*answer, *on_delta, made.piece_delay, context);
+                    co_await hand_out(*answer, *on_delta, made.piece_delay, request.gate, context);
                 if (!handed_out) co_return std::move(handed_out).error();
                 co_return std::move(*answer);
             }
@@ -79,8 +79,13 @@ private:
     /// Gives out the pieces one at each turn of the loop, as a network would.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     static task<result<void>> hand_out(const chat_response& answer, const chat_delta_sink& on_delta,
-                                       std::chrono::milliseconds pause, call_context context) {
+                                       std::chrono::milliseconds pause, ports::delta_gate* gate,
+                                       call_context context) {
         for (const std::string_view piece : stream_pieces(answer.text)) {
+            if (gate && !gate->open()) {
+                result<void> opened = co_await gate->opened(context);
+                if (!opened) co_return std::move(opened).error();
+            }
             result<void> taken = on_delta(piece);
             if (!taken) co_return std::move(taken).error();
             if (pause.count() > 0) {

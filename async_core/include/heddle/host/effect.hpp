@@ -21,6 +21,7 @@ struct effect_call {
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
     lang::value settings;         ///< dynamic settings (`with`) at the call, a map
     coro::call_context context;   ///< cancellation of the branch, deadline of run and settings
+    const lang::fiber* strand = nullptr; ///< that waits for the answer; null: the host itself asks
 };
 
 /// An effect primitive: its row in the table of primitives and the coroutine that answers it.

@@ -18,6 +18,7 @@ class fiber;
 class join;
 class future;
 class concurrency_scope;
+struct branch_place;
 
 /// A permit to run a branch, and the scope it belongs to.
 struct permit {
@@ -106,6 +107,7 @@ private:
     friend class future;
     friend class concurrency_scope;
     friend class interpreter;
+    friend branch_place place_of(const fiber&);
     friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, value);
 
     void reserve(std::size_t registers);  ///< room for that many values in the stack

@@ -116,6 +116,11 @@ public:
     [[nodiscard]] const value* imported_library(const std::string& name) const;
     void note_library(std::string name, value content);
 
+    /// A count that the host raises. Groups of branches note it as it was when they began
+    /// (branch_group), so that the host can tell what a branch was there for.
+    [[nodiscard]] std::uint64_t host_events() const noexcept { return host_events_; }
+    std::uint64_t note_host_event() noexcept { return ++host_events_; }
+
     /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
@@ -149,6 +154,7 @@ private:
     index_map library_indexes_;
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
+    std::uint64_t host_events_ = 0;
     bool compiling_library_ = false;
     bool moves_stacks_ = false;
 };

@@ -55,20 +55,23 @@ struct tool_call {
 struct reasoning_part {
     std::string text;
     std::string signature{}; ///< opaque; empty when the service signs nothing
-    std::string opaque;    ///< an encrypted or redacted part in place of the text
+    std::string opaque;      ///< an encrypted or redacted part in place of the text
 };
 
 struct chat_message {
     chat_role role = chat_role::user;
     std::string text;
-    std::vector<tool_call> tool_calls;     ///< assistant only
-    std::string tool_call_id;              ///< tool only
-    std::string tool_name;                 ///< tool only
-    bool tool_failed = false;              ///< tool only: the text says what went wrong
+    std::vector<tool_call> tool_calls;       ///< assistant only
+    std::string tool_call_id;                ///< tool only
+    std::string tool_name;                   ///< tool only
+    bool tool_failed = false;                ///< tool only: the text says what went wrong
     std::vector<reasoning_part> reasoning{}; ///< assistant only
     /// The service may keep the prompt up to and including this message for later requests, where it
     /// must be asked to (Anthropic's cache_control). Ignored by services that do it by themselves.
     bool cache_up_to_here = false;
+    /// Assistant only: the provider that wrote it, where that is known. Signatures and reasoning mean
+    /// nothing to another one.
+    std::string written_by{};
 };
 
 struct tool_spec {
@@ -84,6 +87,15 @@ struct response_format {
     std::string schema_name; ///< json_schema only
     std::string schema_json; ///< json_schema only
     bool strict = true;
+};
+
+/// Holds back a stream whose receiver is busy. Threads: its shard's only.
+class delta_gate {
+public:
+    virtual ~delta_gate() = default;
+    [[nodiscard]] virtual bool open() const noexcept = 0;
+    /// Waits until it is open. Errors: cancelled, the deadline.
+    [[nodiscard]] virtual coro::task<result<void>> opened(coro::call_context context) = 0;
 };
 
 /// A parameter that only some services know ("user", "top_k").
@@ -119,6 +131,9 @@ struct chat_request {
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
     call_scheduling scheduling;         ///< never sent
+    /// A stream hands out its next piece only while this is open; null: always. Outlives the call; never
+    /// sent.
+    delta_gate* gate = nullptr;
 };
 
 enum class finish_reason : std::uint8_t {

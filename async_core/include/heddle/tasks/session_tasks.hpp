@@ -34,7 +34,7 @@ struct task_system_parts {
     std::vector<task_template> templates; ///< registered in every session before it starts
     ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
     model_matching matching; ///< whether a model chooses among the files that get_context finds
-    std::vector<tool> tools;              ///< beside the built-in ones; the same name replaces one
+    std::vector<tool> tools; ///< beside the built-in ones; the same name replaces one
     /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
     context_preparer* context = nullptr;
     /// By subtype: who does such tasks in place of a model.
@@ -43,6 +43,9 @@ struct task_system_parts {
     ports::call_priority priority = ports::call_priority::interactive;
     /// What calls cost; null: costs are unknown, and a budget in dollars raises.
     const ports::price_port* prices = nullptr;
+    /// Text of tasks that a workflow calls, as it arrives; empty: their answers come whole. An error
+    /// cancels the call and is raised.
+    std::function<result<void>(const task_delta&)> on_delta;
     resource_limits limits; ///< of tasks that say nothing themselves
     /// Tokens in the window of models that the built-in table does not know; empty: no limit.
     std::optional<std::int64_t> model_window;

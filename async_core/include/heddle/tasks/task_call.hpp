@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/host/effect.hpp>
+#include <heddle/lang/branch_group.hpp>
 #include <heddle/tasks/compiled_task.hpp>
 
 #include <chrono>
@@ -36,10 +37,12 @@ struct task_call {
     lang::value settings;
     coro::call_context context;
     source_span span;
-    const task_chain* chain =
-        nullptr; ///< of the task that this one is a part of; it outlives the call
-    std::optional<std::int64_t>
-        max_depth; ///< subtasks below this one at most, whatever the chain says
+    /// Of the task that this one is a part of; it outlives the call.
+    const task_chain* chain = nullptr;
+    /// Subtasks below this one at most, whatever the chain says.
+    std::optional<std::int64_t> max_depth;
+    /// The branch of the workflow that calls; nothing: the call is a part of another task or tool.
+    std::optional<lang::branch_place> place;
 };
 
 /// Puts clauses or positions in their places.

@@ -19,6 +19,13 @@ struct task_started {
     std::string_view model;
 };
 
+/// A piece of the text of an answer. `call` tells calls of one task apart.
+struct task_delta {
+    std::string_view task;
+    std::uint64_t call = 0;
+    std::string_view text;
+};
+
 /// A call that has ended. Each started call ends exactly once.
 struct task_finished {
     std::string_view task;

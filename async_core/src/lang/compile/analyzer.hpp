@@ -133,6 +133,8 @@ private:
     node* form_while(const form& f, position where);
     node* form_try(const form& f, position where);
     node* form_with(const form& f, position where);
+    node* form_stream(const form& f, position where);
+    void read_quietly(node& call);
     node* form_defatom(const form& f, position where);
     node* form_deftool(const form& f, position where);
     node* bind_operator(const form& f, node* registered, std::vector<std::string> inputs,

@@ -172,6 +172,11 @@ constexpr form_doc rows[] = {
      "body sees its parameters and the names around the definition; an optional parameter that is "
      "not given is its default, or nil.",
      "", "tasks"},
+    {"stream", "(stream (task (parameter value)…) function)",
+     "Calls a task, and calls the function with each piece of its text as it arrives, one call at a "
+     "time and in order; pieces that arrive meanwhile are given together. The value is the result "
+     "of the task. An error in the function cancels the task and is raised.",
+     "", "tasks"},
     {"call-atomic-task", "(call-atomic-task task (parameter value)…)",
      "Calls the task that an expression gives: a name or a task as a value.", "", "tasks"},
     {"director-evaluator-loop",

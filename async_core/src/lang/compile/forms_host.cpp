@@ -46,6 +46,50 @@ ast::node* analyzer::form_with(const form& f, position) {
     return made;
 }
 
+/// (stream call function)
+ast::node* analyzer::form_stream(const form& f, position) {
+    if (f.size() != 3) {
+        return fail(f.span, "stream: expects a call of a task and a function of one piece of text",
+                    "write (stream (task (input value)…) (lambda (piece) …))");
+    }
+    node* callback = expression(f[2], inner());
+    node* call = expression(f[1], inner());
+    if (failed()) return call;
+    if (call->kind != node_kind::clause_call && call->kind != node_kind::either_call &&
+        call->kind != node_kind::call) {
+        return fail(f[1].span, "stream: expects a call of a task, not " + shown(f[1].content),
+                    "write (stream (task (input value)…) (lambda (piece) …))");
+    }
+    read_quietly(*call);
+    node* made = make(node_kind::with_settings, f.span);
+    made->children.push_back(builtin_node(
+        "dict", f.span, {constant(make_string(world_.memory(), "stream"), f.span), callback}));
+    made->children.push_back(call);
+    return made;
+}
+
+/// Tasks in the arguments of a streamed call are not streamed.
+void analyzer::read_quietly(node& call) {
+    if (call.kind == node_kind::either_call) {
+        for (node* each : call.children) read_quietly(*each);
+        return;
+    }
+    for (std::size_t i = 1; i < call.children.size(); ++i) {
+        node* argument = call.children[i];
+        if (argument->kind == node_kind::constant || argument->kind == node_kind::local ||
+            argument->kind == node_kind::global || argument->kind == node_kind::make_lambda) {
+            continue;
+        }
+        node* quiet = make(node_kind::with_settings, argument->span);
+        quiet->children.push_back(
+            builtin_node("dict", argument->span,
+                         {constant(make_string(world_.memory(), "stream"), argument->span),
+                          constant({}, argument->span)}));
+        quiet->children.push_back(argument);
+        call.children[i] = quiet;
+    }
+}
+
 /// The host parses the clauses (it knows templates); the language knows the name and, for calls by
 /// clause, the parameters.
 ast::node* analyzer::form_defatom(const form& f, position) {

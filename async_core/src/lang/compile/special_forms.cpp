@@ -15,7 +15,7 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 45> rows{{
+    static constexpr std::array<analyzer::special_form, 46> rows{{
         {"%branch", &analyzer::form_branch},
         {"%free-branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
@@ -54,6 +54,7 @@ struct special_form_table {
         {"sandbox", &analyzer::form_sandbox},
         {"set!", &analyzer::form_set},
         {"spawn", &analyzer::form_spawn},
+        {"stream", &analyzer::form_stream},
         {"timeout", &analyzer::form_timeout},
         {"try", &analyzer::form_try},
         {"unless", &analyzer::form_unless},

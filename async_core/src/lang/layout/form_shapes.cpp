@@ -41,6 +41,7 @@ constexpr std::array rows{
     form_shape{"retry", shape::body, 1, 1, 0, 0},
     form_shape{"sandbox", shape::body, 1, 1, 0, 0},
     form_shape{"set!", shape::body, 1, 0, 0, 0},
+    form_shape{"stream", shape::body, 1, 0, 0, 0},
     form_shape{"timeout", shape::body, 1, 0, 0, 0},
     form_shape{"try", shape::attempt, 0, 0, 0, 0},
     form_shape{"unless", shape::body, 1, 0, 0, 0},

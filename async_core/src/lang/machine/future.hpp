@@ -1,6 +1,7 @@
 // What `spawn` gives.
 #pragma once
 
+#include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/fiber.hpp>
 
 #include <optional>
@@ -13,7 +14,9 @@ namespace heddle::lang {
 class future final : public host_object {
 public:
     /// `outer`: the future that the spawning code is part of, or nil.
-    explicit future(value outer) : outer_(std::move(outer)) {}
+    /// `group`, `slot`: its place among the branches of its scope.
+    future(value outer, value group, std::uint32_t slot)
+        : outer_(std::move(outer)), group_(std::move(group)), slot_(slot) {}
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
     [[nodiscard]] std::string describe() const override;
@@ -37,6 +40,12 @@ public:
     [[nodiscard]] fiber* strand() const noexcept { return strand_; }
     [[nodiscard]] const value& outer() const noexcept { return outer_; }
 
+    [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+    /// Its end is known to the program from here on.
+    void note_awaited() const noexcept {
+        static_cast<branch_group*>(host_of(group_))->note_awaited(slot_);
+    }
+
     void wait(fiber& strand) { waiters_.push_back(&strand); }
     void forget(fiber& strand) noexcept;
 
@@ -56,6 +65,8 @@ private:
     bool stopping_ = false;
     fiber* strand_ = nullptr; ///< null while it runs on the stack of another
     value outer_;
+    value group_;
+    std::uint32_t slot_;
     value value_;
     std::optional<error> failure_;
     std::vector<fiber*> waiters_;

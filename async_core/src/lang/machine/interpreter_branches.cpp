@@ -221,6 +221,11 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     R[i.a] = make_host(memory_,
                        std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x),
                                               std::string(label), scope, std::move(scope_value)));
+    const bool on_parent = !f_.branches_.empty();
+    static_cast<join*>(host_of(R[i.a]))
+        ->set_outer(on_parent ? branch_place{f_.branches_.back().group, f_.branches_.back().slot}
+                              : branch_place{f_.group_, f_.slot_},
+                    f_.world_->host_events());
     return true;
 }
 
@@ -234,7 +239,8 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     };
     if (i.x == spawned) {
         const value answer = R[operands.a];
-        f_.branches_.push_back({f_.frames_.size(), R[operands.b], 0, {}, f_.settings_, answer});
+        const std::uint32_t slot = static_cast<const future*>(host_of(answer))->slot();
+        f_.branches_.push_back({f_.frames_.size(), R[operands.b], slot, {}, f_.settings_, answer});
         f_.settings_ = future::inside(memory_, std::move(f_.settings_), answer);
         return call_value(base + i.a, i.b, false);
     }
@@ -328,6 +334,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
             return suspend(waiting_for::permit);
         }
     }
+    group->tell_ended();
     if (i.x == 1) return next::go_on;
     auto outcome = group->outcome();
     if (!outcome) return raise(std::move(outcome).error());
@@ -339,12 +346,17 @@ interpreter::next interpreter::join_abort(std::size_t base, instruction i) {
     const value kept = f_.stack_[base + i.a];
     auto* group = static_cast<join*>(host_of(kept));
     group->cancel(f_.cancel_requested() ? f_.cancelled_because() : cancel_reason::sibling);
-    if (group->living() == 0) return next::go_on;
+    if (group->living() == 0) {
+        group->tell_ended();
+        return next::go_on;
+    }
     --top().at;
     f_.waits_on_ = kept;
     group->park(f_);
     return suspend(waiting_for::children);
 }
+
+branch_place place_of(const fiber& strand) { return {strand.group_, strand.slot_}; }
 
 // ---------------------------------------------------------------- machine
 

@@ -36,13 +36,16 @@ interpreter::next interpreter::send_request() {
 
 bool interpreter::make_future(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
-    if (static_cast<const join*>(host_of(R[i.b]))->stopping()) {
+    auto* group = static_cast<join*>(host_of(R[i.b]));
+    if (group->stopping()) {
         failure_ = error(errc::evaluation,
                          "spawn: the function that this 'spawn' stands in has "
                          "returned, and its computations have ended with it");
         return false;
     }
-    R[i.a] = make_host(memory_, std::make_unique<future>(future::innermost(f_.settings_)));
+    R[i.a] =
+        make_host(memory_, std::make_unique<future>(future::innermost(f_.settings_), R[i.b],
+                                                    group->add_spawn(f_.world_->host_events())));
     return true;
 }
 
@@ -51,6 +54,7 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
     const value kept = f_.stack_[at + 1];
     auto* awaited = host_as<future>(kept);
     if (!awaited) return raise_type("await", 1, "a future", kept);
+    awaited->note_awaited();
     if (!awaited->running()) {
         auto ended = awaited->outcome(f_.settings_);
         if (!ended) return raise(std::move(ended).error());

@@ -61,6 +61,7 @@ void join::deliver(std::uint32_t slot, value v) {
             return;
         }
         winner_ = std::move(v);
+        winner_slot_ = slot;
         stop(cancel_reason::sibling);
         return;
     }
@@ -111,6 +112,7 @@ void join::add(fiber& child) {
 }
 
 void join::remove(fiber& child) {
+    if (data) data->branch_ended(child.slot_);
     children_[child.child_index_] = children_.back();
     children_[child.child_index_]->child_index_ = child.child_index_;
     children_.pop_back();

@@ -1,6 +1,7 @@
 // Groups of branches, and the bound on how many run.
 #pragma once
 
+#include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/fiber.hpp>
 
 #include <deque>
@@ -60,7 +61,7 @@ enum class join_policy : std::uint8_t {
 };
 
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
-class join final : public host_object {
+class join final : public branch_group {
 public:
     join(heap& memory, std::size_t slots, join_policy policy, std::string label,
          concurrency_scope* scope, value scope_value);
@@ -94,6 +95,12 @@ public:
     /// Branch 1 of a hedge has begun its work.
     void note_second_run() noexcept { second_run_ = true; }
 
+    /// No child lives, and what opened it goes on.
+    void tell_ended() {
+        if (!data) return;
+        data->group_ended(wants_one() && winner_ ? std::optional(winner_slot_) : std::nullopt);
+    }
+
     /// Once no child lives: the value, or the error to raise.
     [[nodiscard]] result<value> outcome();
 
@@ -117,6 +124,7 @@ private:
     std::optional<error> failure_;
     std::uint32_t failed_slot_ = 0;
     std::optional<value> winner_;
+    std::uint32_t winner_slot_ = 0;
     std::vector<error> losers_; ///< the last ones
     value failed_result_;       ///< the last FAILED result, or nil
     bool second_run_ = false;

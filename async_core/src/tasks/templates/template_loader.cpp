@@ -14,6 +14,8 @@ namespace {
 using lang::problem;
 using lang::severity;
 
+constexpr std::size_t most_problems = 200; ///< of one load; a place costs a look at its file
+
 /// "review" of "tasks/review.xml"; empty for what is no file.
 [[nodiscard]] std::string stem_of(std::string_view file) {
     if (file.starts_with('<')) return {};
@@ -23,10 +25,28 @@ using lang::severity;
     return std::string(file.substr(0, file.rfind('.')));
 }
 
-[[nodiscard]] std::string place_text(const source_map& sources, source_span span) {
-    const source_location place = sources.locate(span);
-    return place.line == 0 ? place.file : place.file + ":" + std::to_string(place.line);
-}
+/// Lines of a text for places in rising order: one pass over it, however many there are.
+class line_counter {
+public:
+    line_counter(std::string_view text, std::uint32_t position)
+        : text_(text), position_(position) {}
+
+    [[nodiscard]] std::size_t line_of(source_span span) {
+        const std::size_t wanted = span.begin - position_;
+        if (wanted < at_) { // not in order after all
+            at_ = 0;
+            line_ = 1;
+        }
+        for (; at_ < std::min(wanted, text_.size()); ++at_) line_ += text_[at_] == '\n' ? 1 : 0;
+        return line_;
+    }
+
+private:
+    std::string_view text_;
+    std::uint32_t position_;
+    std::size_t at_ = 0;
+    std::size_t line_ = 1;
+};
 
 } // namespace
 
@@ -71,8 +91,15 @@ void template_loader::state::add(std::string name, std::string text) {
     if (const auto root = read_xml(text, position, options.limits, found)) {
         file_drafts read = read_definitions(*root, found);
         name_drafts(name, read, found);
-        for (template_draft& each : read.templates) drafts.push_back(std::move(each));
-        for (call_draft& each : read.calls) calls.push_back(std::move(each));
+        line_counter lines(text, position);
+        for (template_draft& each : read.templates) {
+            each.made.source = name + ":" + std::to_string(lines.line_of(each.span));
+            drafts.push_back(std::move(each));
+        }
+        for (call_draft& each : read.calls) {
+            each.made.source = name + ":" + std::to_string(lines.line_of(each.span));
+            calls.push_back(std::move(each));
+        }
     }
     const std::size_t most = std::max<std::size_t>(options.limits.problems, 1);
     if (found.size() > most) {
@@ -111,7 +138,7 @@ void template_loader::state::note_names() {
         const auto [place, fresh] = by_name.try_emplace(draft.made.name, i);
         if (fresh) continue;
         tell("duplicate-name", draft.name_span, "a second template '" + draft.made.name + "'",
-             "the first stands at " + place_text(report->sources, drafts[place->second].name_span));
+             "the first stands at " + drafts[place->second].made.source);
     }
 }
 
@@ -209,7 +236,6 @@ void template_loader::state::check(const template_draft& draft) {
 
 void template_loader::state::check_call(call_draft& call) {
     const std::string& wanted = call.made.template_name;
-    call.made.source = place_text(report->sources, call.span);
     if (wanted.empty()) return; // told
     const task_template* target = find(wanted);
     if (!target) {
@@ -273,19 +299,33 @@ loaded_templates template_loader::state::finish() {
     note_names();
     resolved.assign(drafts.size(), progress::open);
     for (std::size_t i = 0; i < drafts.size(); ++i) resolve(i);
-    for (const template_draft& draft : drafts) check(draft);
-    for (call_draft& call : calls) check_call(call);
+    for (const template_draft& draft : drafts) {
+        if (report->problems.size() <= most_problems) check(draft);
+    }
+    for (call_draft& call : calls) {
+        if (report->problems.size() <= most_problems) check_call(call);
+    }
     std::stable_sort(report->problems.begin(), report->problems.end(),
                      [](const problem& left, const problem& right) {
                          return left.span.begin < right.span.begin;
                      });
+
+    if (report->problems.size() > most_problems) {
+        const std::size_t more = report->problems.size() - most_problems;
+        const severity worst = report->errors() != 0 ? severity::error : severity::warning;
+        report->problems.resize(most_problems);
+        report->problems.push_back({worst,
+                                    "too-many",
+                                    "there are at least " + std::to_string(more) + " more problems",
+                                    {},
+                                    report->problems.back().span});
+    }
 
     loaded_templates made;
     if (report->errors() == 0) {
         for (template_draft& draft : drafts) {
             task_template& one = draft.made;
             one.ref.clear(); // it was filled
-            one.source = place_text(report->sources, draft.span);
             // The places are those of the report, not of a session that takes the template.
             one.span = one.instructions_span = one.system_span = one.output_span = {};
             made.templates.push_back(std::move(one));

@@ -22,7 +22,8 @@ constexpr std::size_t longest_name = 200;
 constexpr std::int64_t most_tokens = 1'000'000'000;
 constexpr std::int64_t most_turns = 100'000;
 constexpr std::size_t most_told = 50;     ///< unknown placeholders of one text
-constexpr std::size_t most_listed = 1000; ///< of paths, tools, relevances
+constexpr std::size_t most_listed = 1000; ///< tools, relevances
+constexpr std::size_t most_paths = 10'000;
 
 /// Result types a template may declare, as output_format has them.
 constexpr std::array<string_view, 9> result_types{"text",     "string",   "object", "array",  "[]",
@@ -247,7 +248,7 @@ private:
                 literal ? paths.empty() || std::find(paths.begin(), paths.end(), "") != paths.end()
                         : t_.files->text.empty();
             if (empty) tell("bad-value", "file_paths", {}, "has an empty path, query or command");
-            if (paths.size() > most_listed) tell("too-large", "file_paths", {}, "are too many");
+            if (paths.size() > most_paths) tell("too-large", "file_paths", {}, "are too many");
         }
         if (t_.tools.size() > most_listed) tell("too-large", "tools", {}, "are too many");
         for (std::size_t i = 0; i < t_.tools.size() && i < most_listed; ++i) {

@@ -71,7 +71,7 @@ struct http_client_options {
 };
 
 /// Makes a client for one shard. Never fails: a certificate file that cannot be read shows when the
-/// first https origin is asked for, a proxy that cannot be read with any origin, an exhausted file
+/// first https origin is asked for, a proxy that cannot be read with the first one that needs it, an exhausted file
 /// table in the exchanges.
 /// `loop` outlives the client. Await close() before letting go of it: until then open connections
 /// keep the loop's io_context::run() from returning. A client that is destroyed unclosed closes its

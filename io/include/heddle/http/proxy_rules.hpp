@@ -63,15 +63,19 @@ public:
         bool proxy_loopback = false;
     };
 
-    /// Errors: as parse_proxy and no_proxy_list::parse, naming the setting.
+    /// Errors: as no_proxy_list::parse.
     [[nodiscard]] static result<proxy_rules> create(const settings& from);
 
     /// The proxy for this origin; null: reach it directly.
-    [[nodiscard]] std::shared_ptr<const proxy_server> proxy_for(const origin_name& origin) const;
+    /// Errors: as parse_proxy, naming the setting: only for origins that need that proxy, so that a
+    /// variable meant for other programs stops nobody who does without.
+    [[nodiscard]] result<std::shared_ptr<const proxy_server>> proxy_for(
+        const origin_name& origin) const;
 
 private:
-    std::shared_ptr<const proxy_server> http_;
-    std::shared_ptr<const proxy_server> https_;
+    using choice = result<std::shared_ptr<const proxy_server>>;
+    choice http_ = std::shared_ptr<const proxy_server>();
+    choice https_ = std::shared_ptr<const proxy_server>();
     no_proxy_list direct_;
     bool proxy_loopback_ = false;
 };

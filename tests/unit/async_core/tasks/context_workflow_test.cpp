@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using testing::context_world;
+using testing::paths_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;

@@ -16,6 +16,10 @@ TEST(defatom, reads_every_clause) {
         (instructions "Plan {{goal}}")
         (description "Plans") (subtype "director") (model "gpt") (provider "openai")
         (system "Be {{style}}") (temperature 0.5) (max-tokens 100) (timeout 2.5) (retries 2)
+        (resource_limits ((max_turns 5) (max-context 0.5) (max_cost_usd 1)))
+        (context_relevance ((goal true) (n false)))
+        (context_assembly ((primary_elements (goal "src/*")) (excluded_elements ("build/*"))))
+        (returns "string[]") (disable-reparsing true) (manual_xml false)
         (criteria "is good") (output_format ((type "json") (schema "string[]")))
         (history_config ((use_session_history false)))
         (context_management ((inherit_context "none")))
@@ -37,6 +41,16 @@ TEST(defatom, reads_every_clause) {
     EXPECT_EQ(made->timeout, std::chrono::milliseconds(2500));
     EXPECT_EQ(made->retries, 2U);
     EXPECT_EQ(made->criteria, "is good");
+    EXPECT_EQ(made->limits.max_turns, 5);
+    EXPECT_EQ(made->limits.max_context, 0.5);
+    EXPECT_EQ(made->limits.max_cost_usd, 1);
+    ASSERT_EQ(made->relevance.size(), 2U);
+    EXPECT_FALSE(made->relevance[1].include);
+    EXPECT_EQ(made->assembly.primary, (std::vector<std::string>{"goal", "src/*"}));
+    EXPECT_EQ(made->assembly.excluded, (std::vector<std::string>{"build/*"}));
+    EXPECT_EQ(made->returns, "string[]");
+    EXPECT_TRUE(made->disable_reparsing);
+    EXPECT_TRUE(compile_task(*made));
     EXPECT_TRUE(made->output.json);
     EXPECT_EQ(made->output.schema, "string[]");
     EXPECT_EQ(made->history.use_session_history, false);
@@ -112,6 +126,14 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_form{"(defatom t (params a) (instructions \"x\") (output_format ((type \"xml\"))))",
                    "output_format", "\"xml\""},
         wrong_form{"(defatom t (params a) (instructions \"x\") (tools (1)))", "tools", "1"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (resource_limits ((max_time 1))))",
+                   "resource_limits has no setting 'max_time'", "(max_time 1)"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (context_relevance ((a 1))))",
+                   "context_relevance a must be true or false", "1"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (context_assembly ((primary (a)))))",
+                   "context_assembly has no setting 'primary'", "(primary (a))"},
+        wrong_form{"(defatom t (params a) (instructions \"x\") (disable_reparsing yes))",
+                   "disable_reparsing must be true or false", "yes"},
         wrong_form{"(defatom t (params a) (instructions \"x\") (history_config 1))",
                    "history_config", "1"},
         wrong_form{"(defatom t (params a) (instructions \"x\") \"stray\")", "defatom",

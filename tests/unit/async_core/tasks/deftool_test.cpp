@@ -17,6 +17,7 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::scripted_llm;
 using testing::tool_world;
 using testing::world;
 
@@ -226,6 +227,73 @@ TEST(deftool, help_shows_its_parameters) {
     EXPECT_THAT(shown, HasSubstr("Weighs a thing"));
     EXPECT_THAT(shown, HasSubstr("thing"));
     EXPECT_THAT(w.json("(help 'deftool)"), HasSubstr("Defines a tool"));
+}
+
+/// The model's next answer: calls of tools, {name, arguments} each.
+void call_tools(scripted_llm& llm, std::vector<std::pair<std::string, std::string>> wanted) {
+    llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.finish = ports::finish_reason::tool_calls;
+        for (const auto& [name, arguments] : wanted) {
+            made.tool_calls.push_back(
+                {"id" + std::to_string(made.tool_calls.size()), name, arguments});
+        }
+        return made;
+    });
+}
+
+TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
+    world w;
+    call_tools(w.llm, {{"price", R"({"item": "ink"})"},
+                       {"price", R"({"item": "gold"})"},
+                       {"price", R"({"thing": 1})"}});
+    w.llm.say("done");
+    EXPECT_EQ(
+        w.json("(bind asked '())"
+               "(deftool price (params (item string \"What\")) (description \"Tells a price\")"
+               "  (sleep 0.001) (set! asked (append asked (list item)))"
+               "  (if (string=? item \"ink\") (dict \"eur\" 3) (error \"not for sale\" item)))"
+               "(defatom shop (params) (instructions \"buy\") (tools (price)))"
+               "(list (content (shop)) (sort asked))"),
+        R"(["done",["gold","ink"]])");
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    ASSERT_EQ(w.llm.asked[0].tools.size(), 1U);
+    EXPECT_EQ(w.llm.asked[0].tools[0].name, "price");
+    EXPECT_EQ(w.llm.asked[0].tools[0].description, "Tells a price");
+    std::string told;
+    int failed = 0;
+    for (const ports::chat_message& each : w.llm.asked[1].messages) {
+        if (each.role != ports::chat_role::tool) continue;
+        told += each.text + "\n";
+        failed += each.tool_failed ? 1 : 0;
+    }
+    EXPECT_THAT(told, HasSubstr(R"("eur":3)"));
+    EXPECT_THAT(told, HasSubstr("not for sale"));
+    EXPECT_THAT(told, HasSubstr("thing"));
+    EXPECT_EQ(failed, 2);
+}
+
+TEST(deftool, called_by_a_model_ends_with_the_task) {
+    world w;
+    call_tools(w.llm, {{"wait", "{}"}});
+    EXPECT_EQ(w.json("(bind seen '())"
+                     "(deftool wait (params) (description \"d\")"
+                     "  (try (sleep 60) (finally (set! seen (cons 'cleaned seen)))))"
+                     "(defatom t (params) (instructions \"x\") (tools (wait)) (timeout 0.05))"
+                     "(list (get-in (t) '(notes error reason)) seen)"),
+              R"(["execution_timeout",["cleaned"]])");
+}
+
+TEST(run_script, is_called_by_models_under_a_name_that_services_allow) {
+    tool_world w;
+    call_tools(w.llm, {{"system_run_script", R"({"command": "echo $((6 * 7)) >made; cat made"})"}});
+    w.llm.say("done");
+    EXPECT_EQ(w.json("(defatom t (params) (instructions \"x\") (tools (system:run_script)))"
+                     "(content (t))"),
+              R"("done")");
+    EXPECT_EQ(w.get("made"), "42\n");
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_THAT(w.llm.asked[1].messages.back().text, HasSubstr(R"("stdout":"42\n")"));
 }
 
 std::vector<lang::problem> check(const std::string& text) {

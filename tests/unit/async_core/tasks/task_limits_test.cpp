@@ -24,6 +24,7 @@ task_template plain(std::string name = "t") {
     x.name = "x";
     x.optional = true;
     made.inputs.push_back(x);
+    made.history.use_session_history = false; // what a call costs does not grow
     return made;
 }
 
@@ -126,6 +127,27 @@ TEST(task_limits, cost_is_known_and_bounded) {
     w.llm.say("no number"); // 15 tokens: 0.015
     EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","cost",0.03,0.02])");
     EXPECT_EQ(w.json("(get-in (u) '(\"notes\" \"usage\" \"cost_usd\"))"), "0.015");
+}
+
+TEST(task_limits, cost_is_that_of_who_answered_and_is_told) {
+    world w({plain()}, with_prices());
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made; // as a route gives it that had to go on to another service
+        made.text = "x";
+        made.provider = "other";
+        made.model = "unknown";
+        made.usage = ports::token_usage{10, 5, 0, 0};
+        return made;
+    });
+    EXPECT_EQ(w.json("(let ((n (get (t) \"notes\"))) (list (get n \"provider\") "
+                     "(get-in n '(\"usage\" \"cost_usd\"))))"),
+              R"(["other",null])");
+    w.llm.replies.clear();
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(get-in (t) '(\"notes\" \"provider\"))"), "\"fake\"");
+    ASSERT_EQ(w.observer.costs.size(), 2U);
+    EXPECT_FALSE(w.observer.costs[0]);
+    EXPECT_EQ(w.observer.costs[1], 0.015);
 }
 
 TEST(budgets, calls_are_counted_over_the_extent) {

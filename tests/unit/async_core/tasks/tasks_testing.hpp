@@ -81,11 +81,35 @@ public:
         co_return next(asked[index]);
     }
     coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
-                                                    ports::chat_delta_sink,
+                                                    ports::chat_delta_sink on_delta,
                                                     coro::call_context context) override {
-        return complete(request, context);
+        result<ports::chat_response> answer = co_await complete(request, context);
+        if (!answer) co_return answer;
+        for (std::size_t at = 0; at < answer->text.size(); at += piece_bytes) {
+            if (request.gate && !request.gate->open()) {
+                ++held_back;
+                const result<void> opened = co_await request.gate->opened(context);
+                if (!opened) co_return opened.error();
+            }
+            const result<void> taken =
+                on_delta(std::string_view(answer->text).substr(at, piece_bytes));
+            if (!taken) co_return taken.error();
+            ++handed_out;
+            const result<void> slept =
+                co_await coro::sleep_until(context, context.loop->now() + piece_delay);
+            if (!slept) {
+                ++cut;
+                co_return slept.error();
+            }
+        }
+        co_return answer;
     }
 
+    std::size_t piece_bytes = 4;
+    std::chrono::milliseconds piece_delay{1};
+    int handed_out = 0;
+    int held_back = 0;
+    int cut = 0;
     std::string name = "fake";
     std::deque<reply> replies;
     std::vector<ports::chat_request> asked;
@@ -102,12 +126,14 @@ public:
         outcomes.push_back(event.outcome);
         reasons.emplace_back(event.reason);
         input_tokens += event.usage.input;
+        costs.push_back(event.cost_usd);
     }
     int started = 0;
     int finished = 0;
     std::int64_t input_tokens = 0;
     std::vector<task_outcome> outcomes;
     std::vector<std::string> reasons;
+    std::vector<std::optional<double>> costs;
 };
 
 class keeping_log final : public log_port {

@@ -544,6 +544,29 @@ TEST(template_loader, ten_thousand_ampersands_are_told_quickly) {
     EXPECT_EQ(told.size(), 100U);
 }
 
+TEST(template_loader, large_files_take_linear_time) {
+    // Each of these took minutes when places, names or problems were looked for one by one.
+    std::string placeholders;
+    std::string templates = "<tasks>";
+    std::string relevance;
+    for (int i = 0; i < 100'000; ++i) placeholders += "{{a" + std::to_string(i) + "}}";
+    for (int i = 0; i < 30'000; ++i) {
+        templates += "<template name='t" + std::to_string(i) + "' params='x'><task/></template>\n";
+        relevance += "<input name='a' include='true'/>";
+    }
+    EXPECT_TRUE(load(task("<instructions>" + placeholders + "</instructions>")).good());
+    EXPECT_EQ(
+        problems(task("<inputs><input name='q'/></inputs><system>" + placeholders + "</system>"))
+            .size(),
+        51U);
+    const auto loaded = load(templates + "</tasks>");
+    ASSERT_TRUE(loaded.good());
+    EXPECT_EQ(loaded.templates.back().source, "t.xml:30000");
+    const auto told = load(task("<context_relevance>" + relevance + "</context_relevance>"));
+    EXPECT_EQ(told.report->problems.size(), 201U);
+    EXPECT_FALSE(told.report->text().empty());
+}
+
 TEST(template_loader, a_byte_order_mark_of_utf8_is_fine) {
     EXPECT_EQ(problems("\xEF\xBB\xBF" + task("")), lines{});
     EXPECT_EQ(problems("\xEF\xBB\xBF<?xml version='1.0' encoding='UTF-8'?>" + task("")), lines{});

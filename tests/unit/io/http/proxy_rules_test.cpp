@@ -107,27 +107,37 @@ TEST(proxy_rules, entries_that_make_no_sense_are_named) {
     }
 }
 
+std::shared_ptr<const proxy_server> via(const proxy_rules& rules, std::string_view url) {
+    const auto chosen = rules.proxy_for(origin(url));
+    EXPECT_TRUE(chosen) << url;
+    return chosen ? *chosen : nullptr;
+}
+
 TEST(proxy_rules, each_scheme_has_its_proxy_and_this_machine_none) {
     const auto rules =
         proxy_rules::create({"plain:1", "http://u:p@secure:2", "direct.test", false});
     ASSERT_TRUE(rules);
-    EXPECT_EQ(rules->proxy_for(origin("http://a.test"))->server.text(), "http://plain:1");
-    EXPECT_EQ(rules->proxy_for(origin("https://a.test"))->server.text(), "http://secure:2");
-    EXPECT_FALSE(rules->proxy_for(origin("https://direct.test")));
+    EXPECT_EQ(via(*rules, "http://a.test")->server.text(), "http://plain:1");
+    EXPECT_EQ(via(*rules, "https://a.test")->server.text(), "http://secure:2");
+    EXPECT_FALSE(via(*rules, "https://direct.test"));
     for (const char* here :
          {"http://localhost", "https://localhost:1", "http://a.localhost", "http://localhost.",
           "http://127.0.0.1", "http://127.9.9.9", "http://[::1]", "http://[::ffff:127.0.0.1]"}) {
-        EXPECT_FALSE(rules->proxy_for(origin(here))) << here;
+        EXPECT_FALSE(via(*rules, here)) << here;
     }
-    EXPECT_TRUE(rules->proxy_for(origin("http://localhost.test")));
-    EXPECT_TRUE(rules->proxy_for(origin("http://[::2]")));
+    EXPECT_TRUE(via(*rules, "http://localhost.test"));
+    EXPECT_TRUE(via(*rules, "http://[::2]"));
     const auto told = proxy_rules::create({"plain:1", "", "", true});
     ASSERT_TRUE(told);
-    EXPECT_TRUE(told->proxy_for(origin("http://localhost")));
-    EXPECT_FALSE(told->proxy_for(origin("https://localhost")));
-    const auto bad = proxy_rules::create({"", "ftp://x", "", false});
-    ASSERT_FALSE(bad);
-    EXPECT_NE(bad.error().message().find("https_proxy"), std::string::npos);
+    EXPECT_TRUE(via(*told, "http://localhost"));
+    EXPECT_FALSE(via(*told, "https://localhost"));
+    const auto bad = proxy_rules::create({"", "ftp://x", "direct.test", false});
+    ASSERT_TRUE(bad);
+    const auto refused = bad->proxy_for(origin("https://a.test"));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("https_proxy"), std::string::npos);
+    for (const char* fine : {"http://a.test", "https://direct.test", "https://localhost"})
+        EXPECT_FALSE(via(*bad, fine)) << fine;
 }
 
 http_client_options with(std::map<std::string, std::string, std::less<>> variables) {

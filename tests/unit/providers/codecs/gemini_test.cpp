@@ -203,6 +203,14 @@ TEST(gemini_codec, limits_that_pass_are_told_from_those_of_the_day) {
     EXPECT_EQ(limited("x", "soon").info().retry_after, std::nullopt);
 }
 
+TEST(gemini_codec, keys_of_others_are_not_shown) {
+    const error failure = failure_of(
+        *codec_of(), 400,
+        R"({"error":{"code":400,"message":"The key AIzaSyAbCdEfGhIjKlMnOpQrSt has expired."}})");
+    EXPECT_EQ(failure.message().find("AbCdEfGh"), std::string::npos) << failure.message();
+    EXPECT_NE(failure.message().find("has expired"), std::string::npos);
+}
+
 TEST(gemini_codec, filters_take_back_what_was_said) {
     const auto codec = codec_of();
     const auto read = read_of(*codec, answer_with(R"([{"text":"Some"}])", "BLOCKLIST"));

@@ -132,6 +132,17 @@ TEST(price_table, files_of_the_user_go_first) {
     EXPECT_FALSE(prices.figures_as_of().empty());
 }
 
+TEST(price_table, another_name_has_the_same_prices_unless_it_has_its_own) {
+    price_table prices = table_of(R"("m": {"input": 1, "output": 1})");
+    ASSERT_TRUE(prices.add(R"({"providers": [{"names": ["q"], "free": true}]})", "mine.json"));
+    prices.price_as("office", "p");
+    prices.price_as("q", "p");
+    prices.price_as("other", "nobody");
+    EXPECT_EQ(prices.find("office", "m")->usual.input, 1);
+    EXPECT_EQ(prices.find("q", "m")->usual.input, 0);
+    EXPECT_FALSE(prices.find("other", "m"));
+}
+
 TEST(price_table, errors_name_the_place) {
     EXPECT_EQ(refusal_of("[]"), "mine.json: must be an object with a list of providers");
     EXPECT_NE(refusal_of("{").find("mine.json: is not JSON"), std::string::npos);

@@ -43,6 +43,7 @@ public:
 
     std::deque<step> plan; ///< the last is repeated
     std::vector<std::string> models;
+    chat_request last;
     int running = 0;
     int cancelled = 0;
 
@@ -51,6 +52,7 @@ private:
                                            ports::chat_delta_sink on_delta,
                                            coro::call_context context) {
         models.push_back(request->model);
+        last = *request;
         const step now = plan.empty() ? step{} : plan.front();
         if (plan.size() > 1) plan.pop_front();
         ++running;
@@ -126,6 +128,23 @@ TEST(fallback_route, the_first_that_answers_is_named) {
     EXPECT_EQ(answer->attempts, 2U);
     EXPECT_EQ(route.counters().fallbacks, 1U);
     EXPECT_NE(at.log.text.find("smart: a failed; going on with b:m-b"), std::string::npos);
+}
+
+TEST(fallback_route, what_one_service_has_signed_goes_to_no_other) {
+    route_world at;
+    at.a.plan = {{0ms, llm_errc::overloaded}};
+    ports::chat_message& said = at.request.messages.emplace_back();
+    said.role = ports::chat_role::assistant;
+    said.written_by = "a";
+    said.reasoning.push_back({"because", "signed by a", ""});
+    said.tool_calls.push_back({"c1", "look", "{}", "signed by a"});
+    fallback_route route("r", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
+    ASSERT_TRUE(at.run(route.complete(at.request, at.context())));
+    EXPECT_EQ(at.a.last.messages.back().reasoning.size(), 1U);
+    EXPECT_EQ(at.a.last.messages.back().tool_calls[0].signature, "signed by a");
+    EXPECT_TRUE(at.b.last.messages.back().reasoning.empty());
+    EXPECT_EQ(at.b.last.messages.back().tool_calls[0].id, "c1");
+    EXPECT_TRUE(at.b.last.messages.back().tool_calls[0].signature.empty());
 }
 
 TEST(fallback_route, hands_on_what_another_service_can_cure_and_nothing_else) {

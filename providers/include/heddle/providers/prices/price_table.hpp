@@ -46,6 +46,9 @@ public:
     /// error. Errors: invalid_argument, which names the place; limit_exceeded.
     [[nodiscard]] result<void> add(std::string_view json, std::string_view where);
 
+    /// A provider of another name, or a route, has the prices of `like`, unless it has its own.
+    void price_as(std::string name, std::string_view like);
+
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
     [[nodiscard]] std::optional<double> cost_usd(std::string_view provider, std::string_view model,
                                                  const ports::token_usage& usage) const override;

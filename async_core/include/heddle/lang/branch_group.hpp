@@ -1,0 +1,74 @@
+// Where in the tree of branches something runs, for hosts that keep something for each branch.
+#pragma once
+
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace heddle::lang {
+
+class fiber;
+
+/// A branch: a group (map, parallel, race, the spawns of one scope …) and the place in its order.
+struct branch_place {
+    value group; ///< a branch_group, or nil: the strand that the run began with
+    std::uint32_t slot = 0;
+};
+
+/// What the host keeps for the branches of a group.
+class branch_data {
+public:
+    virtual ~branch_data() = default;
+    /// The branch has ended; it asks for nothing any more.
+    virtual void branch_ended(std::uint32_t slot) noexcept = 0;
+    /// All have ended, and what opened the group goes on. `winner`: the only one that counts.
+    virtual void group_ended(std::optional<std::uint32_t> winner) = 0;
+};
+
+/// What the host sees of a group. Threads: the session's only.
+class branch_group : public host_object {
+public:
+    /// The branch that opened the group.
+    [[nodiscard]] const branch_place& outer() const noexcept { return outer_; }
+    /// realm::host_events() when the branch began.
+    [[nodiscard]] std::uint64_t begun(std::uint32_t slot) const noexcept {
+        return slot < spawns_.size() ? spawns_[slot].begun : begun_;
+    }
+    /// Of a spawned branch: somebody has awaited it.
+    [[nodiscard]] bool awaited(std::uint32_t slot) const noexcept {
+        return slot < spawns_.size() && spawns_[slot].awaited;
+    }
+    std::unique_ptr<branch_data> data; ///< the host's; null: nothing is kept
+
+    // for the machine
+    void set_outer(branch_place outer, std::uint64_t begun) {
+        outer_ = std::move(outer);
+        begun_ = begun;
+    }
+    /// The place of a further spawned branch.
+    [[nodiscard]] std::uint32_t add_spawn(std::uint64_t begun) {
+        spawns_.push_back({begun, false});
+        return static_cast<std::uint32_t>(spawns_.size() - 1);
+    }
+    void note_awaited(std::uint32_t slot) noexcept {
+        if (slot < spawns_.size()) spawns_[slot].awaited = true;
+    }
+
+private:
+    struct spawn {
+        std::uint64_t begun;
+        bool awaited;
+    };
+    branch_place outer_;
+    std::uint64_t begun_ = 0;
+    std::vector<spawn> spawns_;
+};
+
+/// The branch that a fiber is. Only between runs of the machine.
+[[nodiscard]] branch_place place_of(const fiber& strand);
+
+} // namespace heddle::lang

@@ -1,0 +1,151 @@
+// Answers that are handed on as they arrive.
+#include "task_execution.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t most_waiting =
+    64 * 1024; ///< bytes that wait for the function before the stream does
+
+/// Between the stream and the function: text that has arrived and was not handed on yet.
+class piece_buffer final : public ports::delta_gate {
+public:
+    void add(std::string_view text) {
+        waiting_ += text;
+        arrived_.notify();
+    }
+    void close() noexcept {
+        closed_ = true;
+        arrived_.notify();
+    }
+    [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// All that waits. A character is never split between two pieces.
+    [[nodiscard]] std::string take() {
+        std::string taken = std::move(waiting_);
+        waiting_.clear();
+        if (!closed_) {
+            const std::size_t whole = whole_characters(taken);
+            waiting_.assign(taken, whole);
+            taken.resize(whole);
+        }
+        taken_.notify();
+        return taken;
+    }
+    [[nodiscard]] coro::task<coro::wake> arrived(coro::call_context context) {
+        return arrived_.wait(context);
+    }
+
+    [[nodiscard]] bool open() const noexcept override { return waiting_.size() < most_waiting; }
+    [[nodiscard]] coro::task<result<void>> opened(coro::call_context context) override {
+        while (!open()) {
+            const coro::wake woken = co_await taken_.wait(context);
+            if (woken == coro::wake::notified) continue;
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+        }
+        co_return result<void>();
+    }
+
+private:
+    [[nodiscard]] static std::size_t whole_characters(std::string_view text) noexcept {
+        std::size_t lead = text.size();
+        while (lead != 0 && text.size() - lead < 3 &&
+               (static_cast<unsigned char>(text[lead - 1]) & 0xC0) == 0x80) {
+            --lead;
+        }
+        if (lead == 0) return text.size();
+        const auto first = static_cast<unsigned char>(text[lead - 1]);
+        const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+        return lead - 1 + length > text.size() ? lead - 1 : text.size();
+    }
+
+    std::string waiting_;
+    coro::wait_point arrived_;
+    coro::wait_point taken_;
+    bool closed_ = false;
+};
+
+/// `answer` is set when it ends, also with an error: what has arrived is handed on first.
+coro::task<result<void>> read_pieces(task_execution* execution, piece_buffer* pieces,
+                                     std::optional<result<ports::chat_response>>* answer,
+                                     coro::call_context context) {
+    ports::chat_delta_sink sink = [execution, pieces](std::string_view text) -> result<void> {
+        pieces->add(text);
+        return execution->tell_host(text);
+    };
+    result<ports::chat_response> ended =
+        co_await execution->provider().stream(execution->request(), std::move(sink), context);
+    answer->emplace(std::move(ended));
+    pieces->close();
+    co_return result<void>();
+}
+
+/// Calls the function for what has arrived, until there is no more.
+coro::task<result<void>> hand_on(host::session* owner, task_execution* execution,
+                                 piece_buffer* pieces, coro::call_context context) {
+    lang::heap& memory = owner->memory();
+    // Tasks that the function calls are not streamed to it.
+    const lang::value settings = lang::map_remove(memory, execution->call().settings, "stream");
+    for (;;) {
+        while (pieces->empty() && !pieces->closed()) {
+            const coro::wake woken = co_await pieces->arrived(context);
+            if (woken == coro::wake::notified) continue;
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+        }
+        if (pieces->empty()) co_return result<void>();
+        const std::string text = pieces->take();
+        if (text.empty()) {
+            // The beginning of a character: its rest has to come first.
+            const coro::wake woken = co_await pieces->arrived(context);
+            if (woken == coro::wake::notified) continue;
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+            continue;
+        }
+        std::vector<lang::value> arguments{lang::make_string(memory, text)};
+        result<lang::value> called = co_await owner->call_within(
+            execution->receiver(), std::move(arguments), settings, context, true);
+        if (called) continue;
+        if (!called.error().is_cancelled()) execution->receiver_failed(called.error());
+        co_return std::move(called).error();
+    }
+}
+
+} // namespace
+
+result<void> task_execution::tell_host(std::string_view text) {
+    const auto& told = runner_.parts().on_delta;
+    if (!told) return {};
+    auto taken = told({call_.task->declared.name,
+                       static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this)), text});
+    if (!taken) receiver_failed(taken.error());
+    return taken;
+}
+
+coro::task<result<ports::chat_response>> task_runner::stream_answer(task_execution& execution) {
+    if (execution.receiver().is_nil()) {
+        ports::chat_delta_sink sink = [&execution](std::string_view text) {
+            return execution.tell_host(text);
+        };
+        result<ports::chat_response> answer = co_await execution.provider().stream(
+            execution.request(), std::move(sink), execution.context());
+        co_return answer;
+    }
+    piece_buffer pieces;
+    execution.set_gate(&pieces);
+    std::optional<result<ports::chat_response>> answer;
+    coro::nursery both(execution.context());
+    both.start(read_pieces(&execution, &pieces, &answer, both.context()));
+    both.start(hand_on(&owner_, &execution, &pieces, both.context()));
+    const result<void> joined = co_await both.join();
+    execution.set_gate(nullptr);
+    if (joined) co_return *std::move(answer);
+    co_return joined.error();
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,133 @@
+// (stream task function), and what the host hears.
+#include "tasks_testing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::world;
+
+constexpr auto tell = "(defatom tell (params q) (instructions \"{{q}}\")) (define seen \"\") ";
+
+TEST(stream_form, pieces_come_in_order_and_the_value_is_the_result) {
+    world w;
+    w.llm.say("one two three four");
+    EXPECT_EQ(w.json(std::string(tell) +
+                     "(let ((r (stream (tell \"x\") (lambda (p) (set! seen (string-append seen "
+                     "\"<\" p \">\")))))) (list (content r) seen))"),
+              R"(["one two three four","<one ><two ><thre><e fo><ur>"])");
+    EXPECT_EQ(w.json("(set! seen \"\") (stream (tell (q \"x\")) (lambda (p) (sleep 0.5) "
+                     "(set! seen (string-append seen \"<\" p \">\")))) seen"),
+              "\"<one ><two three four>\"");
+}
+
+TEST(stream_form, a_slow_function_holds_the_stream_back) {
+    world w;
+    w.llm.say(std::string(1'000'000, 'x'));
+    w.llm.piece_bytes = 10'000;
+    w.llm.piece_delay = std::chrono::milliseconds(0);
+    EXPECT_EQ(w.json(std::string(tell) +
+                     "(define most 0) (stream (tell \"x\") (lambda (p) (sleep 0.005) (set! most "
+                     "(max most (string-length p))))) (list (< most 80000) (> most 10000))"),
+              "[true,true]");
+    EXPECT_GT(w.llm.held_back, 5);
+}
+
+TEST(stream_form, characters_are_not_split) {
+    world w;
+    w.llm.say("äöü€😀");
+    w.llm.piece_bytes = 1;
+    EXPECT_EQ(
+        w.json(std::string(tell) +
+               "(define all '()) (stream (tell \"x\") (lambda (p) (set! all (append all (list "
+               "p))))) all"),
+        R"(["ä","ö","ü","€","😀"])");
+}
+
+TEST(stream_form, an_error_in_the_function_cancels_the_call) {
+    world w;
+    w.llm.say("one two three four");
+    w.llm.piece_delay = std::chrono::milliseconds(10'000);
+    EXPECT_THAT(
+        w.json(std::string(tell) + "(stream (tell \"x\") (lambda (p) (error \"enough\" p)))"),
+        HasSubstr("UserError: enough"));
+    EXPECT_EQ(w.llm.cut, 1);
+    EXPECT_EQ(w.llm.handed_out, 1);
+    EXPECT_EQ(w.observer.finished, 1);
+    EXPECT_EQ(w.json("(try (stream (tell \"x\") (lambda (p) (error \"enough\"))) (catch (e) "
+                     "(get e \"message\")))"),
+              "\"enough\"");
+}
+
+TEST(stream_form, ends_with_its_time_and_with_its_run) {
+    world w;
+    w.llm.say("one two three four");
+    w.llm.piece_delay = std::chrono::milliseconds(100'000);
+    EXPECT_THAT(w.json(std::string(tell) + "(timeout 0.05 (stream (tell \"x\") (lambda (p) p)))"),
+                StartsWith("TimeoutError"));
+    EXPECT_THAT(w.json("(timeout 0.05 (stream (tell \"x\") (lambda (p) (sleep 1000))))"),
+                StartsWith("TimeoutError"));
+    EXPECT_EQ(w.json("(get-in (stream (tell (q \"x\") (timeout 0.05)) (lambda (p) p)) '(\"notes\" "
+                     "\"error\" \"resource\"))"),
+              "\"time\"");
+    EXPECT_EQ(w.llm.cut, 3);
+    EXPECT_EQ(w.observer.finished, 3);
+}
+
+TEST(stream_form, what_fails_at_the_model_is_data) {
+    world w;
+    w.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_EQ(w.json(std::string(tell) +
+                     "(get-in (stream (tell \"x\") (lambda (p) p)) '(\"notes\" \"error\" "
+                     "\"reason\"))"),
+              "\"llm_error\"");
+}
+
+TEST(stream_form, tasks_in_its_arguments_and_in_its_function_are_not_streamed) {
+    world w;
+    w.llm.say("aaaa");
+    w.llm.say("bbbb");
+    w.llm.say("cccc");
+    EXPECT_EQ(w.json(std::string(tell) +
+                     "(stream (tell (q (content (tell \"x\")))) (lambda (p) (set! seen "
+                     "(string-append seen p (content (tell \"y\")))))) seen"),
+              "\"bbbbcccc\"");
+}
+
+TEST(stream_form, a_sandbox_holds_in_its_function) {
+    world w;
+    w.llm.say("aaaa");
+    EXPECT_THAT(w.json(std::string(tell) + "(define f 1) (sandbox ((allow (tell))) (stream (tell "
+                                           "\"x\") (lambda (p) (system:execute_shell_command "
+                                           "(command \"true\")))))"),
+                HasSubstr("does not allow"));
+}
+
+TEST(stream_form, needs_a_call_and_a_function) {
+    world w;
+    EXPECT_THAT(w.json("(stream 1 (lambda (p) p))"), HasSubstr("expects a call of a task"));
+    EXPECT_THAT(w.json("(stream (f))"), HasSubstr("expects a call of a task and a function"));
+}
+
+TEST(stream_host, hears_every_piece_and_can_stop_the_call) {
+    std::string heard;
+    task_system_parts parts;
+    parts.on_delta = [&](const task_delta& piece) -> result<void> {
+        if (piece.text == "stop") return error(heddle::errc::invalid_argument, "stop it");
+        heard += std::string(piece.task) + ":" + std::string(piece.text) + ";";
+        return {};
+    };
+    world w({}, parts);
+    w.llm.say("one two");
+    w.llm.say("one stop three");
+    EXPECT_EQ(w.json(std::string(tell) + "(content (tell \"x\"))"), "\"one two\"");
+    EXPECT_EQ(heard, "tell:one ;tell:two;");
+    EXPECT_THAT(w.json("(tell \"x\")"), HasSubstr("stop it"));
+}
+
+} // namespace
+} // namespace heddle::tasks
