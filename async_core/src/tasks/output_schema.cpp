@@ -1,5 +1,6 @@
 // The only place that sees valijson.
 #include "schema_rewriter.hpp"
+#include "short_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output_schema.hpp>
@@ -189,7 +190,7 @@ result<output_schema> output_schema::compile(std::string_view schema) {
                 "string; or a JSON Schema");
     };
     if (schema.find('{') == std::string_view::npos) {
-        return refused("'" + std::string(schema.substr(0, 80)) + "' is no known schema");
+        return refused("'" + short_text(schema) + "' is no known schema");
     }
     if (schema.size() > longest_schema) return refused("the schema is too long");
     auto all = std::make_shared<compiled>();
