@@ -32,9 +32,9 @@ enum class http_errc : int {
     protocol_error, ///< the answer is not HTTP/1.1 as RFC 9112 has it
     header_too_large,
     body_too_large,
-    shut_down,        ///< the client was closed
-    proxy_refused,    ///< a proxy would not let the call through (407, 403, ...)
-    redirect_refused  ///< a redirect to another origin, one too many, or one that cannot be read
+    shut_down,       ///< the client was closed
+    proxy_refused,   ///< a proxy would not let the call through (407, 403, ...)
+    redirect_refused ///< a redirect to another origin, one too many, or one that cannot be read
 };
 
 [[nodiscard]] const boost::system::error_category& http_category() noexcept;
