@@ -61,9 +61,17 @@ TEST_F(secrets, do_not_show_when_nobody_listens) {
 }
 
 TEST_F(secrets, do_not_show_when_they_cannot_be_sent) {
-    const auto ended = run_heddle({"eval", "1", "-vvv"}, with_key(std::string(sentinel) + "\x01x"));
+    const auto broken = with_key(std::string(sentinel) + "\x01x");
+    const auto ended = run_heddle(ask("http://127.0.0.1:1/v1"), broken);
     EXPECT_EQ(ended.code, 2);
     expect_no_key(ended);
+    // Who asks no model is not bothered by a key.
+    const auto unasked = run_heddle({"eval", "1", "-vvv"}, broken);
+    EXPECT_EQ(unasked.code, 0);
+    expect_no_key(unasked);
+    const auto listed = run_heddle({"models"}, broken);
+    EXPECT_NE(listed.out.find("holds a character that no key has"), std::string::npos);
+    expect_no_key(listed);
 }
 
 TEST_F(secrets, cannot_be_read_by_a_workflow) {

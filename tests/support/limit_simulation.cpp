@@ -145,7 +145,7 @@ struct world {
     limit_figures figures;
     std::array<double, 4> used{};
     std::array<double, 4> offered{}; // what the quota was worth
-    double busy = 0; // seconds that calls were under way
+    double busy = 0;                 // seconds that calls were under way
     std::deque<clock::time_point> lately;
 };
 

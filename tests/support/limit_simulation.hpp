@@ -55,8 +55,8 @@ struct limit_scenario {
 /// Of the measured part.
 struct limit_figures {
     std::uint64_t sent = 0;
-    std::uint64_t limited = 0;  ///< 429
-    double used = 0;            ///< of the scarcest part of the quota, 1: all of it
+    std::uint64_t limited = 0;      ///< 429
+    double used = 0;                ///< of the scarcest part of the quota, 1: all of it
     std::uint64_t most_at_once = 0; ///< sent within 100 ms
     [[nodiscard]] double limited_share() const {
         return sent == 0 ? 0 : static_cast<double>(limited) / static_cast<double>(sent);

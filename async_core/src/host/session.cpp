@@ -135,8 +135,7 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
 coro::task<result<lang::value>> session::call_within(lang::value callee,
                                                      std::vector<lang::value> arguments,
                                                      lang::value settings,
-                                                     coro::call_context context,
-                                                     bool in_sandbox) {
+                                                     coro::call_context context, bool in_sandbox) {
     if (!driver_) {
         co_return error(heddle::errc::invalid_argument, "no evaluation is under way");
     }

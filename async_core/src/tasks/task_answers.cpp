@@ -170,7 +170,9 @@ result<lang::value> task_execution::take_error(error failure) {
     what.message = failure.message();
     if (what.reason == "configuration_error") {
         report(task_outcome::failed, what.reason);
-        return placed(lang::task_error(what.reason, what.message).with_cause(std::move(failure)));
+        error told = lang::task_error(what.reason, what.message);
+        if (!failure.info().hint.empty()) told = std::move(told).with_hint(failure.info().hint);
+        return placed(std::move(told).with_cause(std::move(failure)));
     }
     lang::heap& memory = runner_.owner().memory();
     what.details = runner_.results().make_details(

@@ -100,12 +100,12 @@ private:
     void read_table(const toml::table& table, const std::string& owner,
                     const std::vector<field>& fields) {
         for (const auto& [key, item] : table) {
-            const auto found = std::find_if(fields.begin(), fields.end(), [&](const field& each) {
-                return each.name == key.str();
-            });
+            const std::string_view name = key.str();
+            const auto found =
+                std::find_if(fields.begin(), fields.end(),
+                             [name](const field& each) { return each.name == name; });
             if (found != fields.end()) {
-                current_ =
-                    owner.empty() ? std::string(key.str()) : owner + "." + std::string(key.str());
+                current_ = owner.empty() ? std::string(name) : owner + "." + std::string(name);
                 found->read(item);
                 continue;
             }

@@ -16,7 +16,8 @@ namespace heddle::process {
 /// Watches one child by a pidfd or, where the kernel has none, by asking at growing intervals. The
 /// child stays a zombie until reap(), so that its number, which is that of its group, belongs to
 /// nobody else while signals may still be sent. Held by shared_ptr: a wait under way outlives it.
-class child_watch : private coro::timer_node, public std::enable_shared_from_this<child_watch> {
+class child_watch final : private coro::timer_node,
+                          public std::enable_shared_from_this<child_watch> {
 public:
     /// `ended` is called on the loop, once, when the child has ended; never after stop().
     child_watch(coro::event_loop& loop, pid_t pid, std::function<void()> ended);

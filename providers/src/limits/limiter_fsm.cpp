@@ -9,7 +9,7 @@ namespace heddle::providers::limits {
 namespace {
 
 constexpr std::size_t at(measure which) noexcept { return static_cast<std::size_t>(which); }
-constexpr double learning = 0.05; // of sizes: the weight of a new answer
+constexpr double learning = 0.05;    // of sizes: the weight of a new answer
 constexpr double nearly_full = 0.8;  // of the window
 constexpr double fixed_weight = 200; // of a call beside its tokens, where flows share
 
@@ -21,11 +21,10 @@ double tokens(std::int64_t said) noexcept {
 } // namespace
 
 limiter_fsm::limiter_fsm(limiter_options options, time_point now)
-    : options_(options),
-      buckets_{rate_bucket(options.burst, options.reserve),
-               rate_bucket(options.burst, options.reserve),
-               rate_bucket(options.burst, options.reserve),
-               rate_bucket(options.burst, options.reserve)},
+    : options_(options), buckets_{rate_bucket(options.burst, options.reserve),
+                                  rate_bucket(options.burst, options.reserve),
+                                  rate_bucket(options.burst, options.reserve),
+                                  rate_bucket(options.burst, options.reserve)},
       pace_(options.ramp), queue_(options.batch_share),
       window_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
       plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now) {
@@ -240,8 +239,8 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     if (first) {
         // Without a time of the service: one of our own, longer each time that nothing gets through.
         const unsigned doublings = std::min(epochs_without_success_, 16U);
-        const auto own = std::min(options_.first_cooldown * (1U << doublings),
-                                  options_.longest_cooldown);
+        const auto own =
+            std::min(options_.first_cooldown * (1U << doublings), options_.longest_cooldown);
         wait = report.retry_after ? wait : own;
         ++epochs_without_success_;
     }

@@ -32,7 +32,7 @@ struct variable {
     std::vector<std::string> task_inputs; ///< of a defatom or deftool
     bool is_task = false;
     bool is_tool = false; ///< with is_task: of a deftool
-    int slot = -1; ///< register, while code is made
+    int slot = -1;        ///< register, while code is made
 
     [[nodiscard]] bool in_cell() const noexcept {
         return captured && (reassigned || captured_early);

@@ -173,7 +173,8 @@ constexpr form_doc rows[] = {
      "not given is its default, or nil.",
      "", "tasks"},
     {"stream", "(stream (task (parameter value)…) function)",
-     "Calls a task, and calls the function with each piece of its text as it arrives, one call at a "
+     "Calls a task, and calls the function with each piece of its text as it arrives, one call at "
+     "a "
      "time and in order; pieces that arrive meanwhile are given together. The value is the result "
      "of the task. An error in the function cancels the task and is raised.",
      "", "tasks"},

@@ -17,8 +17,8 @@ struct template_draft {
     task_template made;
     bool in_template = false;
     bool has_subtype = false;
-    source_span span;      ///< of the start tag that names it
-    source_span name_span; ///< of its name, else as span
+    source_span span;                                       ///< of the start tag that names it
+    source_span name_span;                                  ///< of its name, else as span
     std::map<std::string, source_span, std::less<>> parts;  ///< text or start tag of its elements
     std::map<std::string, source_span, std::less<>> inputs; ///< of their names
 

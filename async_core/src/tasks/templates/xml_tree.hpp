@@ -24,8 +24,8 @@ struct xml_element {
     std::string name;
     std::vector<xml_attribute> attributes;
     std::vector<xml_element> children;
-    std::string text; ///< all text and CDATA right below it, in order
-    source_span span; ///< of the start tag
+    std::string text;   ///< all text and CDATA right below it, in order
+    source_span span;   ///< of the start tag
     source_span inside; ///< between the tags
 
     [[nodiscard]] const xml_attribute* attribute(std::string_view wanted) const noexcept;
@@ -47,8 +47,7 @@ struct xml_tag_place {
 /// document type, no entities but the five and characters by number, no processing instructions,
 /// within the limits. Fills `places`. False when the tree cannot be read; `problems` says why.
 [[nodiscard]] bool check_xml(std::string_view text, std::uint32_t position,
-                             const template_file_limits& limits,
-                             std::vector<xml_tag_place>& places,
+                             const template_file_limits& limits, std::vector<xml_tag_place>& places,
                              std::vector<lang::problem>& problems);
 
 /// Reads a text that was added to a source_map at `position`. Nothing when it is not well-formed.

@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::AllOf;
 using testing::context_world;
-using testing::paths_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::paths_of;
 using ::testing::StartsWith;
 
 struct files_world : context_world {

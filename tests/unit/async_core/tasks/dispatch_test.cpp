@@ -137,8 +137,7 @@ TEST_F(dispatching, a_deadline_is_a_failure_and_other_cancellation_is_none) {
     options.until = coro::deadline(all.runner.loop.now() + std::chrono::milliseconds(20));
     const auto late = run("greet", R"({"who":"Ada"})", options);
     ASSERT_TRUE(late);
-    EXPECT_THAT(lang::value_to_json(*late).value(),
-                HasSubstr("\"reason\":\"execution_timeout\""));
+    EXPECT_THAT(lang::value_to_json(*late).value(), HasSubstr("\"reason\":\"execution_timeout\""));
     coro::cancel_source cancel;
     cancel.request(cancel_reason::user);
     options = {};

@@ -20,8 +20,9 @@ std::vector<task_error> samples() {
         made.push_back({"why & <how> \"quoted\" ]]>\nline two, ü",
                         task_error::failure{static_cast<task_failure_reason>(i), {}}});
     }
-    made.push_back({"m", task_error::failure{task_failure_reason::subtask_failure,
-                                             R"({"nestingDepth":2,"subtaskRequest":{"a":[1,"<"]}})"}});
+    made.push_back(
+        {"m", task_error::failure{task_failure_reason::subtask_failure,
+                                  R"({"nestingDepth":2,"subtaskRequest":{"a":[1,"<"]}})"}});
     made.push_back({"m", task_error::invalid_output{{"a < b", "", "c"}}});
     made.push_back({"m", task_error::invalid_output{}});
     made.push_back({"m", task_error::validation_error{"inputs/goal"}});
@@ -46,9 +47,9 @@ TEST(task_error, comes_back_from_json_xml_and_values) {
 }
 
 TEST(task_error, is_written_as_the_design_has_it) {
-    const task_error late{"it took too long",
-                          task_error::failure{task_failure_reason::execution_timeout,
-                                              R"({"seconds":5})"}};
+    const task_error late{
+        "it took too long",
+        task_error::failure{task_failure_reason::execution_timeout, R"({"seconds":5})"}};
     EXPECT_EQ(to_json(late), R"({"type":"TASK_FAILURE","message":"it took too long",)"
                              R"("reason":"execution_timeout","details":{"seconds":5}})");
     EXPECT_EQ(to_xml(late),
@@ -56,9 +57,10 @@ TEST(task_error, is_written_as_the_design_has_it) {
               "<message>it took too long</message><details format=\"json\">"
               "{&quot;seconds&quot;:5}</details></task_failure></task_error>");
     const task_error used{"m", task_error::resource_exhaustion{"turns", task_error::metrics{3, 2}}};
-    EXPECT_EQ(to_xml(used), "<task_error><resource_exhaustion><resource>turns</resource>"
-                            "<message>m</message><metrics><used>3</used><limit>2</limit></metrics>"
-                            "</resource_exhaustion></task_error>");
+    EXPECT_EQ(to_xml(used),
+              "<task_error><resource_exhaustion><resource>turns</resource>"
+              "<message>m</message><metrics><used>3</used><limit>2</limit></metrics>"
+              "</resource_exhaustion></task_error>");
 }
 
 TEST(task_error, details_may_be_elements) {
@@ -115,8 +117,7 @@ TEST(task_error, errors_of_a_workflow_become_one) {
     EXPECT_EQ(reason_from(error(lang::errc::unbound, "m")), task_failure_reason::unexpected_error);
     EXPECT_EQ(reason_from(error(lang::errc::syntax, "m")),
               task_failure_reason::input_validation_failure);
-    EXPECT_EQ(reason_from(error(lang::errc::timeout, "m")),
-              task_failure_reason::execution_timeout);
+    EXPECT_EQ(reason_from(error(lang::errc::timeout, "m")), task_failure_reason::execution_timeout);
     EXPECT_EQ(reason_from(error::cancelled(cancel_reason::deadline)),
               task_failure_reason::execution_timeout);
     EXPECT_EQ(reason_from(error::cancelled(cancel_reason::user)),
@@ -124,8 +125,8 @@ TEST(task_error, errors_of_a_workflow_become_one) {
     EXPECT_EQ(reason_from(error(make_error_code(ports::llm_errc::protocol), "m")),
               task_failure_reason::protocol_error);
     EXPECT_EQ(task_error_from(error(lang::errc::limit, "m")).type_name(), "RESOURCE_EXHAUSTION");
-    EXPECT_EQ(testing::reason_of(to_error(
-                  {"m", task_error::failure{task_failure_reason::llm_error, {}}})),
+    EXPECT_EQ(testing::reason_of(
+                  to_error({"m", task_error::failure{task_failure_reason::llm_error, {}}})),
               "llm_error");
     reading values;
     const error failed = task_error_of(values.json(

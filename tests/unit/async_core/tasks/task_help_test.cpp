@@ -29,7 +29,8 @@ TEST(task_help, tells_parameters_and_place) {
                                  "- who (string): whom to greet\n"));
     EXPECT_THAT(text, HasSubstr("task defined at "));
     EXPECT_EQ(text_of(w, "(help greet)"), text);
-    EXPECT_THAT(text_of(w, "(help)"), ::testing::ContainsRegex("Tasks and tools\n[^(]* greet[ \n]"));
+    EXPECT_THAT(text_of(w, "(help)"),
+                ::testing::ContainsRegex("Tasks and tools\n[^(]* greet[ \n]"));
 }
 
 coro::task<result<lang::value>> echo(tool_call call) { co_return call.inputs; }

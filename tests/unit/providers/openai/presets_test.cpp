@@ -54,8 +54,8 @@ TEST(openai_presets, are_all_in_the_reference) {
     const std::string page = read_file(source_file("docs/reference/providers.md"));
     for (const openai::preset& one : openai::presets()) {
         std::string row = "| `" + std::string(one.name) + "` | `" + std::string(one.base_url);
-        row += one.key_variable.empty() ? "` |  |"
-                                        : "` | `" + std::string(one.key_variable) + "` |";
+        row +=
+            one.key_variable.empty() ? "` |  |" : "` | `" + std::string(one.key_variable) + "` |";
         EXPECT_NE(page.find(row), std::string::npos) << row;
     }
 }

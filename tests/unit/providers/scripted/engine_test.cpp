@@ -204,7 +204,8 @@ TEST(scripted_engine, delays_lie_in_their_range_and_repeat) {
 }
 
 TEST(scripted_engine, usage_is_estimated_given_or_left_out) {
-    const auto model = load(R"({"rules":[{"match":"g","text":"x","usage":{"input":5,"cached":2,"output":4,"reasoning":3}},
+    const auto model = load(
+        R"({"rules":[{"match":"g","text":"x","usage":{"input":5,"cached":2,"output":4,"reasoning":3}},
         {"match":"n","text":"x","usage":null}],"default":{"text":"12345"}})");
     const auto given = reply(*model, user_request("g")).usage.value();
     EXPECT_EQ(given.input, 5);

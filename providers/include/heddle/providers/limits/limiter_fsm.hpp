@@ -47,8 +47,8 @@ struct limiter_counters {
     std::uint64_t limited = 0;  ///< answered with 429
     std::uint64_t refused = 0;  ///< could not have gone before their deadline
     std::array<std::optional<std::int64_t>, measures> left; ///< by measure; empty: no limit known
-    std::optional<double> learned_per_second; ///< empty: no 429 has come yet
-    coro::clock::time_point cooldown_until;   ///< in the past: none
+    std::optional<double> learned_per_second;               ///< empty: no 429 has come yet
+    coro::clock::time_point cooldown_until;                 ///< in the past: none
 };
 
 /// Decides which calls go, and when. Takes events and a time; knows no clock and no coroutine.
