@@ -110,6 +110,7 @@ private:
                 continue;
             }
             std::vector<std::string> names;
+            names.reserve(fields.size());
             for (const field& each : fields) names.emplace_back(each.name);
             const std::string hint = lang::suggest_names(key.str(), names);
             tell(key.source().begin.line, (owner.empty() ? std::string("there is no setting '")
