@@ -165,7 +165,10 @@ tool make_language_tool(tool_definition definition, lang::value body) {
     made.description = definition.description;
     made.input_schema = definition.input_schema;
     const auto shared = std::make_shared<const tool_definition>(std::move(definition));
-    made.run = [shared, body](tool_call call) { return run_body(shared, body, std::move(call)); };
+    made.body = std::make_shared<const lang::value>(std::move(body));
+    made.run = [shared, kept = made.body](tool_call call) {
+        return run_body(shared, *kept, std::move(call));
+    };
     return made;
 }
 

@@ -93,6 +93,19 @@ public:
     [[nodiscard]] virtual std::string_view type_name() const noexcept = 0; ///< for type-of
     [[nodiscard]] virtual std::string describe() const { return std::string(type_name()); }
     [[nodiscard]] virtual bool callable() const noexcept { return false; }
+
+    /// Told of the values that an object holds.
+    class value_visitor {
+    public:
+        virtual void visit(const value& held) = 0;
+
+    protected:
+        ~value_visitor() = default;
+    };
+    /// Shows the collector of cycles each value that this object holds, once for each time it holds
+    /// it, and none that another object holds as well. What is not shown is never collected while it
+    /// is held.
+    virtual void visit_values(value_visitor&) const {}
 };
 
 struct host_holder : object {

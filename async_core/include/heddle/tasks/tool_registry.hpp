@@ -35,6 +35,9 @@ struct tool {
     /// True: `run` checks the values of its inputs itself (it takes symbols, or says better what is
     /// wrong); names are checked in any case.
     bool checks_values = false;
+    /// The function behind a tool that is written in the language, which `run` shares; null for others.
+    /// One registration only has it.
+    std::shared_ptr<const lang::value> body{};
 };
 
 /// A tool that was checked when it was registered. Immutable.
@@ -54,6 +57,11 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
+    /// A tool may be in sight of its own body. While somebody else holds it, a call or an offer to a
+    /// model, it is kept from outside.
+    void visit_values(value_visitor& visitor) const override {
+        if (tool_->declared.body && tool_.use_count() == 1) visitor.visit(*tool_->declared.body);
+    }
     [[nodiscard]] const std::shared_ptr<const registered_tool>& get() const noexcept {
         return tool_;
     }

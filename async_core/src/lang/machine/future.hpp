@@ -20,6 +20,9 @@ public:
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
     [[nodiscard]] std::string describe() const override;
+    void visit_values(value_visitor& visitor) const override {
+        for (const value* held : {&outer_, &group_, &value_}) visitor.visit(*held);
+    }
 
     [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
     /// It was asked to end, but runs.

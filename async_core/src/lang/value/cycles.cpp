@@ -11,8 +11,19 @@ namespace heddle::lang {
 
 namespace {
 
-/// Calls visit(object*) for every reference that `target` holds. Host objects hold none that the
-/// collector knows: what they keep counts as kept from outside.
+template <class Visit>
+class reference_visitor final : public host_object::value_visitor {
+public:
+    explicit reference_visitor(Visit& visit) : visit_(visit) {}
+    void visit(const value& held) override {
+        if (object* next = held.target()) visit_(next);
+    }
+
+private:
+    Visit& visit_;
+};
+
+/// Calls visit(object*) for every reference that `target` holds.
 template <class Visit>
 void for_each_reference(object* target, Visit visit) {
     switch (target->type) {
@@ -40,13 +51,19 @@ void for_each_reference(object* target, Visit visit) {
     case kind::cell:
         if (object* next = static_cast<cell_object*>(target)->content.target()) visit(next);
         break;
+    case kind::host: {
+        reference_visitor<Visit> visitor(visit);
+        static_cast<host_holder*>(target)->held->visit_values(visitor);
+        break;
+    }
     default: break;
     }
 }
 
 [[nodiscard]] bool may_hold_references(const object* target) noexcept {
     return target->type == kind::list || target->type == kind::map ||
-           target->type == kind::closure || target->type == kind::cell;
+           target->type == kind::closure || target->type == kind::cell ||
+           target->type == kind::host;
 }
 
 } // namespace

@@ -37,6 +37,7 @@ constexpr shape shapes[] = {
      "  (catch (e) (set! keep (get e 'data)))))"},
     {"in_a_cleanup", "(let ((keep nil)) (try i (finally (set! keep (lambda () keep)))))"},
     {"under_with", "(with ((concurrency 4)) (letrec ((f (lambda () f))) (f)))"},
+    {"in_a_future", "(let ((f nil)) (set! f (spawn (lambda () f))) (await f))"},
     {"in_branches",
      "(let ((keep nil)) (map (lambda (x) (set! keep (lambda () (list x keep)))) '(1 2)))"},
 };

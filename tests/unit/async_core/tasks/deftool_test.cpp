@@ -77,6 +77,23 @@ TEST(deftool, calls_itself_and_is_called_before_its_definition) {
               "10");
 }
 
+TEST(deftool, in_sight_of_its_own_body_is_freed) {
+    world w;
+    const std::string define =
+        "(define (f) (deftool inner (params (n integer)) (description \"d\")"
+        "  (if (= n 0) 0 (inner (n (- n 1)))))"
+        "  (inner (n 2)))";
+    const std::string again = "(loop 50 (f))";
+    w.json(define + again);
+    lang::heap& memory = w.session->memory();
+    memory.collect_cycles();
+    const std::size_t before = memory.live_objects();
+    for (int i = 0; i < 20; ++i) w.json(again);
+    memory.collect_cycles();
+    EXPECT_LE(memory.live_objects(),
+              before + 200); // the text of 20 programs is new, not 1000 tools
+}
+
 TEST(deftool, endless_nesting_is_a_limit) {
     world w;
     EXPECT_EQ(w.json("(deftool again (params) (description \"d\") (again)) (again)"),
