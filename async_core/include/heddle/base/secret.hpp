@@ -9,14 +9,15 @@ namespace heddle {
 
 /// Holds an API key or the like. It has no stream operator, no conversion and no comparison with
 /// text; the only way out is reveal(), which is called where bytes go to the wire and nowhere else.
-/// The memory is overwritten on destruction. Threads: as std::string.
+/// The memory is overwritten before it is released or used for another value. Threads: as
+/// std::string.
 class secret {
 public:
     secret() = default;
     explicit secret(std::string value) : value_(std::move(value)) {}
     secret(const secret&) = default;
     secret(secret&& other) noexcept : value_(std::move(other.value_)) { other.wipe(); }
-    secret& operator=(const secret&) = default;
+    secret& operator=(const secret& other) { return *this = secret(other); }
     secret& operator=(secret&& other) noexcept {
         if (this != &other) {
             wipe();
