@@ -1,22 +1,16 @@
 #include <heddle/base/diagnostic.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 namespace heddle {
 
 namespace {
 
 constexpr std::size_t widest_line = 160; // code points of a source line that are shown
 
-std::string shown(std::string_view text, std::size_t limit) {
-    std::string out;
-    out.reserve(std::min(text.size(), limit) + 16);
-    for (char c : text) {
-        if (out.size() >= limit) return out + " […]";
-        // Texts come from models and servers: no terminal control codes get through.
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) out += c;
-        else out += '?';
-    }
-    return out;
+// Messages come from models and servers: no control codes of terminals get through.
+std::string shown(std::string_view text, std::size_t max_bytes) {
+    return utf8::printable(utf8::shortened(text, max_bytes, " […]"));
 }
 
 std::string place_name(const source_location& place) {
@@ -34,18 +28,6 @@ private:
     bool on_;
 };
 
-/// Byte offset of the n-th code point.
-std::size_t byte_of(std::string_view text, std::size_t n) {
-    std::size_t i = 0;
-    for (; i < text.size(); ++i) {
-        if ((text[i] & 0xC0) != 0x80) {
-            if (n == 0) return i;
-            --n;
-        }
-    }
-    return i;
-}
-
 void append_snippet(std::string& out, const source_location& place, const painter& paint) {
     const std::string number = std::to_string(place.line);
     const std::string margin(number.size(), ' ');
@@ -53,21 +35,20 @@ void append_snippet(std::string& out, const source_location& place, const painte
     std::size_t first = 0;
     if (place.mark_begin > widest_line / 2) first = place.mark_begin - widest_line / 2;
     std::string_view line = place.line_text;
-    line.remove_prefix(byte_of(line, first));
-    const std::size_t cut = byte_of(line, widest_line);
+    line.remove_prefix(utf8::offset_of(line, first));
+    const std::size_t cut = utf8::offset_of(line, widest_line);
     const bool longer = cut < line.size();
     line = line.substr(0, cut);
     std::string pad;
     std::size_t column = 0;
     for (std::size_t i = 0; i < line.size() && column < place.mark_begin - first; ++i) {
-        if ((line[i] & 0xC0) == 0x80) continue;
+        if (utf8::is_continuation(line[i])) continue;
         pad += line[i] == '\t' ? '\t' : ' ';
         ++column;
     }
     const std::size_t length = std::min<std::size_t>(place.mark_length, widest_line - column);
     out += paint("2", " " + margin + " --> ") + place_name(place) + "\n";
-    out += paint("2", " " + number + " | ") + shown(line, line.size() + 1) + (longer ? " …" : "") +
-           "\n";
+    out += paint("2", " " + number + " | ") + utf8::printable(line) + (longer ? " …" : "") + "\n";
     out += paint("2", " " + margin + " | ") + pad +
            paint("1;31", std::string(std::max<std::size_t>(1, length), '^')) + "\n";
 }

@@ -1,5 +1,7 @@
 #include <heddle/base/error.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 namespace heddle {
 
 namespace {
@@ -48,7 +50,7 @@ error_info::error_info(const error_info& other)
 
 error::error(boost::system::error_code code, std::string message) : info_(new error_info) {
     info_->code = code;
-    info_->message = std::move(message);
+    info_->message = utf8::replace_invalid(std::move(message));
 }
 
 error error::cancelled(cancel_reason reason, std::string message) {
@@ -66,7 +68,7 @@ error_info& error::own() {
 }
 
 error&& error::with_hint(std::string hint) && {
-    own().hint = std::move(hint);
+    own().hint = utf8::replace_invalid(std::move(hint));
     return std::move(*this);
 }
 error&& error::with_span(source_span span) && {
@@ -74,7 +76,7 @@ error&& error::with_span(source_span span) && {
     return std::move(*this);
 }
 error&& error::with_trace(std::string what, source_span where) && {
-    own().trace.push_back({std::move(what), where});
+    own().trace.push_back({utf8::replace_invalid(std::move(what)), where});
     return std::move(*this);
 }
 error&& error::with_cause(error cause) && {

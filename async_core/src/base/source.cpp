@@ -1,5 +1,7 @@
 #include <heddle/base/source.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -8,15 +10,35 @@ namespace heddle {
 namespace {
 
 std::uint32_t code_points(std::string_view text) {
-    return static_cast<std::uint32_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    return static_cast<std::uint32_t>(utf8::count(text));
 }
 
 constexpr std::size_t most_generated_bytes = 1024 * 1024;
 constexpr std::size_t most_generated_texts = 4096;
 constexpr std::uint64_t most_generated_positions = 3ULL * 1024 * 1024 * 1024;
 
+/// Where the characters of the line that begins at `line_begin` begin.
+std::size_t behind_mark(std::string_view text, std::size_t line_begin) noexcept {
+    const bool marked = line_begin == 0 && text.starts_with(utf8::byte_order_mark);
+    return marked ? utf8::byte_order_mark.size() : line_begin;
+}
+
 } // namespace
+
+std::uint32_t columns_before(std::string_view text, std::size_t line_begin,
+                             std::size_t offset) noexcept {
+    const std::size_t begin = behind_mark(text, line_begin);
+    return offset <= begin ? 0 : code_points(text.substr(begin, offset - begin));
+}
+
+text_place place_of_byte(std::string_view text, std::size_t offset) noexcept {
+    const std::string_view before = text.substr(0, offset);
+    const std::size_t line_end = before.rfind('\n');
+    const std::size_t line_begin = line_end == std::string_view::npos ? 0 : line_end + 1;
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    return {static_cast<std::uint32_t>(lines) + 1,
+            columns_before(text, line_begin, before.size()) + 1};
+}
 
 std::uint32_t source_map::add(std::string name, std::string text, std::uint32_t first_line) {
     const std::uint64_t begin = next_;
@@ -67,9 +89,10 @@ source_location source_map::locate(source_span span) const {
     const auto before = text.begin() + static_cast<std::ptrdiff_t>(line_begin);
     place.line =
         source->first_line + static_cast<std::uint32_t>(std::count(text.begin(), before, '\n'));
-    place.mark_begin = code_points(text.substr(line_begin, offset - line_begin));
+    place.mark_begin = columns_before(text, line_begin, offset);
     place.column = place.mark_begin + 1;
-    std::string_view line = text.substr(line_begin, line_end - line_begin);
+    const std::size_t first = std::min(behind_mark(text, line_begin), line_end);
+    std::string_view line = text.substr(first, line_end - first);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     place.line_text = line;
     const std::size_t mark_end = std::min<std::size_t>(

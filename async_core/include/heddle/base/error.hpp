@@ -84,7 +84,8 @@ inline void intrusive_ptr_release(const error_info* info) noexcept {
 }
 
 /// An error is one pointer to shared, logically immutable information; copying is cheap and the
-/// `with…` functions copy on write. Never empty except after a move.
+/// `with…` functions copy on write. Never empty except after a move. Message, hint and trace are
+/// always valid UTF-8, whatever they quote: invalid bytes become U+FFFD.
 /// Threads: distinct objects may be used from distinct threads.
 class error {
 public:

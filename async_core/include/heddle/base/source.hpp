@@ -1,6 +1,7 @@
 // Where text came from: global source positions and the map that resolves them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -26,10 +27,23 @@ struct source_location {
     std::string file;
     std::uint32_t line = 0;
     std::uint32_t column = 0;
-    std::string line_text;        ///< the whole line, without its end
+    std::string line_text;        ///< the whole line, without its end and a byte order mark
     std::uint32_t mark_begin = 0; ///< code points before the marked part of line_text
     std::uint32_t mark_length = 1;
 };
+
+/// A line and a column, both from 1, the column in code points.
+struct text_place {
+    std::uint32_t line = 1;
+    std::uint32_t column = 1;
+};
+
+/// Code points of the line that begins at `line_begin`, up to `offset`. A byte order mark at the
+/// beginning of the text is not counted.
+[[nodiscard]] std::uint32_t columns_before(std::string_view text, std::size_t line_begin,
+                                           std::size_t offset) noexcept;
+/// The place of a byte. Linear in the offset: for errors.
+[[nodiscard]] text_place place_of_byte(std::string_view text, std::size_t offset) noexcept;
 
 /// Owns the texts that were read and resolves spans into them.
 /// Threads: one at a time. Complexity: add is O(1) plus the copy, locate O(log files + file size).

@@ -1,0 +1,120 @@
+#include <heddle/base/source.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+std::string at(const source_map& map, std::uint32_t begin, std::uint32_t end = 0) {
+    const source_location place = map.locate({begin, end});
+    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+           "|" + place.line_text + "|" + std::to_string(place.mark_begin) + "+" +
+           std::to_string(place.mark_length);
+}
+
+TEST(source_map, positions_lead_back_to_their_text) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "one\ntwo\r\n");
+    const std::uint32_t second = map.add("b", "drei");
+    EXPECT_NE(first, 0U);
+    EXPECT_EQ(at(map, first), "a:1:1|one|0+1");
+    EXPECT_EQ(at(map, first + 5, first + 7), "a:2:2|two|1+2");
+    EXPECT_EQ(at(map, first + 9), "a:3:1||0+1"); // one past the end is a position too
+    EXPECT_EQ(at(map, second + 2, second + 4), "b:1:3|drei|2+2");
+    EXPECT_EQ(map.text({second + 1, second + 3}), "re");
+    EXPECT_EQ(map.locate({}).line, 0U);
+    EXPECT_EQ(map.locate({second + 100, second + 101}).line, 0U);
+    EXPECT_EQ(map.text({}), "");
+}
+
+TEST(source_map, columns_count_characters) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "żółw 🧵 x");
+    EXPECT_EQ(at(map, first + 13, first + 14), "a:1:8|żółw 🧵 x|7+1");
+}
+
+TEST(source_map, a_byte_order_mark_is_no_column) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "\xEF\xBB\xBF(x)\n y");
+    EXPECT_EQ(at(map, first + 3, first + 6), "a:1:1|(x)|0+3");
+    EXPECT_EQ(at(map, first + 5), "a:1:3|(x)|2+1");
+    EXPECT_EQ(at(map, first + 8), "a:2:2| y|1+1");
+    EXPECT_EQ(at(map, first), "a:1:1|(x)|0+1"); // the mark itself
+    const std::uint32_t empty = map.add("b", "\xEF\xBB\xBF");
+    EXPECT_EQ(at(map, empty + 3), "b:1:1||0+1");
+}
+
+TEST(source_map, a_part_of_a_file_keeps_its_line_numbers) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "x\ny", 40);
+    EXPECT_EQ(at(map, first + 2), "a:41:1|y|0+1");
+}
+
+TEST(source_map, a_mark_ends_with_its_line) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "ab\ncd");
+    EXPECT_EQ(at(map, first + 1, first + 5), "a:1:2|ab|1+1");
+}
+
+TEST(source_map, only_the_last_mebibyte_of_generated_code_is_kept) {
+    source_map map;
+    const std::uint32_t file = map.add("file", "kept");
+    const std::string text(300 * 1024, 'x');
+    std::vector<std::uint32_t> made;
+    for (int i = 0; i < 8; ++i) made.push_back(map.add_generated("g", text));
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        EXPECT_EQ(map.locate({made[i], made[i] + 1}).line, i + 3 < made.size() ? 0U : 1U) << i;
+    }
+    EXPECT_EQ(at(map, file), "file:1:1|kept|0+1");
+    // A text that alone is over the limit has no positions; those before it stay.
+    EXPECT_EQ(map.add_generated("g", std::string(1024 * 1024 + 1, 'x')), 0U);
+    EXPECT_EQ(map.locate({made.back(), made.back() + 1}).line, 1U);
+}
+
+TEST(source_map, a_bounded_number_of_generated_texts_is_kept) {
+    source_map map;
+    const std::uint32_t first = map.add_generated("g", "a");
+    std::uint32_t last = 0;
+    for (int i = 0; i < 4096; ++i) last = map.add_generated("g", "b");
+    EXPECT_EQ(map.locate({first, first + 1}).line, 0U);
+    EXPECT_EQ(map.text({last, last + 1}), "b");
+}
+
+TEST(source_map, positions_for_generated_code_end_before_those_for_files) {
+    source_map map;
+    // Each gives up its place, but not its positions: a program may make code for very long.
+    const std::string text(1024 * 1024, 'x');
+    int given = 0;
+    while (map.add_generated("g", text) != 0) ++given;
+    EXPECT_EQ(given, 3 * 1024 - 1); // 3 GiB of positions
+    const std::uint32_t file = map.add("file", "still");
+    ASSERT_NE(file, 0U);
+    EXPECT_EQ(at(map, file), "file:1:1|still|0+1");
+}
+
+TEST(source_map, drops_the_last_source_and_no_other) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "one");
+    const std::uint32_t second = map.add("b", "two");
+    map.drop_last(first); // not the last one
+    EXPECT_EQ(map.text({first, first + 3}), "one");
+    map.drop_last(second);
+    EXPECT_EQ(map.locate({second, second + 1}).line, 0U);
+    EXPECT_EQ(map.add("c", "three"), second);
+    map.drop_last(0);
+    EXPECT_EQ(map.text({second, second + 5}), "three");
+}
+
+TEST(place_of_byte, counts_lines_and_characters) {
+    EXPECT_EQ(place_of_byte("", 0).line, 1U);
+    EXPECT_EQ(place_of_byte("", 0).column, 1U);
+    const std::string_view text = "\xEF\xBB\xBFé\nżx";
+    EXPECT_EQ(place_of_byte(text, 3).column, 1U);
+    EXPECT_EQ(place_of_byte(text, 5).column, 2U);
+    EXPECT_EQ(place_of_byte(text, 6).line, 2U);
+    EXPECT_EQ(place_of_byte(text, 8).column, 2U);
+    EXPECT_EQ(place_of_byte(text, 1000).column, 3U); // behind the end: its end
+}
+
+} // namespace
+} // namespace heddle
