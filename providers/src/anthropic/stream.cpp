@@ -2,6 +2,8 @@
 
 #include <heddle/providers/common/sse_parser.hpp>
 
+#include "common/piece_joiner.hpp"
+
 #include <algorithm>
 
 namespace heddle::providers::anthropic {
@@ -16,7 +18,7 @@ constexpr std::size_t most_blocks = 4096; // of one answer
 /// One streamed message: blocks begin, grow by deltas and end, each under its index.
 class stream final : public chat_stream_reader {
 public:
-    explicit stream(json_reader& reader) : reader_(reader) {}
+    explicit stream(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
         parser_.feed(piece);
@@ -30,6 +32,7 @@ public:
 
     result<chat_response> finish() override {
         if (!done_) return ended_early(reader_.options().provider_name, response_);
+        pieces_.end(response_);
         if (auto checked = check_calls(response_.tool_calls, reader_.options()); !checked) {
             return failed(std::move(checked).error());
         }
@@ -62,9 +65,15 @@ private:
         if (type == "content_block_start") return begin_block(event, on_delta);
         if (type == "message_start") take_start(event);
         else if (type == "message_delta") take_end(event);
-        else if (type == "message_stop") done_ = true;
+        else if (type == "message_stop") return take_stop_mark(on_delta);
         else if (type == "error") return take_failure(event, data);
         return {}; // ping, content_block_stop, and kinds that are not known yet
+    }
+
+    result<void> take_stop_mark(const chat_delta_sink& on_delta) {
+        done_ = true;
+        const std::string_view text = pieces_.end_text(response_);
+        return text.empty() || !on_delta ? result<void>() : on_delta(text);
     }
 
     result<void> take_failure(const json::object& event, std::string_view data) const {
@@ -119,9 +128,11 @@ private:
         if (type == "thinking" || type == "redacted_thinking") {
             made.kind = block_kind::thinking;
             made.place = response_.reasoning.size();
-            response_.reasoning.push_back({std::string(text_member(*content, "thinking")),
+            response_.reasoning.push_back({{},
                                            std::string(text_member(*content, "signature")),
                                            std::string(text_member(*content, "data"))});
+            pieces_.append(response_, grown_string::reasoning, made.place,
+                           text_member(*content, "thinking"));
         } else if (type == "tool_use") {
             return begin_call(made, *content);
         }
@@ -153,24 +164,29 @@ private:
             return take_text(text_member(*delta, "text"), on_delta);
         }
         if (open->kind == block_kind::tool && type == "input_json_delta") {
-            response_.tool_calls[open->place].arguments_json += text_member(*delta, "partial_json");
+            pieces_.append(response_, grown_string::arguments, open->place,
+                           text_member(*delta, "partial_json"));
         } else if (open->kind == block_kind::thinking) {
-            ports::reasoning_part& part = response_.reasoning[open->place];
-            if (type == "thinking_delta") part.text += text_member(*delta, "thinking");
-            else if (type == "signature_delta") part.signature += text_member(*delta, "signature");
+            if (type == "thinking_delta") {
+                pieces_.append(response_, grown_string::reasoning, open->place,
+                               text_member(*delta, "thinking"));
+            } else if (type == "signature_delta") {
+                response_.reasoning[open->place].signature += text_member(*delta, "signature");
+            }
         }
         return {};
     }
 
-    result<void> take_text(std::string_view text, const chat_delta_sink& on_delta) {
+    result<void> take_text(std::string_view piece, const chat_delta_sink& on_delta) {
+        const std::string_view text = pieces_.append_text(response_, piece);
         if (text.empty()) return {};
         started_ = true;
-        response_.text += text;
         // Handed over last: what is so far holds it when the receiver ends the call.
         return on_delta ? on_delta(text) : result<void>();
     }
 
     json_reader& reader_;
+    piece_joiner pieces_;
     sse_parser parser_;
     chat_response response_;
     raw_usage usage_;

@@ -1,7 +1,10 @@
 #include "common/json_reader.hpp"
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,6 +54,8 @@ std::string_view html_title(std::string_view body) noexcept {
 result<void> check_calls(std::vector<ports::tool_call>& calls, const decode_options& options) {
     for (ports::tool_call& call : calls) {
         if (call.arguments_json.empty()) call.arguments_json = "{}"; // how some say: none
+        if (auto mended = mended_json(call.arguments_json))
+            call.arguments_json = *std::move(mended);
         if (check_json(call.arguments_json) != json_kind::object) {
             return make_protocol_error(options.provider_name,
                                        "invalid tool arguments (not a JSON object) for '" +
@@ -69,6 +74,14 @@ json::parse_options parser_limits(std::size_t max_depth) {
     return limits;
 }
 
+/// The half at `at` of a text that lone halves were kept in; 0: there is none.
+char32_t half_at(std::string_view text, std::size_t at) noexcept {
+    if (static_cast<unsigned char>(text[at]) != 0xED || at + 3 > text.size()) return 0;
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    if (second < 0xA0) return 0;
+    return 0xD000U | (second & 0x3FU) << 6 | (static_cast<unsigned char>(text[at + 2]) & 0x3FU);
+}
+
 } // namespace
 
 json_reader::json_reader(decode_options options)
@@ -76,16 +89,71 @@ json_reader::json_reader(decode_options options)
       parser_({}, parser_limits(options.max_depth), parser_block_.data(), parser_block_.size()) {}
 
 result<json::value> json_reader::parse(std::string_view text) {
-    // release() would keep the size of the next block, which doubles with every block: a reader that
-    // has seen a few dozen big answers would ask for more memory than there is.
-    tree_memory_.emplace(tree_block_.data(), tree_block_.size());
-    parser_.reset(&*tree_memory_);
+    if (text.starts_with(utf8::byte_order_mark)) text.remove_prefix(utf8::byte_order_mark.size());
+    splits_.clear();
     boost::system::error_code ec;
-    parser_.write(text.data(), text.size(), ec);
-    if (!ec) return parser_.release();
+    {
+        json::value tree = read(parser_, text, ec);
+        if (!ec) return tree;
+    }
+    if (ec != json::error::too_deep) {
+        if (const auto mended = mended_json(text, lone_half::kept)) {
+            // Returned as it is, not assigned: that would copy it, and what is known of its strings
+            // would be lost.
+            json::value tree = read_mended(*mended, ec);
+            if (!ec) return tree;
+        }
+    }
     const bool deep = ec == json::error::too_deep;
     return protocol_error(
         deep ? "the answer's JSON is nested too deeply" : "the answer is not JSON", text);
+}
+
+json::value json_reader::read(json::parser& parser, std::string_view text,
+                              boost::system::error_code& ec) {
+    // release() would keep the size of the next block, which doubles with every block: a reader that
+    // has seen a few dozen big answers would ask for more memory than there is.
+    tree_memory_.emplace(tree_block_.data(), tree_block_.size());
+    parser.reset(&*tree_memory_);
+    parser.write(text.data(), text.size(), ec);
+    return ec ? json::value() : parser.release();
+}
+
+json::value json_reader::read_mended(std::string_view text, boost::system::error_code& ec) {
+    json::parse_options limits = parser_limits(options_.max_depth);
+    limits.allow_invalid_utf8 = true; // halves, and nothing else
+    json::parser parser({}, limits);
+    json::value tree = read(parser, text, ec);
+    if (!ec) note_splits(tree);
+    return tree;
+}
+
+/// Puts U+FFFD, which is as long, in place of each half. Calls itself no deeper than the parser let
+/// the tree be.
+void json_reader::note_splits(json::value& tree) {
+    if (json::array* list = tree.if_array()) {
+        for (json::value& each : *list) note_splits(each);
+    } else if (json::object* object = tree.if_object()) {
+        for (auto& [name, each] : *object) note_splits(each);
+    } else if (json::string* string = tree.if_string()) {
+        const std::string_view text(string->data(), string->size());
+        split_string split{string->data()};
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            const char32_t half = half_at(text, at);
+            if (half == 0) continue;
+            if (at == 0 && utf8::is_low_surrogate(half)) split.low = half;
+            if (at + 3 == text.size() && utf8::is_high_surrogate(half)) split.high = half;
+            std::copy(utf8::replacement.begin(), utf8::replacement.end(), string->data() + at);
+        }
+        if (split.low != 0 || split.high != 0) splits_.push_back(split);
+    }
+}
+
+const split_string* json_reader::find_split(std::string_view piece) const noexcept {
+    const auto found = std::find_if(splits_.begin(), splits_.end(), [&](const split_string& one) {
+        return one.begin == piece.data();
+    });
+    return found == splits_.end() ? nullptr : &*found;
 }
 
 error with_so_far(error failure, const ports::chat_response& so_far) {

@@ -50,6 +50,14 @@ struct decode_options {
 [[nodiscard]] result<void> check_calls(std::vector<ports::tool_call>& calls,
                                        const decode_options& options);
 
+/// A string of a tree that began with the second half of a character, or ended with the first:
+/// U+FFFD stands there.
+struct split_string {
+    const char* begin; ///< the address of its bytes
+    char32_t low = 0;  ///< the half that it began with; 0: none
+    char32_t high = 0; ///< the half that it ended with; 0: none
+};
+
 /// Parses with memory that it keeps. Each text is read into the same block; only a tree that does
 /// not fit takes more, which the next call gives back.
 class json_reader {
@@ -58,9 +66,13 @@ public:
     json_reader(const json_reader&) = delete;
     json_reader& operator=(const json_reader&) = delete;
 
-    /// The tree of `text`. It must be gone before the next call.
+    /// The tree of `text`. It must be gone before the next call. What parsers of other languages
+    /// read is read too: a byte order mark is skipped; invalid UTF-8 and halves of characters
+    /// (`\ud83e` alone) become U+FFFD.
     /// Errors: llm_errc::protocol when it is not JSON or nested too deeply.
     [[nodiscard]] result<json::value> parse(std::string_view text);
+    /// What is known of a string of the tree that was parsed last; null: it was whole.
+    [[nodiscard]] const split_string* find_split(std::string_view piece) const noexcept;
 
     [[nodiscard]] const decode_options& options() const noexcept { return options_; }
     [[nodiscard]] error protocol_error(std::string_view what, std::string_view seen = {}) const {
@@ -71,11 +83,17 @@ public:
     }
 
 private:
+    [[nodiscard]] json::value read(json::parser& parser, std::string_view text,
+                                   boost::system::error_code& ec);
+    [[nodiscard]] json::value read_mended(std::string_view text, boost::system::error_code& ec);
+    void note_splits(json::value& tree);
+
     decode_options options_;
     alignas(16) std::array<unsigned char, 4096> parser_block_;
     alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
     std::optional<json::monotonic_resource> tree_memory_; // made anew for each text
     json::parser parser_;
+    std::vector<split_string> splits_;
 };
 
 /// The error of a stream that ended before its answer was whole: llm_errc::connection, retryable,

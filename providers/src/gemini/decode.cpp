@@ -97,7 +97,9 @@ result<void> collector::take(const json::object& chunk, std::string& text) {
         }
     }
     const std::string_view reason = text_member(*candidate, "finishReason");
-    if (!reason.empty()) take_finish(reason, text_member(*candidate, "finishMessage"));
+    if (reason.empty()) return {};
+    take_finish(reason, text_member(*candidate, "finishMessage"));
+    text += pieces_.end_text(response_);
     return {};
 }
 
@@ -132,17 +134,15 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
     if (said.empty()) return {};
     thought_open_ = false;
     started_ = true;
-    text += said;
-    response_.text += said;
+    text += pieces_.append_text(response_, said);
     return {};
 }
 
 /// Thoughts come in pieces too: they are one part until a signature or something else ends it.
 void collector::take_thought(std::string_view text, std::string_view signature) {
     if (!thought_open_) response_.reasoning.emplace_back();
-    ports::reasoning_part& part = response_.reasoning.back();
-    part.text += text;
-    part.signature += signature;
+    pieces_.append(response_, grown_string::reasoning, response_.reasoning.size() - 1, text);
+    response_.reasoning.back().signature += signature;
     thought_open_ = signature.empty();
 }
 
@@ -171,6 +171,7 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
 
 result<chat_response> collector::finish() {
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
+    pieces_.end(response_);
     HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
     name_calls(response_.tool_calls, response_.id);
     drop_refused(response_);

@@ -5,6 +5,7 @@
 #include <heddle/providers/gemini/provider.hpp>
 
 #include "common/answer_parts.hpp"
+#include "common/piece_joiner.hpp"
 
 #include <chrono>
 #include <memory>
@@ -30,7 +31,7 @@ struct codec_options {
 /// Puts an answer together: a whole one at once, a streamed one chunk by chunk.
 class collector {
 public:
-    explicit collector(json_reader& reader) : reader_(reader) {}
+    explicit collector(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     /// Takes an object GenerateContentResponse. `text` is what it adds to the text.
     /// Errors: llm_errc::protocol.
@@ -49,6 +50,7 @@ private:
     void take_finish(std::string_view reason, std::string_view message);
 
     json_reader& reader_;
+    piece_joiner pieces_;
     ports::chat_response response_;
     std::string bad_call_; // what the service says about a call that it could not read
     bool finished_ = false;

@@ -27,7 +27,9 @@ result<void> collector::take(const json::object& piece, std::string& text) {
     if (const json::object* message = object_member(piece, "message")) {
         HEDDLE_CHECK(take_message(*message, text));
     }
-    if (is_true(piece, "done")) take_end(piece);
+    if (!is_true(piece, "done")) return {};
+    take_end(piece);
+    text += pieces_.end_text(response_);
     return {};
 }
 
@@ -35,11 +37,9 @@ result<void> collector::take_message(const json::object& message, std::string& t
     const std::string_view thought = text_member(message, "thinking");
     if (!thought.empty()) {
         if (response_.reasoning.empty()) response_.reasoning.emplace_back();
-        response_.reasoning.back().text += thought;
+        pieces_.append(response_, grown_string::reasoning, 0, thought);
     }
-    const std::string_view said = text_member(message, "content");
-    text += said;
-    response_.text += said;
+    text += pieces_.append_text(response_, text_member(message, "content"));
     const json::array* calls = array_member(message, "tool_calls");
     if (!calls) return {};
     for (const json::value& one : *calls) {
@@ -76,6 +76,7 @@ void collector::take_end(const json::object& piece) {
 }
 
 result<chat_response> collector::finish() {
+    pieces_.end(response_);
     HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
     name_calls(response_.tool_calls, made_at_);
     // Calls end with "stop" here.

@@ -5,6 +5,7 @@
 #include <heddle/providers/ollama/provider.hpp>
 
 #include "common/answer_parts.hpp"
+#include "common/piece_joiner.hpp"
 
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ struct codec_options {
 /// Puts an answer together: a whole one at once, a streamed one line by line.
 class collector {
 public:
-    explicit collector(json_reader& reader) : reader_(reader) {}
+    explicit collector(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     /// Takes one object of the answer. `text` is what it adds to the text.
     /// Errors: llm_errc::protocol.
@@ -45,6 +46,7 @@ private:
     void take_end(const json::object& piece);
 
     json_reader& reader_;
+    piece_joiner pieces_;
     ports::chat_response response_;
     std::string made_at_;
     bool done_ = false;

@@ -24,10 +24,12 @@ void read_call(const json::object& call, ports::tool_call& read) {
 result<void> read_message(const json_reader& reader, const json::object& message,
                           chat_response& response) {
     if (const json::value* content = member(message, "content")) {
-        append_content(response.text, *content);
+        for_each_text(*content, [&](std::string_view text) { response.text += text; });
     }
     response.refusal = text_member(message, "refusal");
-    append_reasoning(response, message);
+    if (const std::string_view thought = reasoning_text(message); !thought.empty()) {
+        response.reasoning.push_back({std::string(thought), {}, {}});
+    }
     const json::array* calls = array_member(message, "tool_calls");
     if (!calls) return {};
     if (calls->size() > reader.options().max_tool_calls) {

@@ -2,25 +2,9 @@
 
 namespace heddle::providers::openai {
 
-void append_content(std::string& out, const json::value& content) {
-    if (const json::string* text = content.if_string()) {
-        out.append(text->data(), text->size());
-        return;
-    }
-    const json::array* parts = content.if_array();
-    if (!parts) return;
-    for (const json::value& part : *parts) {
-        const json::object* object = part.if_object();
-        if (object && text_member(*object, "type") == "text") out += text_member(*object, "text");
-    }
-}
-
-void append_reasoning(ports::chat_response& response, const json::object& message) {
-    std::string_view text = text_member(message, "reasoning_content"); // DeepSeek, vLLM
-    if (text.empty()) text = text_member(message, "reasoning");        // OpenRouter, Ollama
-    if (text.empty()) return;
-    if (response.reasoning.empty()) response.reasoning.emplace_back();
-    response.reasoning.front().text += text;
+std::string_view reasoning_text(const json::object& message) {
+    const std::string_view text = text_member(message, "reasoning_content"); // DeepSeek, vLLM
+    return text.empty() ? text_member(message, "reasoning") : text;          // OpenRouter, Ollama
 }
 
 ports::finish_reason read_finish(std::string_view text) noexcept {

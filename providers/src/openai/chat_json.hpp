@@ -11,12 +11,24 @@
 
 namespace heddle::providers::openai {
 
-/// Appends the text of a `content`: a string, or parts of which those of type text count.
-void append_content(std::string& out, const json::value& content);
+/// Calls `take` with the text of a `content`: a string, or parts of which those of type text count.
+template <class Take>
+void for_each_text(const json::value& content, Take take) {
+    if (const json::string* text = content.if_string()) {
+        take(std::string_view(text->data(), text->size()));
+        return;
+    }
+    const json::array* parts = content.if_array();
+    if (!parts) return;
+    for (const json::value& part : *parts) {
+        const json::object* object = part.if_object();
+        if (object && text_member(*object, "type") == "text") take(text_member(*object, "text"));
+    }
+}
 
-/// Appends what servers of reasoning models put beside the text of a message or delta. It becomes
-/// one part, which nobody wants back.
-void append_reasoning(ports::chat_response& response, const json::object& message);
+/// What servers of reasoning models put next to the text of a message or delta; empty: nothing. It
+/// becomes one part, which no service needs back.
+[[nodiscard]] std::string_view reasoning_text(const json::object& message);
 
 [[nodiscard]] ports::finish_reason read_finish(std::string_view text) noexcept;
 

@@ -11,7 +11,7 @@ result<void> chat_stream::take_event(std::string_view data,
     if (done_) return {}; // nothing after the end mark matters
     if (data == "[DONE]") {
         done_ = true;
-        return {};
+        return end_text(on_delta);
     }
     auto parsed = reader_.parse(data);
     if (!parsed) return with_so_far(std::move(parsed).error(), response_);
@@ -37,11 +37,13 @@ result<void> chat_stream::take_event(std::string_view data,
 result<void> chat_stream::take_choice(const json::object& choice,
                                       const ports::chat_delta_sink& on_delta) {
     if (count_member(choice, "index") != 0) return {}; // we never ask for more than one
-    text_.clear();
-    if (const json::object* delta = object_member(choice, "delta")) {
-        if (const json::value* content = member(*delta, "content")) append_content(text_, *content);
-        response_.refusal += text_member(*delta, "refusal");
-        append_reasoning(response_, *delta);
+    const json::object* delta = object_member(choice, "delta");
+    if (delta) {
+        pieces_.append(response_, grown_string::refusal, 0, text_member(*delta, "refusal"));
+        if (const std::string_view thought = reasoning_text(*delta); !thought.empty()) {
+            if (response_.reasoning.empty()) response_.reasoning.emplace_back();
+            pieces_.append(response_, grown_string::reasoning, 0, thought);
+        }
         if (const json::array* pieces = array_member(*delta, "tool_calls")) {
             for (const json::value& piece : *pieces) {
                 const json::object* object = piece.if_object();
@@ -55,11 +57,20 @@ result<void> chat_stream::take_choice(const json::object& choice,
         response_.finish = read_finish(finish);
         finished_ = true;
     }
-    if (text_.empty()) return {};
-    response_.text += text_;
+    const std::size_t before = response_.text.size();
+    if (const json::value* content = delta ? member(*delta, "content") : nullptr) {
+        for_each_text(*content,
+                      [&](std::string_view piece) { pieces_.append_text(response_, piece); });
+    }
+    if (finished_) pieces_.end_text(response_);
     // Handed over last: what is so far holds it when the receiver ends the call.
-    if (!on_delta) return {};
-    return on_delta(text_);
+    if (response_.text.size() == before || !on_delta) return {};
+    return on_delta(std::string_view(response_.text).substr(before));
+}
+
+result<void> chat_stream::end_text(const ports::chat_delta_sink& on_delta) {
+    const std::string_view text = pieces_.end_text(response_);
+    return text.empty() || !on_delta ? result<void>() : on_delta(text);
 }
 
 /// Finds the call that a piece belongs to, or begins one. Without an index a new id begins a call
@@ -88,8 +99,13 @@ result<void> chat_stream::take_call(const json::object& piece) {
     if (const json::object* function = object_member(piece, "function")) {
         if (call->name.empty()) call->name = text_member(*function, "name");
         const json::value* arguments = member(*function, "arguments");
-        if (arguments && arguments->is_object()) call->arguments_json = json::serialize(*arguments);
-        else call->arguments_json += text_member(*function, "arguments");
+        if (arguments && arguments->is_object()) {
+            call->arguments_json = json::serialize(*arguments);
+        } else {
+            const auto place = static_cast<std::size_t>(call - response_.tool_calls.data());
+            pieces_.append(response_, grown_string::arguments, place,
+                           text_member(*function, "arguments"));
+        }
     }
     return {};
 }
@@ -108,6 +124,7 @@ result<ports::chat_response> chat_stream::finish() {
     if (!done_ && !finished_) {
         return ended_early(reader_.options().provider_name, response_);
     }
+    pieces_.end(response_);
     if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
         return with_so_far(std::move(good).error(), response_);
     }

@@ -11,6 +11,7 @@
 #include <heddle/providers/openai/provider.hpp>
 
 #include "common/json_reader.hpp"
+#include "common/piece_joiner.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -44,7 +45,7 @@ struct encode_options {
 class chat_stream final : public chat_stream_reader {
 public:
     /// `reader` outlives this. Several streams may share one.
-    explicit chat_stream(json_reader& reader) : reader_(reader) {}
+    explicit chat_stream(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     [[nodiscard]] result<void> feed(std::string_view piece,
                                     const ports::chat_delta_sink& on_delta) override;
@@ -59,15 +60,16 @@ private:
                                            const ports::chat_delta_sink& on_delta);
     [[nodiscard]] result<void> take_call(const json::object& piece);
     [[nodiscard]] ports::tool_call* call_of(std::int64_t index, std::string_view id);
+    [[nodiscard]] result<void> end_text(const ports::chat_delta_sink& on_delta);
     [[nodiscard]] error protocol_error(std::string_view what, std::string_view seen = {}) const {
         return with_so_far(reader_.protocol_error(what, seen), response_);
     }
 
     json_reader& reader_;
+    piece_joiner pieces_;
     sse_parser parser_;
     ports::chat_response response_;
     std::vector<std::int64_t> call_places_; // beside response.tool_calls; -1: no index was given
-    std::string text_;                      // of one piece
     bool finished_ = false;                 // a finish reason came
     bool done_ = false;                     // [DONE] came
 };

@@ -1,5 +1,6 @@
 #include "openai/served_wire.hpp"
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "common/answer_parts.hpp"
@@ -39,7 +40,7 @@ result<chat_message> read_message(const json::value& value, std::size_t number) 
         if (!content->is_null() && !content->is_string() && !content->is_array()) {
             return wrong(where + ".content is neither a text nor a list of parts");
         }
-        append_content(message.text, *content);
+        for_each_text(*content, [&](std::string_view text) { message.text += text; });
     }
     message.tool_call_id = text_member(*object, "tool_call_id");
     if (const json::array* calls = array_member(*object, "tool_calls")) {

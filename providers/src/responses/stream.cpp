@@ -33,7 +33,7 @@ result<void> response_stream::take_event(std::string_view data,
         return take_text(text_member(event, "delta"), on_delta);
     }
     if (type == "response.refusal.delta") {
-        response_.refusal += text_member(event, "delta");
+        pieces_.append(response_, grown_string::refusal, 0, text_member(event, "delta"));
     } else if (type == "response.function_call_arguments.delta") {
         take_arguments(event);
     } else if (type == "response.output_item.added") {
@@ -52,10 +52,14 @@ result<void> response_stream::take_event(std::string_view data,
     return {}; // the ends of parts, whose pieces have come, and kinds that we do not know
 }
 
-result<void> response_stream::take_text(std::string_view text,
+result<void> response_stream::take_text(std::string_view piece,
+                                        const ports::chat_delta_sink& on_delta) {
+    return hand_over(pieces_.append_text(response_, piece), on_delta);
+}
+
+result<void> response_stream::hand_over(std::string_view text,
                                         const ports::chat_delta_sink& on_delta) {
     if (text.empty()) return {};
-    response_.text += text;
     // Handed over last: what is so far holds it when the receiver ends the call.
     if (!on_delta) return {};
     return on_delta(text);
@@ -80,7 +84,7 @@ void response_stream::take_arguments(const json::object& event) {
     const std::int64_t place = place_of(event);
     for (std::size_t i = call_places_.size(); i-- > 0;) {
         if (call_places_[i] != place) continue;
-        response_.tool_calls[i].arguments_json += text_member(event, "delta");
+        pieces_.append(response_, grown_string::arguments, i, text_member(event, "delta"));
         return;
     }
 }
@@ -96,6 +100,9 @@ result<void> response_stream::take_end(const json::object& event,
     auto read = read_response(reader_, *whole);
     if (!read) return with_so_far(std::move(read).error(), response_);
     done_ = true;
+    const std::size_t before = response_.text.size();
+    pieces_.end(response_);
+    const std::string ended = response_.text.substr(before);
     const std::string unsent = response_.text.empty() ? std::move(read->text) : std::string();
     read->text = std::move(response_.text);
     if (read->refusal.empty()) read->refusal = std::move(response_.refusal);
@@ -107,7 +114,8 @@ result<void> response_stream::take_end(const json::object& event,
         read->finish = ports::finish_reason::refusal;
     }
     response_ = *std::move(read);
-    return take_text(unsent, on_delta);
+    response_.text += unsent;
+    return hand_over(unsent.empty() ? ended : unsent, on_delta);
 }
 
 error response_stream::told_error(const json::object& event) {

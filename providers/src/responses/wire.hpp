@@ -9,6 +9,7 @@
 #include <heddle/providers/common/sse_parser.hpp>
 
 #include "common/json_reader.hpp"
+#include "common/piece_joiner.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -47,7 +48,7 @@ struct encode_options {
 class response_stream final : public chat_stream_reader {
 public:
     /// `reader` outlives this. Several streams may share one.
-    explicit response_stream(json_reader& reader) : reader_(reader) {}
+    explicit response_stream(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     [[nodiscard]] result<void> feed(std::string_view piece,
                                     const ports::chat_delta_sink& on_delta) override;
@@ -58,8 +59,10 @@ public:
 private:
     [[nodiscard]] result<void> take_event(std::string_view data,
                                           const ports::chat_delta_sink& on_delta);
-    [[nodiscard]] result<void> take_text(std::string_view text,
+    [[nodiscard]] result<void> take_text(std::string_view piece,
                                          const ports::chat_delta_sink& on_delta);
+    [[nodiscard]] static result<void> hand_over(std::string_view text,
+                                                const ports::chat_delta_sink& on_delta);
     [[nodiscard]] result<void> begin_item(const json::object& event);
     void take_arguments(const json::object& event);
     [[nodiscard]] result<void> take_end(const json::object& event,
@@ -67,6 +70,7 @@ private:
     [[nodiscard]] error told_error(const json::object& event);
 
     json_reader& reader_;
+    piece_joiner pieces_;
     sse_parser parser_;
     ports::chat_response response_;
     std::vector<std::int64_t> call_places_; // beside response.tool_calls: output_index

@@ -30,5 +30,50 @@ TEST(json_reader, what_is_nested_too_deeply_is_an_error) {
     EXPECT_NE(deep.error().message().find("nested too deeply"), std::string::npos);
 }
 
+TEST(json_reader, halves_of_characters_are_told_from_the_rest) {
+    providers::json_reader reader({"test", nullptr});
+    const auto tree = reader.parse(
+        R"({"a":"\uddf5 x\ud83e","b":["\ud83e"],"c":"x\ud83ey","\ud83e":1,"whole":"\ud83e\uddf5"})");
+    ASSERT_TRUE(tree) << tree.error().message();
+    const auto& object = tree->get_object();
+    const std::string_view a = providers::text_member(object, "a");
+    EXPECT_EQ(a, "\uFFFD x\uFFFD");
+    const auto* split = reader.find_split(a);
+    ASSERT_NE(split, nullptr);
+    EXPECT_EQ(split->low, 0xDDF5U);
+    EXPECT_EQ(split->high, 0xD83EU);
+    const auto& b = object.at("b").as_array().at(0).as_string();
+    split = reader.find_split({b.data(), b.size()});
+    ASSERT_NE(split, nullptr);
+    EXPECT_EQ(split->low, 0U);
+    EXPECT_EQ(split->high, 0xD83EU);
+    EXPECT_EQ(providers::text_member(object, "c"), "x\uFFFDy");
+    EXPECT_EQ(reader.find_split(providers::text_member(object, "c")), nullptr);
+    EXPECT_EQ(reader.find_split(providers::text_member(object, "whole")), nullptr);
+}
+
+TEST(json_reader, what_is_known_of_a_tree_is_forgotten_with_it) {
+    providers::json_reader reader({"test", nullptr});
+    std::string_view text;
+    {
+        const auto split = reader.parse(R"({"a":"\ud83e and some more text\ud83e"})");
+        ASSERT_TRUE(split);
+        text = providers::text_member(split->get_object(), "a");
+        ASSERT_NE(reader.find_split(text), nullptr);
+    }
+    ASSERT_TRUE(reader.parse("{}"));
+    EXPECT_EQ(reader.find_split(text), nullptr);
+}
+
+TEST(json_reader, depth_is_bounded_in_mended_text_too) {
+    providers::json_reader reader({"test", nullptr});
+    const auto nested = [](int depth) {
+        const auto levels = static_cast<std::size_t>(depth);
+        return std::string(levels, '[') + "\"\\ud83e\xFF\"" + std::string(levels, ']');
+    };
+    EXPECT_TRUE(reader.parse(nested(60)));
+    EXPECT_FALSE(reader.parse(nested(100'000)));
+}
+
 } // namespace
 } // namespace heddle::testing
