@@ -3,7 +3,6 @@
 #include "failure_reason.hpp"
 
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -63,17 +62,6 @@ std::string_view task_error::type_name() const noexcept {
         "RESOURCE_EXHAUSTION", "TASK_FAILURE", "INVALID_OUTPUT", "VALIDATION_ERROR",
         "XML_PARSE_ERROR"};
     return names[what.index()];
-}
-
-lang::value to_value(lang::heap& memory, const task_error& what) {
-    auto read = lang::json_to_value(memory, to_json(what));
-    // What was written as JSON is JSON, unless the session is out of memory.
-    return read ? *std::move(read) : lang::value::empty_map();
-}
-
-result<task_error> task_error_from_value(const lang::value& map) {
-    HEDDLE_TRY(const std::string json, lang::value_to_json(map));
-    return task_error_from_json(json);
 }
 
 task_error task_error_from(const error& failure) {

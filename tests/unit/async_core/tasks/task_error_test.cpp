@@ -1,10 +1,15 @@
 #include "tasks_testing.hpp"
 
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/tasks/task_error.hpp>
 #include <heddle/tasks/task_result.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace heddle::tasks {
 namespace {
@@ -44,6 +49,51 @@ TEST(task_error, comes_back_from_json_xml_and_values) {
         ASSERT_TRUE(from_value) << from_value.error().message();
         EXPECT_EQ(*from_value, each);
     }
+}
+
+/// What a model or a server wrote may be cut anywhere: type, reason and message are never lost.
+TEST(task_error, no_text_in_it_loses_the_rest) {
+    reading memory;
+    for (const std::string bad : {"\xE6\x97", "a\xFFz", "\xED\xA0\x80", "\x80"}) {
+        for (const task_error& each :
+             {task_error{bad, task_error::failure{task_failure_reason::subtask_failure, bad}},
+              task_error{bad, task_error::resource_exhaustion{bad, {}}},
+              task_error{bad, task_error::invalid_output{{bad, "b"}}},
+              task_error{bad, task_error::validation_error{bad}},
+              task_error{bad, task_error::xml_parse_error{bad}}}) {
+            const lang::value made = to_value(memory.memory(), each);
+            const std::string json = to_json(each);
+            EXPECT_TRUE(utf8::is_valid(json)) << json;
+            for (const std::string& text : {lang::print_value(made), json}) {
+                EXPECT_THAT(text, HasSubstr(each.type_name()));
+                EXPECT_THAT(text, HasSubstr(std::string(utf8::replacement)));
+            }
+        }
+    }
+    const auto read =
+        task_error_from_json(to_json({"m", task_error::failure{task_failure_reason::llm_error,
+                                                               R"({"deep":[[1.5,"\u00e9"]]})"}}));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(std::get<task_error::failure>(read->what).details_json, R"({"deep":[[1.5,"é"]]})");
+}
+
+TEST(task_error, details_that_json_cannot_write_do_not_lose_the_rest) {
+    reading memory;
+    lang::heap& heap = memory.memory();
+    const task_error plain{"m", task_error::failure{task_failure_reason::llm_error, R"({"a":1})"}};
+    lang::value made = to_value(heap, plain);
+    const lang::value odd =
+        lang::map_put(heap, lang::value::empty_map(), "n",
+                      lang::value::real(std::numeric_limits<double>::infinity()));
+    made = lang::map_put(heap, std::move(made), "details", odd);
+    const auto read = task_error_from_value(made);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->message, "m");
+    EXPECT_EQ(std::get<task_error::failure>(read->what).reason, task_failure_reason::llm_error);
+    EXPECT_THAT(std::get<task_error::failure>(read->what).details_json, HasSubstr("+inf.0"));
+    const double much = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(to_json({"m", task_error::resource_exhaustion{"cost", task_error::metrics{much, 1}}}),
+              R"({"type":"RESOURCE_EXHAUSTION","message":"m","resource":"cost"})");
 }
 
 TEST(task_error, is_written_as_the_design_has_it) {
