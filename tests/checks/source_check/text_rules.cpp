@@ -75,6 +75,55 @@ void check_machine_paths(const source_file& file, const std::filesystem::path& r
     }
 }
 
+/// The arguments of a call, up to the bracket that closes it; `from` is behind the open one.
+std::string_view arguments_at(std::string_view code, std::size_t from) {
+    int depth = 1;
+    for (std::size_t i = from; i < code.size(); ++i) {
+        if (code[i] == '(') ++depth;
+        if (code[i] == ')' && --depth == 0) return code.substr(from, i - from);
+    }
+    return {};
+}
+
+/// True for a number of two digits or more, and for a name of a bound.
+bool is_bound(std::string_view argument) {
+    const bool number =
+        !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+            return std::isdigit(c) != 0 || std::isspace(c) != 0;
+        });
+    const auto digits = std::count_if(argument.begin(), argument.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (number) return digits > 1;
+    if (argument.find("std::max") != std::string_view::npos) return false; // it grows
+    const auto words = {"longest", "max", "limit", "shown", "kept"};
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return has_word(argument, word); });
+}
+
+// A text that is cut at a byte may end inside a character: it is no UTF-8 any more, and whoever
+// takes it on refuses it or loses more than the end. base/utf8 is where it is done right.
+void check_cut_text(const source_file& file, std::vector<finding>& findings) {
+    constexpr std::array<std::string_view, 4> libraries{"async_core", "cli", "io", "providers"};
+    if (!file.is_cpp() || file.path.find("base/utf8.") != std::string::npos ||
+        std::find(libraries.begin(), libraries.end(), file.library()) == libraries.end()) {
+        return;
+    }
+    const std::string_view code = file.code;
+    for (const std::string_view call : {".substr(0,", ".resize("}) {
+        for (auto at = code.find(call); at != std::string_view::npos;
+             at = code.find(call, at + 1)) {
+            const auto argument = arguments_at(code, at + call.size());
+            if (!is_bound(argument)) continue;
+            const auto line =
+                1 + std::count(code.begin(), code.begin() + static_cast<long>(at), '\n');
+            findings.push_back({file.path, static_cast<int>(line), "cut-text",
+                                "cuts at a byte, perhaps inside a character",
+                                "use utf8::prefix, utf8::shortened or utf8::shorten "
+                                "(heddle/base/utf8.hpp); for what is no text, say so"});
+        }
+    }
+}
+
 void check_length(const source_file& file, std::vector<finding>& findings) {
     if (!file.is_cpp()) return;
     const auto count = split_lines(file.text).size();
@@ -91,6 +140,7 @@ void check_text(const source_file& file, const std::filesystem::path& root,
                 std::vector<finding>& findings) {
     check_left_for_later(file, findings);
     check_machine_paths(file, root, findings);
+    check_cut_text(file, findings);
     check_length(file, findings);
 }
 
