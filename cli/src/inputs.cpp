@@ -1,5 +1,6 @@
 #include "inputs.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -41,7 +42,7 @@ result<std::pair<std::string, value>> read_pair(lang::heap& memory, const std::s
         if (!parsed) return mistake("--input " + text + ": " + parsed.error().message());
         return std::pair(text.substr(0, equals - 1), *std::move(parsed));
     }
-    if (!lang::is_valid_utf8(given)) {
+    if (!utf8::is_valid(given)) {
         return mistake("--input " + text.substr(0, equals) + ": is not UTF-8");
     }
     return std::pair(text.substr(0, equals), lang::make_string(memory, given));

@@ -1,5 +1,7 @@
 #include "logging.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include "display_text.hpp"
 
 #include <spdlog/logger.h>
@@ -65,7 +67,7 @@ public:
         try {
             std::string line(component);
             line += ": ";
-            line += one_line(message); // a line of the log is a line
+            line += utf8::printable_line(message); // a line of the log is a line
             logger_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
         } catch (...) { // no memory: the line is lost, the work goes on
         }

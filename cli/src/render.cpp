@@ -3,6 +3,7 @@
 #include "display_text.hpp"
 #include "table.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -33,14 +34,14 @@ bool is_table(const value& content) {
 /// A value within a line: text without quotes, lists and maps as JSON.
 std::string cell_text(const value& content) {
     if (content.is_nil()) return {};
-    if (content.is(kind::string)) return one_line(lang::string_bytes(content));
+    if (content.is(kind::string)) return utf8::printable_line(lang::string_bytes(content));
     if (content.is(kind::list) || content.is(kind::map)) {
         auto json = lang::value_to_json(content);
-        if (json) return *std::move(json);
+        if (json) return utf8::printable_line(*json);
     }
     lang::print_options options;
     options.display = true;
-    return one_line(lang::print_value(content, options));
+    return utf8::printable_line(lang::print_value(content, options));
 }
 
 table table_of(const value& rows) {
@@ -48,7 +49,8 @@ table table_of(const value& rows) {
     for (const value& row : lang::list_items(rows)) {
         std::vector<std::string> cells(made.columns().size());
         for (const lang::map_entry& entry : lang::map_entries(row)) {
-            const std::size_t column = made.column(one_line(lang::string_bytes(entry.key)));
+            const std::size_t column =
+                made.column(utf8::printable_line(lang::string_bytes(entry.key)));
             if (column >= cells.size()) cells.resize(column + 1);
             cells[column] = cell_text(entry.item);
         }
@@ -73,7 +75,7 @@ std::string with_line_end(std::string_view text) {
 
 /// A member of a map: a table or a list below its name, everything else beside it.
 std::string member_text(std::string_view name, const value& content, unsigned columns) {
-    const std::string label = one_line(name);
+    const std::string label = utf8::printable_line(name);
     const bool container = content.is(kind::list) || content.is(kind::map);
     if (container && content.length() == 0) return label + ": none\n";
     if (is_table(content)) return "\n" + label + ":\n\n" + table_of(content).text(columns) + "\n";

@@ -1,5 +1,7 @@
 #include "table.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include "display_text.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ bool looks_like_number(std::string_view text) {
 
 std::string padded(std::string_view text, std::size_t width, bool right) {
     const std::string shown = cut_to_width(text, width);
-    const std::string blanks(width - display_width(shown), ' ');
+    const std::string blanks(width - utf8::count(shown), ' ');
     return right ? blanks + shown : shown + blanks;
 }
 
@@ -53,8 +55,8 @@ bool table::is_numeric(std::size_t column) const {
 std::vector<std::size_t> table::widths(unsigned limit) const {
     std::vector<std::size_t> made;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        std::size_t width = display_width(columns_[i]);
-        for (const auto& row : rows_) width = std::max(width, display_width(cell(row, i)));
+        std::size_t width = utf8::count(columns_[i]);
+        for (const auto& row : rows_) width = std::max(width, utf8::count(cell(row, i)));
         made.push_back(width);
     }
     if (limit == 0 || made.empty()) return made;

@@ -2,6 +2,7 @@
 
 #include "display_text.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/tasks/effective_context.hpp>
 
 #include <boost/json/array.hpp>
@@ -155,21 +156,23 @@ std::string template_text(const task_template& one) {
             made += "\n";
             for (const tasks::task_input& input : one.inputs) {
                 made += "  " + input.name + (input.optional ? " (optional)" : "");
-                if (!input.description.empty()) made += ": " + one_line(input.description);
-                if (input.default_json) made += ", else " + one_line(*input.default_json);
+                if (!input.description.empty())
+                    made += ": " + utf8::printable_line(input.description);
+                if (input.default_json)
+                    made += ", else " + utf8::printable_line(*input.default_json);
                 made += "\n";
             }
             continue;
         }
         const std::string text = shown(item);
         if (text.find('\n') == std::string::npos) {
-            made += " " + one_line(text) + "\n";
+            made += " " + utf8::printable_line(text) + "\n";
             continue;
         }
         made += "\n";
         for (std::size_t at = 0; at <= text.size();) {
             const std::size_t end = std::min(text.find('\n', at), text.size());
-            made += "  " + one_line(text.substr(at, end - at)) + "\n";
+            made += "  " + utf8::printable_line(text.substr(at, end - at)) + "\n";
             at = end + 1;
         }
     }

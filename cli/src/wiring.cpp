@@ -7,6 +7,7 @@
 #include "services/client_options.hpp"
 #include "task_files.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
@@ -51,16 +52,6 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Text of a model without codes that move the cursor or colour.
-std::string harmless(std::string_view text) {
-    std::string made(text);
-    for (char& c : made) {
-        const auto code = static_cast<unsigned char>(c);
-        if ((code < 0x20 && c != '\n' && c != '\t') || code == 0x7f) c = '?';
-    }
-    return made;
-}
-
 /// Pieces as they come; a line with the task's name wherever another call goes on.
 std::function<result<void>(const tasks::task_delta&)> show_pieces(console& output) {
     return
@@ -68,10 +59,10 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
             std::string text;
             if (piece.call != last) {
                 if (last != 0) text += '\n';
-                text += "[" + harmless(piece.task) + "] ";
+                text += "[" + utf8::printable(piece.task) + "] ";
                 last = piece.call;
             }
-            output.err(text + harmless(piece.text));
+            output.err(text + utf8::printable(piece.text));
             return {};
         };
 }

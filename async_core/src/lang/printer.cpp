@@ -1,5 +1,6 @@
 #include <heddle/lang/printer.hpp>
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
@@ -9,7 +10,6 @@
 
 #include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <span>
 #include <vector>
@@ -18,24 +18,33 @@ namespace heddle::lang {
 
 namespace {
 
+/// As the reader has it: not JSON, which leaves DEL and the controls of C1 as they are.
 void append_quoted(std::string& out, std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
+    const auto append_control = [&](unsigned char code) {
+        out += "\\u00";
+        out += digits[code >> 4];
+        out += digits[code & 0xF];
+    };
     out += '"';
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto c = static_cast<unsigned char>(text[at]);
         switch (c) {
         case '"': out += "\\\""; break;
         case '\\': out += "\\\\"; break;
         case '\n': out += "\\n"; break;
         case '\t': out += "\\t"; break;
         case '\r': out += "\\r"; break;
-        default:
-            if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
-                out += c;
-            } else {
-                out += "\\u00";
-                out += digits[static_cast<unsigned char>(c) >> 4];
-                out += digits[c & 0xF];
+        case 0xC2:
+            if (const char32_t point = utf8::decode(text, at).value; utf8::is_control(point)) {
+                append_control(static_cast<unsigned char>(point));
+                ++at;
+                break;
             }
+            [[fallthrough]];
+        default:
+            if (utf8::is_control(c) && c < 0x80) append_control(c);
+            else out += text[at];
         }
     }
     out += '"';
@@ -75,7 +84,7 @@ public:
         // Nothing more is printed than what is shown: a look at a huge value costs little.
         while (!frames_.empty() && out_.size() <= options_.max_bytes) step();
         if (out_.size() > options_.max_bytes) {
-            out_.resize(cut_at_code_point(out_, options_.max_bytes));
+            utf8::shorten(out_, options_.max_bytes);
             out_ += "…";
         }
         return std::move(out_);
@@ -120,7 +129,7 @@ void printing::print_string(const value& v) {
     std::string_view text = string_bytes(v);
     // One byte more than fits, so that the cut is seen.
     if (text.size() > options_.max_bytes) {
-        text = text.substr(0, cut_at_code_point(text, options_.max_bytes + 1));
+        text = utf8::prefix(text, options_.max_bytes + 1);
     }
     append_quoted(out_, text);
 }
@@ -190,6 +199,12 @@ void printing::step() {
 
 std::string print_value(const value& v, const print_options& options) {
     return printing(options).run(v);
+}
+
+std::string quoted(std::string_view text) {
+    std::string out;
+    append_quoted(out, text);
+    return out;
 }
 
 } // namespace heddle::lang

@@ -1,5 +1,7 @@
 #include <heddle/memory/memory_system.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include "memory/shared_index.hpp"
 #include "memory/walk/file_text.hpp"
 
@@ -44,7 +46,7 @@ template <class T>
         return error(errc::invalid_argument,
                      "the memory takes absolute paths only, not \"" + file.path + "\"");
     }
-    if (!is_utf8(file.path) || !is_utf8(file.metadata) ||
+    if (!utf8::is_valid(file.path) || !utf8::is_valid(file.metadata) ||
         file.path.find('\0') != std::string::npos) {
         return error(errc::invalid_argument, "a path or its description is no UTF-8 text");
     }

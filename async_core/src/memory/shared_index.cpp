@@ -1,5 +1,7 @@
 #include "memory/shared_index.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include "memory/query_terms.hpp"
 #include "memory/snapshot.hpp"
 #include "memory/walk/file_text.hpp"
@@ -147,7 +149,7 @@ ports::memory_answer shared_index::answer(const ports::memory_request& request,
     if (!request.include_content) return made;
     for (ports::memory_match& match : made.matches) {
         auto text = tree_->read(match.path, longest_content);
-        if (text && is_utf8(*text)) match.content = *std::move(text);
+        if (text && utf8::is_valid(*text)) match.content = *std::move(text);
     }
     return made;
 }

@@ -2,6 +2,7 @@
 
 #include "process_result_value.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -83,13 +84,7 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 
 /// A message cut for the terminal, without what could steer it.
 [[nodiscard]] std::string shown(std::string_view message) {
-    std::string made;
-    for (const char c : message.substr(0, longest_shown)) {
-        const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-        if (!control || c == '\n' || c == '\t') made += c;
-    }
-    if (message.size() > longest_shown) made += " …";
-    return readable_text(std::move(made));
+    return utf8::printable(utf8::shortened(message, longest_shown, " …"));
 }
 
 [[nodiscard]] executor_answer absent(const std::string& program, const std::string& why) {
@@ -186,7 +181,7 @@ coro::task<result<executor_answer>> aider_executor::execute(executor_request req
         answer.failure_message = "\"" + program + "\" " + describe_end(*ended, {});
     }
     lang::heap& memory = request.owner->memory();
-    answer.content = readable_text(ended->out);
+    answer.content = utf8::replace_invalid(std::move(ended->out));
     const std::vector<std::string> changed = edited_files(answer.content);
     answer.notes = process_notes(memory, *ended);
     answer.notes = lang::map_put(memory, std::move(answer.notes), "files", list_of(memory, files));

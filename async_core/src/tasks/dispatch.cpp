@@ -1,7 +1,7 @@
 #include <heddle/tasks/dispatch.hpp>
 
-#include "tasks/short_text.hpp"
-
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -108,7 +108,7 @@ public:
 
     /// The answer that needs no run, or nothing: then `forms` or `text` is to be run.
     std::optional<value> read() {
-        trim();
+        request_.identifier = std::string(ascii::trim(request_.identifier));
         const std::string& id = request_.identifier;
         if (!request_.params.is_nil() && !request_.params.is(kind::map)) {
             return answers().failed(task_failure_reason::input_validation_failure,
@@ -131,14 +131,6 @@ public:
     std::vector<lang::datum> forms; ///< of a call
 
 private:
-    void trim() {
-        constexpr const char* blanks = " \t\r\n";
-        std::string& id = request_.identifier;
-        const std::size_t from = id.find_first_not_of(blanks);
-        id.erase(0, from);
-        id.erase(id.find_last_not_of(blanks) + 1);
-    }
-
     std::optional<value> read_workflow() {
         path_ = "workflow";
         text = std::move(request_.identifier);
@@ -160,7 +152,7 @@ private:
         std::vector<std::string> names;
         owner_.operators() ? owner_.operators()->collect_names(names) : void();
         std::string message =
-            "there is no template or tool '" + short_text(request_.identifier) + "'";
+            "there is no template or tool '" + utf8::shortened(request_.identifier, 80) + "'";
         const std::string near = lang::suggest_names(request_.identifier, names);
         if (!near.empty()) message += "; " + near;
         return answers().failed(task_failure_reason::template_not_found, std::move(message));

@@ -1,5 +1,8 @@
 #include "json_extraction.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
 
 #include <algorithm>
@@ -14,15 +17,9 @@ constexpr std::size_t most_candidates = 64;
 constexpr std::size_t deepest = 128;
 constexpr std::size_t longest_searched = 8 * 1024 * 1024;
 
-[[nodiscard]] bool is_blank(char c) noexcept {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
+    if (text.starts_with(utf8::byte_order_mark)) text.remove_prefix(utf8::byte_order_mark.size());
+    return ascii::trim(text);
 }
 
 [[nodiscard]] result<lang::value> read(lang::heap& memory, std::string_view text) {
@@ -95,7 +92,7 @@ struct mended {
         }
         if (c == '}' || c == ']') {
             std::size_t last = out.size();
-            while (last != 0 && is_blank(out[last - 1])) --last;
+            while (last != 0 && ascii::is_blank(out[last - 1])) --last;
             if (last != 0 && out[last - 1] == ',') {
                 out.erase(last - 1, 1);
                 made.changed = true;
@@ -113,7 +110,7 @@ struct mended {
     if (!cut || open.empty()) return made;
     // A number or word at the very end may have lost its tail, as a string has; the rest is whole.
     std::size_t last = out.size();
-    while (last != 0 && is_blank(out[last - 1])) --last;
+    while (last != 0 && ascii::is_blank(out[last - 1])) --last;
     const char end = last == 0 ? '\0' : out[last - 1];
     const bool whole =
         !in_string && (end == '}' || end == ']' || (end == '"' && open.back().close == ']'));
@@ -167,6 +164,10 @@ struct mended {
 [[nodiscard]] bool read_mended(lang::heap& memory, std::string_view text, bool cut,
                                extracted_json& found) {
     mended made = mend(text, cut);
+    if (auto whole = mended_json(made.text)) {
+        made.text = *std::move(whole);
+        made.changed = true;
+    }
     if (!made.changed) return false;
     auto content = read(memory, made.text);
     if (!content) return false;

@@ -20,7 +20,8 @@ struct extracted_json {
 };
 
 /// Reads the one JSON value of an answer: the whole text; else what stands in its only code fence;
-/// else the only object or array inside the prose. A trailing comma is dropped. With `cut` (the
+/// else the only object or array inside the prose. A trailing comma is dropped, and half a
+/// character (`\ud83e` alone) becomes U+FFFD. With `cut` (the
 /// model stopped at its length limit) a member that is not whole is dropped and the open brackets
 /// are closed. The time is linear in the length of the text.
 /// Errors: invalid_argument that says what is wrong, in one line.

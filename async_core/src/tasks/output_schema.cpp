@@ -1,7 +1,7 @@
 // The only place that sees valijson.
 #include "schema_rewriter.hpp"
-#include "short_text.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output_schema.hpp>
 
@@ -147,10 +147,8 @@ public:
     return path;
 }
 
-[[nodiscard]] std::string one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    if (text.size() > 500) text.resize(500);
-    return text;
+[[nodiscard]] std::string one_line(std::string_view text) {
+    return utf8::shortened(utf8::printable_line(text), 500);
 }
 
 } // namespace
@@ -190,7 +188,7 @@ result<output_schema> output_schema::compile(std::string_view schema) {
                 "string; or a JSON Schema");
     };
     if (schema.find('{') == std::string_view::npos) {
-        return refused("'" + short_text(schema) + "' is no known schema");
+        return refused("'" + utf8::shortened(schema, 80) + "' is no known schema");
     }
     if (schema.size() > longest_schema) return refused("the schema is too long");
     auto all = std::make_shared<compiled>();

@@ -1,5 +1,6 @@
 #include "process_result_value.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -10,8 +11,6 @@
 namespace heddle::tasks {
 
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 /// A number of seconds as people write it.
 [[nodiscard]] std::string seconds_text(std::chrono::milliseconds span) {
@@ -25,22 +24,6 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 }
 
 } // namespace
-
-std::string readable_text(std::string bytes) {
-    std::size_t bad = lang::find_invalid_utf8(bytes);
-    if (bad >= bytes.size()) return bytes;
-    std::string made;
-    made.reserve(bytes.size() + 16);
-    std::string_view rest = bytes;
-    while (bad < rest.size()) {
-        made += rest.substr(0, bad);
-        made += replacement;
-        rest.remove_prefix(bad + 1);
-        bad = lang::find_invalid_utf8(rest);
-    }
-    made += rest;
-    return made;
-}
 
 std::string describe_end(const ports::process_result& ended, std::chrono::milliseconds timeout) {
     if (ended.timed_out) return "took longer than " + seconds_text(timeout);
@@ -58,7 +41,7 @@ lang::value process_notes(lang::heap& memory, ports::process_result& ended) {
         notes = lang::map_put(memory, std::move(notes), key, std::move(item));
     };
     const auto text = [&](std::string& bytes) {
-        return lang::make_string(memory, readable_text(std::exchange(bytes, {})));
+        return lang::make_string(memory, std::exchange(bytes, {}));
     };
     put("success", lang::value::boolean(ended.exit_code == 0 && !ended.timed_out));
     put("exit_code", lang::value::integer(ended.exit_code));

@@ -10,9 +10,6 @@
 
 namespace heddle::tasks {
 
-/// The bytes as UTF-8: what is none becomes U+FFFD.
-[[nodiscard]] std::string readable_text(std::string bytes);
-
 /// "exited with code 3", "was ended by signal 9 (Killed)", "took longer than 2 s".
 [[nodiscard]] std::string describe_end(const ports::process_result& ended,
                                        std::chrono::milliseconds timeout);

@@ -1,8 +1,10 @@
 // Reads the text of a prompt_template.
 #include <heddle/lang/errors.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/tasks/prompt_template.hpp>
-#include "tasks/short_text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -19,23 +21,16 @@ constexpr std::size_t longest_path = 64;
 constexpr std::size_t most_arguments = 100;
 constexpr std::size_t most_calls = 32;
 
-[[nodiscard]] bool is_blank(char c) noexcept {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /// What ends a name inside a placeholder.
 [[nodiscard]] bool ends_name(char c) noexcept {
-    return is_blank(c) || c == '.' || c == '[' || c == ']' || c == '(' || c == ')' || c == '{' ||
-           c == '}' || c == '"' || c == '\'' || c == ',' || c == ';' || c == '=';
+    return ascii::is_blank(c) || c == '.' || c == '[' || c == ']' || c == '(' || c == ')' ||
+           c == '{' || c == '}' || c == '"' || c == '\'' || c == ',' || c == ';' || c == '=';
 }
 
 [[nodiscard]] error misread(std::string_view inside, std::string_view why) {
-    while (!inside.empty() && is_blank(inside.front())) inside.remove_prefix(1);
-    while (!inside.empty() && is_blank(inside.back())) inside.remove_suffix(1);
-    std::string shown = "{{";
-    shown += short_text(inside);
-    shown += inside.size() > 80 ? "…}} " : "}} ";
-    return error(lang::errc::evaluation, shown + std::string(why))
+    inside = ascii::trim(inside);
+    return error(lang::errc::evaluation,
+                 "{{" + utf8::shortened(inside, 80) + "}} " + std::string(why))
         .with_hint(
             "a placeholder is {{name}}, {{name.field}} or {{name[0]}}, a call "
             "{{task(name, \"text\", key=1)}}; \\{{ writes the braces");
@@ -44,22 +39,17 @@ constexpr std::size_t most_calls = 32;
 /// A string between quotes of either kind as JSON. Its escapes are those of the language.
 [[nodiscard]] std::string quoted_json(std::string_view inside) {
     std::string made = "\"";
-    for (std::size_t at = 0; at < inside.size(); ++at) {
-        const char c = inside[at];
-        if (c == '\\' && at + 1 < inside.size()) {
-            const char next = inside[++at];
-            if (next == '\'') made += '\'';
-            else (made += c) += next;
-        } else if (c == '"') {
-            made += "\\\"";
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            static constexpr char digits[] = "0123456789abcdef";
-            (made += "\\u00") += digits[c >> 4];
-            made += digits[c & 15];
-        } else {
-            made += c;
-        }
+    for (;;) {
+        const std::size_t plain = std::min(inside.find('\\'), inside.size());
+        append_json_escaped(made, inside.substr(0, plain));
+        inside.remove_prefix(plain);
+        if (inside.size() < 2) break;
+        const std::size_t escape = 1 + utf8::decode(inside, 1).bytes;
+        if (inside[1] == '\'') made += '\'';
+        else made += inside.substr(0, escape);
+        inside.remove_prefix(escape);
     }
+    append_json_escaped(made, inside);
     return made += '"';
 }
 
@@ -76,10 +66,10 @@ private:
     [[nodiscard]] error wrong(std::string_view why) const {
         const std::size_t close = text_.find("}}", at_);
         const std::size_t end = close == std::string_view::npos ? text_.size() : close;
-        return misread(text_.substr(open_ + 2, std::min(end, open_ + 200) - open_ - 2), why);
+        return misread(utf8::prefix(text_.substr(open_ + 2, end - open_ - 2), 200), why);
     }
     void skip_blanks() noexcept {
-        while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+        while (at_ < text_.size() && ascii::is_blank(text_[at_])) ++at_;
     }
     [[nodiscard]] bool next_is(std::string_view wanted) noexcept {
         skip_blanks();
@@ -129,7 +119,7 @@ result<std::int32_t> prompt_template::compiler::declared_index(std::string_view 
     if (!declared_) return -1;
     const auto found = std::find(declared_->begin(), declared_->end(), name);
     if (found == declared_->end()) {
-        return error(lang::errc::evaluation, "{{" + short_text(inside) + "}}: '" +
+        return error(lang::errc::evaluation, "{{" + utf8::shortened(inside, 80) + "}}: '" +
                                                  std::string(name) +
                                                  "' is not one of the declared inputs");
     }
@@ -180,8 +170,8 @@ result<void> prompt_template::compiler::read_value(prompt_argument& made) {
         return {};
     }
     const std::size_t from = at_;
-    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != ')' &&
-           text_[at_] != '=' && text_[at_] != '{' && text_[at_] != '}') {
+    while (at_ < text_.size() && !ascii::is_blank(text_[at_]) && text_[at_] != ',' &&
+           text_[at_] != ')' && text_[at_] != '=' && text_[at_] != '{' && text_[at_] != '}') {
         ++at_;
     }
     const std::string_view word = text_.substr(from, at_ - from);
@@ -262,8 +252,8 @@ result<void> prompt_template::compiler::read_braces() {
         wanted.name = name;
         HEDDLE_CHECK(read_path(wanted));
         std::string_view inside = text_.substr(open_ + 2, at_ - open_ - 2);
-        while (is_blank(inside.front())) inside.remove_prefix(1);
-        while (is_blank(inside.back())) inside.remove_suffix(1);
+        while (ascii::is_blank(inside.front())) inside.remove_prefix(1);
+        while (ascii::is_blank(inside.back())) inside.remove_suffix(1);
         wanted.text = inside;
         HEDDLE_TRY(wanted.index, declared_index(wanted.text, wanted.name));
         note_name(wanted.name);

@@ -1,3 +1,4 @@
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -13,11 +14,7 @@ namespace heddle::tasks {
 namespace {
 
 [[nodiscard]] std::string braced(std::string_view inside) {
-    std::string shown = "{{";
-    shown += inside.substr(0, 80);
-    if (inside.size() > 80) shown += "…";
-    shown += "}}";
-    return shown;
+    return "{{" + utf8::shortened(inside, 80) + "}}";
 }
 
 [[nodiscard]] error unusable(std::string_view inside, std::string why) {

@@ -1,5 +1,7 @@
 #include "schema_rewriter.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <re2/re2.h>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -59,7 +61,7 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
 
 [[nodiscard]] error refused(std::string_view path, std::string_view why) {
     return error(errc::invalid_argument,
-                 "the schema at \"" + std::string(path.substr(0, 200)) + "\" " + std::string(why));
+                 "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
 }
 
 /// A name as a part of a JSON pointer.

@@ -1,5 +1,6 @@
 #include "subtask_request.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -98,8 +99,8 @@ result<const registered_task*> choose_template(const task_registry& tasks,
     const auto matching =
         tasks.find_matching_tasks(request.description, default_match_threshold, request.hints);
     if (!matching.empty()) return matching.front().found;
-    return absent("no template matches '" + request.description.substr(0, 200) + "'",
-                  request.description.substr(0, 200));
+    const std::string shown = utf8::shortened(request.description, 200);
+    return absent("no template matches '" + shown + "'", shown);
 }
 
 const lang::value* continuation_of(const lang::value& made) noexcept {

@@ -3,6 +3,7 @@
 #include "json_extraction.hpp"
 #include "task_execution.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -19,13 +20,6 @@ namespace {
 
 constexpr std::size_t longest_quoted = 64 * 1024; ///< of a wrong answer that is sent back
 constexpr std::size_t most_evaluators = 3;
-
-/// Cuts without splitting a character.
-void cut_text(std::string& text, std::size_t bytes) {
-    if (text.size() <= bytes) return;
-    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-    text.resize(bytes);
-}
 
 } // namespace
 
@@ -224,7 +218,7 @@ std::optional<result<lang::value>> task_execution::accept(result<ports::chat_res
         answer->finish == ports::finish_reason::content_filter) {
         const std::string& said = answer->refusal.empty() ? answer->text : answer->refusal;
         std::string told = said;
-        cut_text(told, 500);
+        utf8::shorten(told, 500);
         return fail(ending(said), {"llm_error", "the model refused to answer: " + told, {}});
     }
     if (!answer->tool_calls.empty() && (!offered_.empty() || answer->text.empty())) {
@@ -279,7 +273,7 @@ std::optional<result<lang::value>> task_execution::take_json(ports::chat_respons
 }
 
 void task_execution::ask_again(std::string answer, const std::string& violation) {
-    cut_text(answer, longest_quoted);
+    utf8::shorten(answer, longest_quoted);
     // The last wrong answer is enough: the conversation does not grow with each attempt.
     request_.messages.resize(settled_messages_);
     ports::chat_message& said = request_.messages.emplace_back();

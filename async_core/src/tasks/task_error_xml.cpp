@@ -1,6 +1,8 @@
 #include <heddle/tasks/task_error.hpp>
 
-#include "tasks/short_text.hpp"
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include "tasks/templates/element_reading.hpp"
 #include "tasks/templates/xml_tree.hpp"
 
@@ -114,7 +116,7 @@ private:
 
     [[nodiscard]] static result<double> number(const xml_element& from, std::string_view name) {
         HEDDLE_TRY(const std::string written, text(from, name));
-        const std::string_view digits = trimmed_text(written);
+        const std::string_view digits = ascii::trim(written);
         double made = 0;
         const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), made);
         if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) {
@@ -137,8 +139,8 @@ private:
     result<task_error::kind> read_failure() const {
         task_error::failure made;
         HEDDLE_TRY(const std::string reason, text(from_, "reason"));
-        const auto known = task_failure_reason_from(trimmed_text(reason));
-        if (!known) return unreadable("'" + short_text(reason) + "' is no reason");
+        const auto known = task_failure_reason_from(ascii::trim(reason));
+        if (!known) return unreadable("'" + utf8::shortened(reason, 80) + "' is no reason");
         made.reason = *known;
         const xml_element* details = child(from_, "details");
         if (!details) return task_error::kind(std::move(made));

@@ -1,5 +1,7 @@
 #include <heddle/tasks/task_matcher.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,7 +32,7 @@ constexpr std::array<std::string_view, 73> stop_words{
 std::vector<std::string> words_of(std::string_view text) {
     static_assert(std::is_sorted(stop_words.begin(), stop_words.end()));
     std::vector<std::string> made;
-    text = text.substr(0, longest_text);
+    text = utf8::prefix(text, longest_text);
     for (std::size_t at = 0; at < text.size();) {
         if (!is_word_byte(text[at])) {
             ++at;

@@ -1,6 +1,7 @@
 // Answers that are handed on as they arrive.
 #include "task_execution.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/lang/map.hpp>
@@ -31,7 +32,7 @@ public:
         std::string taken = std::move(waiting_);
         waiting_.clear();
         if (!closed_) {
-            const std::size_t whole = whole_characters(taken);
+            const std::size_t whole = taken.size() - utf8::incomplete_end(taken);
             waiting_.assign(taken, whole);
             taken.resize(whole);
         }
@@ -45,18 +46,6 @@ public:
     [[nodiscard]] bool open() const noexcept override { return waiting_.size() < most_waiting; }
 
 private:
-    [[nodiscard]] static std::size_t whole_characters(std::string_view text) noexcept {
-        std::size_t lead = text.size();
-        while (lead != 0 && text.size() - lead < 3 &&
-               (static_cast<unsigned char>(text[lead - 1]) & 0xC0) == 0x80) {
-            --lead;
-        }
-        if (lead == 0) return text.size();
-        const auto first = static_cast<unsigned char>(text[lead - 1]);
-        const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
-        return lead - 1 + length > text.size() ? lead - 1 : text.size();
-    }
-
     std::string waiting_;
     coro::wait_point arrived_;
     bool closed_ = false;

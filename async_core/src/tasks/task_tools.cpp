@@ -1,6 +1,7 @@
 // Tools that a model calls, and subtasks.
 #include "task_execution.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -26,10 +27,8 @@ constexpr std::size_t deepest_arguments = 128;
 /// Cuts without splitting a character, and says so.
 [[nodiscard]] std::string capped(std::string text, std::size_t most) {
     if (text.size() <= most) return text;
-    std::size_t end = most;
-    while (end != 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    const std::size_t left_out = text.size() - end;
-    text.resize(end);
+    const std::size_t left_out = text.size() - utf8::prefix_size(text, most);
+    utf8::shorten(text, most);
     return text + "\n[cut here: " + std::to_string(left_out) + " bytes were left out]";
 }
 
@@ -81,7 +80,7 @@ std::string task_execution::offered_names() const {
 std::optional<result<lang::value>> task_execution::take_tool_calls(ports::chat_response answer) {
     if (offered_.empty()) {
         const std::string what = "the model called the tool '" +
-                                 answer.tool_calls.front().name.substr(0, 100) +
+                                 utf8::shortened(answer.tool_calls.front().name, 100) +
                                  "', which it was not offered";
         return fail(ending(what), {"llm_error", what, {}});
     }
@@ -115,9 +114,8 @@ void task_execution::answer_tools() {
         told.tool_name = each.asked.name;
         told.tool_failed = each.failed;
         if (tool_notes_.length() >= most_noted_calls) continue;
-        const std::string_view name = each.offered
-                                          ? std::string_view(each.offered->name)
-                                          : std::string_view(each.asked.name).substr(0, 200);
+        const std::string_view name = each.offered ? std::string_view(each.offered->name)
+                                                   : utf8::prefix(each.asked.name, 200);
         const std::chrono::duration<double, std::milli> took = each.took;
         tool_notes_ = lang::list_push_back(
             memory, std::move(tool_notes_),
@@ -176,7 +174,7 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
     const offered_tool* offered = called.offered;
     if (!offered) {
         co_return error(lang::errc::evaluation,
-                        "there is no tool '" + called.asked.name.substr(0, 100) + "'")
+                        "there is no tool '" + utf8::shortened(called.asked.name, 100) + "'")
             .with_hint(execution.offered_names());
     }
     if (offered->what != offered_tool::kind::subtask) {

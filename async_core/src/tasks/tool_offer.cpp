@@ -1,5 +1,6 @@
 #include "tool_offer.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
@@ -24,7 +25,7 @@ constexpr std::string_view subtask_prefix = "subtask:";
 [[nodiscard]] std::string wire_name_of(std::string_view name,
                                        const std::vector<offered_tool>& others) {
     std::string made;
-    for (const char c : name.substr(0, longest_wire_name - 4)) {
+    for (const char c : utf8::prefix(name, longest_wire_name - 4)) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                            (c >= '0' && c <= '9') || c == '_' || c == '-';
         made += plain ? c : '_';

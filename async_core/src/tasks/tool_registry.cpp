@@ -1,5 +1,6 @@
 #include <heddle/tasks/tool_registry.hpp>
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -61,16 +62,11 @@ namespace json = boost::json;
         .with_span(span);
 }
 
-[[nodiscard]] std::string joined(const std::vector<std::string>& names) {
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return all;
-}
-
 [[nodiscard]] std::string clauses_hint(const registered_tool& one, std::string_view name) {
     std::string hint = name.empty() ? std::string() : lang::suggest_names(name, one.clauses);
     if (!hint.empty()) return hint;
-    return one.clauses.empty() ? "it takes no clauses" : "its clauses: " + joined(one.clauses);
+    return one.clauses.empty() ? "it takes no clauses"
+                               : "its clauses: " + ascii::join(one.clauses, ", ");
 }
 
 /// The clauses as a map.
@@ -102,7 +98,7 @@ namespace json = boost::json;
         if (!lang::map_find(made, name)) missing.push_back(name);
     }
     if (!missing.empty()) {
-        return malformed(one, "needs the clause " + joined(missing), request.span)
+        return malformed(one, "needs the clause " + ascii::join(missing, ", "), request.span)
             .with_hint("write (" + one.declared.name + " (" + missing.front() + " …))");
     }
     return made;

@@ -8,6 +8,7 @@
 #include "task_files.hpp"
 #include "template_text.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/tasks/task_registry.hpp>
 
@@ -75,7 +76,7 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
     }
     for (const auto* one : all) {
         rows.add({one->name, one->type + ":" + one->subtype, inputs_text(*one),
-                  one_line(one->description), one->source});
+                  utf8::printable_line(one->description), one->source});
     }
     output.out(rows.text(columns_of(output)));
     return exit_code::done;
@@ -103,6 +104,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
     tasks::task_registry registry;
     fill(registry, loaded);
     auto found = registry.find_matching_tasks(asked.text, asked.threshold);
+    // heddle-check: allow cut-text (a list)
     found.resize(std::min(found.size(), asked.limit));
     if (asked.json) {
         json::array made;
@@ -123,7 +125,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
             char score[16];
             std::snprintf(score, sizeof score, "%.3f", each.score);
             const tasks::task_template& one = each.found->task->declared;
-            rows.add({score, one.name, one_line(one.description)});
+            rows.add({score, one.name, utf8::printable_line(one.description)});
         }
         output.out(rows.text(columns_of(output)));
     }

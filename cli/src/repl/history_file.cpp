@@ -1,5 +1,7 @@
 #include "repl/history_file.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include "input_files.hpp"
 
 #include <fcntl.h>
@@ -16,14 +18,6 @@ namespace heddle::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string made(text);
-    std::transform(made.begin(), made.end(), made.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return made;
-}
 
 /// Opens for its owner alone, also a file that others could read until now.
 int open_private(const std::string& path, int flags) {
@@ -51,7 +45,7 @@ std::optional<std::string> history_path(const environment& variables) {
 }
 
 bool looks_secret(std::string_view line) {
-    const std::string text = lower(line);
+    const std::string text = ascii::to_lower(line);
     static constexpr std::array<std::string_view, 9> marks{"sk-",    "api_key",  "api-key",
                                                            "apikey", "password", "passwd",
                                                            "secret", "bearer ",  "authorization"};

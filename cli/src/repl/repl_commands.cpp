@@ -1,6 +1,7 @@
 // The commands of a session, which begin with a colon.
 #include "repl/repl_session.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/printer.hpp>
 
@@ -11,12 +12,6 @@
 namespace heddle::cli {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 std::string in_milliseconds(std::chrono::steady_clock::duration took) {
     std::array<char, 40> text{};
@@ -58,7 +53,7 @@ std::span<const std::string_view> repl_session::command_names() noexcept {
 void repl_session::run_command(std::string_view line) {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     const std::string_view name = line.substr(0, end);
-    const std::string_view rest = trimmed(line.substr(end));
+    const std::string_view rest = ascii::trim(line.substr(end));
     for (const command& each : commands()) {
         if (each.name != name) continue;
         if (each.argument.empty() != rest.empty()) {

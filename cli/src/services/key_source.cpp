@@ -2,6 +2,7 @@
 
 #include "input_files.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/process/child_processes.hpp>
 
@@ -14,13 +15,6 @@ namespace {
 constexpr std::size_t longest_key = 16 * 1024;
 constexpr std::chrono::seconds command_time{30};
 
-std::string trimmed(std::string_view text) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return std::string(text);
-}
-
 error wrong_key(const provider_config& settings, std::string what) {
     return error(errc::invalid_argument, settings.place.shown() + ": the key of provider '" +
                                              settings.name + "': " + std::move(what));
@@ -28,7 +22,7 @@ error wrong_key(const provider_config& settings, std::string what) {
 
 result<found_key> checked(const provider_config& settings, std::string_view text,
                           std::string from) {
-    found_key made{secret(trimmed(text)), std::move(from)};
+    found_key made{secret(std::string(ascii::trim(text))), std::move(from)};
     const std::string_view key = made.key.reveal();
     if (key.empty()) return wrong_key(settings, made.from + " holds nothing");
     const bool one_word = std::none_of(key.begin(), key.end(), [](char c) {

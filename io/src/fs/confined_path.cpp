@@ -1,5 +1,7 @@
 #include "confined_path.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,7 +21,7 @@ namespace {
 
 constexpr int most_links = 40; // as the kernel has it
 
-std::string quoted(std::string_view path) { return "\"" + std::string(path.substr(0, 300)) + "\""; }
+std::string quoted(std::string_view path) { return "\"" + utf8::shortened(path, 300) + "\""; }
 
 error leads_out(std::string_view path) {
     return error(errc::invalid_argument, quoted(path) + " leads out of the workspace")

@@ -1,5 +1,7 @@
 #include "file_work.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -34,7 +36,7 @@ error not_a_file(const std::string& path, mode_t mode) {
 
 std::string temporary_name(const std::string& name) {
     std::random_device source;
-    std::string out = "." + name.substr(0, 200) + ".";
+    std::string out = "." + std::string(utf8::prefix(name, 200)) + ".";
     for (int i = 0; i < 12; ++i) out += "abcdefghijklmnopqrstuvwxyz234567"[source() % 32];
     return out;
 }
@@ -84,42 +86,6 @@ bool is_directory(const workspace_root& root, int directory, const std::string& 
 
 } // namespace
 
-bool is_utf8(std::string_view text) noexcept {
-    std::size_t i = 0;
-    while (i < text.size()) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        if (lead < 0x80) {
-            ++i;
-            continue;
-        }
-        std::size_t more = 0;
-        std::uint32_t point = 0;
-        std::uint32_t least = 0;
-        if ((lead & 0xE0) == 0xC0) {
-            more = 1;
-            point = lead & 0x1FU;
-            least = 0x80;
-        } else if ((lead & 0xF0) == 0xE0) {
-            more = 2;
-            point = lead & 0x0FU;
-            least = 0x800;
-        } else if ((lead & 0xF8) == 0xF0) {
-            more = 3;
-            point = lead & 0x07U;
-            least = 0x10000;
-        } else return false;
-        if (text.size() - i <= more) return false;
-        for (std::size_t k = 1; k <= more; ++k) {
-            const auto byte = static_cast<unsigned char>(text[i + k]);
-            if ((byte & 0xC0) != 0x80) return false;
-            point = (point << 6) | (byte & 0x3FU);
-        }
-        if (point < least || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return false;
-        i += more + 1;
-    }
-    return true;
-}
-
 result<std::string> read_file(const workspace_root& root, const std::string& path,
                               std::size_t max_bytes, const abandon_flag& abandoned) {
     HEDDLE_TRY(const resolved_path place, resolve(root, path));
@@ -146,7 +112,7 @@ result<std::string> read_file(const workspace_root& root, const std::string& pat
         if (text.size() > max_bytes) return too_large(path, max_bytes); // it grew meanwhile
         want = text.size() < announced + 1 ? announced + 1 - text.size() : 4096;
     }
-    if (!is_utf8(text)) {
+    if (!utf8::is_valid(text)) {
         return error(errc::invalid_argument, "\"" + path + "\" is not UTF-8 text")
             .with_retryable(false);
     }

@@ -25,7 +25,4 @@ using abandon_flag = std::atomic<bool>;
                                                               std::size_t max_entries,
                                                               const abandon_flag& abandoned);
 
-/// Whether `text` is UTF-8 without overlong forms and surrogates.
-[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
-
 } // namespace heddle::fs

@@ -1,5 +1,7 @@
 #include <heddle/http/origin_name.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -14,7 +16,7 @@ namespace {
 error invalid(std::string_view url, std::string why) {
     // The URL itself may carry a password; only its part before any '@' oddity is safe to show.
     const bool hides_user = url.find('@') != std::string_view::npos;
-    std::string shown(hides_user ? url.substr(0, url.find("://") + 3) : url.substr(0, 200));
+    std::string shown(hides_user ? url.substr(0, url.find("://") + 3) : utf8::prefix(url, 200));
     return error(ports::http_errc::invalid_url, "invalid URL \"" + shown + "\": " + std::move(why))
         .with_hint("write http://host[:port] or https://host[:port]")
         .with_retryable(false);
@@ -54,13 +56,9 @@ std::string origin_name::host_header() const {
 result<origin_name> parse_origin(std::string_view url) {
     const std::string_view whole = url;
     origin_name name;
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    };
     const std::size_t colon = url.find("://");
     if (colon == std::string_view::npos) return invalid(whole, "there is no scheme");
-    std::string scheme(url.substr(0, colon));
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
+    const std::string scheme = ascii::to_lower(url.substr(0, colon));
     if (scheme != "http" && scheme != "https")
         return invalid(whole, "the scheme is not http or https");
     name.tls = scheme == "https";
@@ -84,14 +82,14 @@ result<origin_name> parse_origin(std::string_view url) {
         if (name.host.find(':') == std::string::npos || !is_address(name.host)) {
             return invalid(whole, "the brackets hold no IPv6 address");
         }
-        std::transform(name.host.begin(), name.host.end(), name.host.begin(), lower);
+        name.host = ascii::to_lower(name.host);
         name.numeric = true;
     } else {
         const std::size_t end = url.find(':');
         has_port = end != std::string_view::npos;
         if (has_port) port = url.substr(end + 1);
         name.host = url.substr(0, end);
-        std::transform(name.host.begin(), name.host.end(), name.host.begin(), lower);
+        name.host = ascii::to_lower(name.host);
         if (name.host.empty()) return invalid(whole, "the host is empty");
         if (name.host.size() > 253 ||
             !std::all_of(name.host.begin(), name.host.end(), is_host_byte)) {

@@ -1,7 +1,10 @@
 #include <heddle/http/proxy_rules.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
 
+#include <openssl/evp.h>
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
@@ -20,20 +23,6 @@ error invalid(std::string what, std::string hint) {
 
 constexpr const char* proxy_hint = "write [http://|https://][user:password@]host[:port]";
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-std::string lowered(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), lower);
-    return out;
-}
-
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    const char l = lower(c);
-    return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
-
 std::optional<std::string> percent_decoded(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -43,8 +32,8 @@ std::optional<std::string> percent_decoded(std::string_view text) {
             continue;
         }
         if (i + 2 >= text.size()) return std::nullopt;
-        const int high = hex_digit(text[i + 1]);
-        const int low = hex_digit(text[i + 2]);
+        const int high = ascii::hex_value(text[i + 1]);
+        const int low = ascii::hex_value(text[i + 2]);
         if (high < 0 || low < 0) return std::nullopt;
         out += static_cast<char>(high * 16 + low);
         i += 2;
@@ -53,18 +42,10 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-        unsigned group = 0;
-        for (std::size_t j = 0; j < 3; ++j)
-            group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-        for (std::size_t j = 0; j < 4; ++j)
-            out += j <= count ? letters[group >> (18 - 6 * j) & 63U] : '=';
-    }
+    std::string out((bytes.size() + 2) / 3 * 4, '\0');
+    ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()),
+                      static_cast<int>(bytes.size()));
     return out;
 }
 
@@ -108,7 +89,7 @@ result<proxy_server> parse_proxy(std::string_view url) {
         scheme = url.substr(0, colon);
         url.remove_prefix(colon + 3);
     }
-    const std::string wanted = lowered(scheme);
+    const std::string wanted = ascii::to_lower(scheme);
     if (wanted != "http" && wanted != "https") {
         // Where a scheme is expected may stand a password.
         const bool plain =
@@ -142,7 +123,7 @@ result<proxy_server> parse_proxy(std::string_view url) {
 result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
     const auto bad = [text](const char* why) {
         return invalid(
-            "\"" + std::string(text.substr(0, 80)) +
+            "\"" + utf8::shortened(text, 80) +
                 "\" among those to reach without a "
                 "proxy: " +
                 why,
@@ -181,7 +162,7 @@ result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
     if (host.starts_with("*.")) host.remove_prefix(1);
     while (host.starts_with('.')) host.remove_prefix(1);
     while (host.ends_with('.')) host.remove_suffix(1);
-    made.name = lowered(host);
+    made.name = ascii::to_lower(host);
     return made;
 }
 

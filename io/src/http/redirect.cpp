@@ -1,5 +1,8 @@
 #include <heddle/http/redirect.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -35,7 +38,7 @@ std::string shown(std::string_view scheme, std::string_view authority, std::stri
         authority.remove_prefix(at + 1);
     std::string out = std::string(scheme) + "://" + std::string(authority) +
                       std::string(path.substr(0, path.find_first_of("?#")));
-    if (out.size() > longest_shown) out = out.substr(0, longest_shown) + "...";
+    out = utf8::shortened(out, longest_shown, "...");
     std::replace_if(
         out.begin(), out.end(),
         [](char c) {
@@ -67,11 +70,6 @@ std::string without_dot_segments(std::string_view path) {
     for (const std::string_view segment : kept) out.append("/").append(segment);
     if (directory || out.empty()) out += "/";
     return out;
-}
-
-bool same_letters(std::string_view a, std::string_view lower) {
-    return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
-                      [](char x, char y) { return (is_letter(x) ? x | 0x20 : x) == y; });
 }
 
 } // namespace
@@ -106,11 +104,12 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
                                       "keys are sent to no other server than the configured one");
         }
     } else if (!scheme.empty()) {
-        const bool http = same_letters(scheme, "http") || same_letters(scheme, "https");
+        const bool http = ascii::equals_ignoring_case(scheme, "http") ||
+                          ascii::equals_ignoring_case(scheme, "https");
         return refused(origin,
                        http ? "a redirect to somewhere that is not a valid URL"
                             : "a redirect to a URL of the kind " +
-                                  std::string(scheme.substr(0, 20)) + ": is not followed",
+                                  std::string(utf8::prefix(scheme, 20)) + ": is not followed",
                        "this is a mistake of the server");
     } else if (rest.empty()) {
         return std::string(target);
@@ -150,7 +149,7 @@ result<void> follow_redirect(ports::http_request& request, const origin_name& or
                        [](const ports::http_header& header) {
                            constexpr std::string_view about_body = "content-";
                            return header.name.size() > about_body.size() &&
-                                  same_letters(
+                                  ascii::equals_ignoring_case(
                                       std::string_view(header.name).substr(0, about_body.size()),
                                       about_body);
                        }),

@@ -1,5 +1,7 @@
 #include "request_text.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <charconv>
 
@@ -33,20 +35,14 @@ bool is_target(std::string_view text) noexcept {
            });
 }
 
-bool same_name(std::string_view a, std::string_view lower) noexcept {
-    return a.size() == lower.size() &&
-           std::equal(a.begin(), a.end(), lower.begin(),
-                      [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
-}
-
 bool is_ours(std::string_view name) noexcept {
     switch (name.size()) {
-    case 4: return same_name(name, "host");
-    case 7: return same_name(name, "upgrade");
-    case 10: return same_name(name, "connection");
-    case 14: return same_name(name, "content-length");
-    case 17: return same_name(name, "transfer-encoding");
-    case 19: return same_name(name, "proxy-authorization");
+    case 4: return ascii::equals_ignoring_case(name, "host");
+    case 7: return ascii::equals_ignoring_case(name, "upgrade");
+    case 10: return ascii::equals_ignoring_case(name, "connection");
+    case 14: return ascii::equals_ignoring_case(name, "content-length");
+    case 17: return ascii::equals_ignoring_case(name, "transfer-encoding");
+    case 19: return ascii::equals_ignoring_case(name, "proxy-authorization");
     default: return false;
     }
 }
@@ -76,8 +72,9 @@ result<void> check_request(const ports::http_request& request) {
 }
 
 bool has_header(const ports::http_request& request, std::string_view name) noexcept {
-    return std::any_of(request.headers.begin(), request.headers.end(),
-                       [name](const auto& header) { return same_name(header.name, name); });
+    return std::any_of(request.headers.begin(), request.headers.end(), [name](const auto& header) {
+        return ascii::equals_ignoring_case(header.name, name);
+    });
 }
 
 void render_head(const ports::http_request& request, const request_route& route, std::string& out) {

@@ -1,5 +1,7 @@
 #include <heddle/http/response_parser.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include "body_decoder.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -50,18 +52,14 @@ std::optional<error> foreign_protocol(std::string_view bytes) {
     return made;
 }
 
-bool same_word(std::string_view value, std::string_view lower) {
-    return std::equal(value.begin(), value.end(), lower.begin(), lower.end(),
-                      [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
-}
-
 /// What Content-Encoding says.
 enum class body_coding : std::uint8_t { none, gzip, deflate, unknown };
 
 body_coding coding_of(std::string_view value) {
-    if (value.empty() || same_word(value, "identity")) return body_coding::none;
-    if (same_word(value, "gzip") || same_word(value, "x-gzip")) return body_coding::gzip;
-    if (same_word(value, "deflate")) return body_coding::deflate;
+    if (value.empty() || ascii::equals_ignoring_case(value, "identity")) return body_coding::none;
+    if (ascii::equals_ignoring_case(value, "gzip") || ascii::equals_ignoring_case(value, "x-gzip"))
+        return body_coding::gzip;
+    if (ascii::equals_ignoring_case(value, "deflate")) return body_coding::deflate;
     return body_coding::unknown;
 }
 
@@ -107,13 +105,11 @@ private:
     void on_field_impl(beast::field field, boost::beast::string_view name,
                        boost::beast::string_view value, error_code&) override {
         if (head_seen) return; // trailers: nobody asked for them
-        if (field == beast::field::transfer_encoding && !same_word(to_std(value), "chunked"))
+        if (field == beast::field::transfer_encoding &&
+            !ascii::equals_ignoring_case(to_std(value), "chunked"))
             odd_coding = true;
         auto& [key, text] = target.response->headers.emplace_back();
-        key.resize(name.size());
-        std::transform(name.begin(), name.end(), key.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-        });
+        key = ascii::to_lower(to_std(name));
         text.assign(value.data(), value.size());
     }
 

@@ -1,5 +1,6 @@
 #include "environment.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/process/child_processes.hpp>
 
 #include <algorithm>
@@ -16,10 +17,6 @@ namespace {
 using ports::process_errc;
 
 constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
-
-[[nodiscard]] char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 [[nodiscard]] bool is_program(const std::string& path, bool& there) noexcept {
     struct stat about {};
@@ -53,7 +50,7 @@ bool matches_name(std::string_view pattern, std::string_view name) noexcept {
         if (p < pattern.size() && pattern[p] == '*') {
             star = p++;
             resume = n;
-        } else if (p < pattern.size() && lower(pattern[p]) == lower(name[n])) {
+        } else if (p < pattern.size() && ascii::to_lower(pattern[p]) == ascii::to_lower(name[n])) {
             ++p;
             ++n;
         } else if (star) {

@@ -1,5 +1,7 @@
 #include "start_child.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -18,7 +20,7 @@ using ports::process_errc;
 constexpr std::size_t longest_shown = 200;
 
 [[nodiscard]] std::string shown(const std::string& program) {
-    return "\"" + program.substr(0, longest_shown) + "\"";
+    return "\"" + utf8::shortened(program, longest_shown) + "\"";
 }
 
 [[nodiscard]] error start_error(int number, const std::string& program) {

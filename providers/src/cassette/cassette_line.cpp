@@ -1,5 +1,6 @@
 #include "cassette/cassette_line.hpp"
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/common/neutral_json.hpp>
 

@@ -1,5 +1,7 @@
 #include <heddle/providers/common/json_text.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <bitset>
 #include <charconv>
@@ -9,76 +11,6 @@
 namespace heddle::providers {
 
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-constexpr std::uint64_t repeat(std::uint8_t byte) noexcept { return 0x0101010101010101ULL * byte; }
-
-constexpr std::uint64_t has_zero(std::uint64_t word) noexcept {
-    return (word - repeat(0x01)) & ~word & repeat(0x80);
-}
-
-/// True if none of the eight bytes is a control character, a quote, a backslash or not ASCII.
-bool all_plain(const char* at) noexcept {
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    const std::uint64_t control = (word - repeat(0x20)) & ~word;
-    return ((control | word) & repeat(0x80)) == 0 &&
-           (has_zero(word ^ repeat('"')) | has_zero(word ^ repeat('\\'))) == 0;
-}
-
-bool is_plain(unsigned char byte) noexcept {
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
-
-struct utf8_step {
-    std::size_t length; // bytes to go on by, at least 1
-    bool good;
-};
-
-bool is_tail(std::string_view text, std::size_t at, unsigned char low = 0x80,
-             unsigned char high = 0xBF) noexcept {
-    return at < text.size() && static_cast<unsigned char>(text[at]) >= low &&
-           static_cast<unsigned char>(text[at]) <= high;
-}
-
-/// The sequence that begins at `at` with a byte of 0x80 or above (Unicode, table 3-7).
-utf8_step take_utf8(std::string_view text, std::size_t at) noexcept {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        return is_tail(text, at + 1) ? utf8_step{2, true} : utf8_step{1, false};
-    }
-    if (lead >= 0xE0 && lead <= 0xEF) {
-        const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;  // no overlong forms
-        const unsigned char high = lead == 0xED ? 0x9F : 0xBF; // no surrogates
-        if (!is_tail(text, at + 1, low, high)) return {1, false};
-        return is_tail(text, at + 2) ? utf8_step{3, true} : utf8_step{2, false};
-    }
-    if (lead >= 0xF0 && lead <= 0xF4) {
-        const unsigned char low = lead == 0xF0 ? 0x90 : 0x80;
-        const unsigned char high = lead == 0xF4 ? 0x8F : 0xBF; // nothing above U+10FFFF
-        if (!is_tail(text, at + 1, low, high)) return {1, false};
-        if (!is_tail(text, at + 2)) return {2, false};
-        return is_tail(text, at + 3) ? utf8_step{4, true} : utf8_step{3, false};
-    }
-    return {1, false};
-}
-
-void append_escape(std::string& out, unsigned char byte) {
-    switch (byte) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    default: break;
-    }
-    constexpr std::string_view hex = "0123456789abcdef";
-    const char escape[] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
-    out.append(escape, sizeof escape);
-}
 
 /// Reads one JSON value without building anything.
 class checker {
@@ -233,39 +165,6 @@ private:
 
 } // namespace
 
-void append_json_escaped(std::string& out, std::string_view text) {
-    std::size_t run = 0; // where the bytes begin that go out as they are
-    std::size_t at = 0;
-    const auto flush = [&] { out.append(text.data() + run, at - run); };
-    while (at < text.size()) {
-        if (at + 8 <= text.size() && all_plain(text.data() + at)) {
-            at += 8;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(text[at]);
-        if (is_plain(byte)) {
-            ++at;
-        } else if (byte < 0x80) {
-            flush();
-            append_escape(out, byte);
-            run = ++at;
-        } else if (const utf8_step step = take_utf8(text, at); step.good) {
-            at += step.length;
-        } else {
-            flush();
-            out += replacement;
-            run = at += step.length;
-        }
-    }
-    flush();
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-    out += '"';
-    append_json_escaped(out, text);
-    out += '"';
-}
-
 void append_json_number(std::string& out, std::int64_t value) {
     char text[24];
     const auto end = std::to_chars(text, text + sizeof text, value).ptr;
@@ -286,34 +185,9 @@ json_kind check_json(std::string_view text, std::size_t max_depth) noexcept {
     return checker(text, max_depth).check();
 }
 
-bool is_utf8(std::string_view text) noexcept {
-    for (std::size_t at = 0; at < text.size();) {
-        if (static_cast<unsigned char>(text[at]) < 0x80) {
-            ++at;
-            continue;
-        }
-        const utf8_step step = take_utf8(text, at);
-        if (!step.good) return false;
-        at += step.length;
-    }
-    return true;
-}
-
-std::string replace_invalid_utf8(std::string_view text) {
-    std::string made;
-    made.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-        const bool ascii = static_cast<unsigned char>(text[at]) < 0x80;
-        const utf8_step step = ascii ? utf8_step{1, true} : take_utf8(text, at);
-        made += step.good ? text.substr(at, step.length) : replacement;
-        at += step.length;
-    }
-    return made;
-}
-
 bool json_memo::is_object(std::string_view text) {
     if (std::find(known_.begin(), known_.end(), text) != known_.end()) return !text.empty();
-    if (check_json(text) != json_kind::object || !is_utf8(text)) return false;
+    if (check_json(text) != json_kind::object || !utf8::is_valid(text)) return false;
     known_[next_] = text;
     next_ = (next_ + 1) % known_.size();
     return true;

@@ -1,6 +1,7 @@
 // Writes a JSON text piece by piece; the commas come by themselves.
 #pragma once
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include <heddle/providers/common/neutral_json.hpp>
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include <boost/json/parse.hpp>

@@ -1,5 +1,7 @@
 #include "common/request_parts.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,11 +27,12 @@ result<void> write_finite(json_writer& out, std::string_view key, std::string_vi
 }
 
 result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
-    const std::string name = replace_invalid_utf8(parameter.name);
+    const std::string& name = parameter.name;
     if (own) {
         return invalid_request("the extra parameter '" + name + "' has a setting of its own");
     }
-    if (check_json(parameter.value_json) != json_kind::none && is_utf8(parameter.value_json)) {
+    if (check_json(parameter.value_json) != json_kind::none &&
+        utf8::is_valid(parameter.value_json)) {
         return {};
     }
     return invalid_request("the extra parameter '" + name + "' is not JSON");
@@ -37,17 +40,17 @@ result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
 
 result<std::string_view> arguments_of(const ports::tool_call& call) {
     if (call.arguments_json.empty()) return std::string_view("{}");
-    if (check_json(call.arguments_json) == json_kind::object && is_utf8(call.arguments_json)) {
+    if (check_json(call.arguments_json) == json_kind::object &&
+        utf8::is_valid(call.arguments_json)) {
         return std::string_view(call.arguments_json);
     }
-    return invalid_request("the arguments of a call of tool '" + replace_invalid_utf8(call.name) +
+    return invalid_request("the arguments of a call of tool '" + call.name +
                            "' are not a JSON object");
 }
 
 result<void> check_parameters(const ports::tool_spec& tool, json_memo& known) {
     if (tool.parameters_json.empty() || known.is_object(tool.parameters_json)) return {};
-    return invalid_request("the parameters of tool '" + replace_invalid_utf8(tool.name) +
-                           "' are not a JSON object");
+    return invalid_request("the parameters of tool '" + tool.name + "' are not a JSON object");
 }
 
 bool is_item_id(std::string_view signature) noexcept {

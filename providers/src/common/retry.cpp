@@ -1,5 +1,6 @@
 #include <heddle/providers/common/retry.hpp>
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
 
@@ -16,16 +17,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds longest_advice = std::chrono::weeks(1);
 
-std::string_view trim(std::string_view text) noexcept {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return text;
-}
-
 /// A number that is not negative, in units of `unit`.
 std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) {
-    text = trim(text);
+    text = ascii::trim(text);
     double number = 0;
     const auto [end, ec] =
         std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
@@ -55,7 +49,7 @@ std::optional<std::chrono::system_clock::time_point> make_date(int year,
                                                                std::string_view time) {
     int day = 0, hour = 0, minute = 0, second = 0;
     const auto month = read_month(month_name);
-    if (!month || !read_digits(trim(day_text), day) || time.size() != 8) return std::nullopt;
+    if (!month || !read_digits(ascii::trim(day_text), day) || time.size() != 8) return std::nullopt;
     if (time[2] != ':' || time[5] != ':') return std::nullopt;
     if (!read_digits(time.substr(0, 2), hour) || !read_digits(time.substr(3, 2), minute) ||
         !read_digits(time.substr(6, 2), second)) {
@@ -112,7 +106,7 @@ bool is_retryable(const error& failure) noexcept {
 }
 
 std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text) {
-    text = trim(text);
+    text = ascii::trim(text);
     int year = 0;
     // "Wed, 21 Oct 2026 07:28:00 GMT"
     if (text.size() == 29 && text[3] == ',' && text.ends_with(" GMT")) {
@@ -141,8 +135,8 @@ retry_advice read_retry_advice(std::optional<std::string_view> should_retry,
                                std::chrono::system_clock::time_point wall_now) {
     retry_advice advice;
     if (should_retry) {
-        if (trim(*should_retry) == "true") advice.should_retry = true;
-        if (trim(*should_retry) == "false") advice.should_retry = false;
+        if (ascii::trim(*should_retry) == "true") advice.should_retry = true;
+        if (ascii::trim(*should_retry) == "false") advice.should_retry = false;
     }
     if (retry_after_ms) advice.wait = read_wait(*retry_after_ms, milliseconds(1));
     if (advice.wait || !retry_after) return advice;
@@ -168,7 +162,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
                                                    {"h", 3'600'000},
                                                    {"m", 60'000},
                                                    {"s", 1'000}}};
-    text = trim(text);
+    text = ascii::trim(text);
     if (text.empty()) return std::nullopt;
     double sum = 0;
     for (bool first = true; !text.empty(); first = false) {

@@ -1,22 +1,12 @@
 #include "common/service_address.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <algorithm>
 #include <string>
 
 namespace heddle::providers {
-
-namespace {
-
-std::string trimmed(std::string_view text) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return std::string(text);
-}
-
-} // namespace
 
 error wrong_setting(std::string_view provider_name, std::string_view what) {
     return error(ports::make_error_code(ports::llm_errc::configuration),
@@ -30,7 +20,7 @@ bool fits_header(std::string_view value) noexcept {
 result<base_url> check_address(std::string_view provider_name, std::string_view url,
                                secret& api_key, log_port& log) {
     HEDDLE_TRY(base_url read, parse_base_url(url));
-    api_key = secret(trimmed(api_key.reveal()));
+    api_key = secret(std::string(ascii::trim(api_key.reveal())));
     if (!fits_header(api_key.reveal())) {
         return wrong_setting(provider_name, "the API key holds a character that no key has");
     }

@@ -1,5 +1,6 @@
 #include "common/service_error.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include <algorithm>
@@ -94,13 +95,16 @@ void hide_keys(std::string& text) {
     }
 }
 
+/// Without control characters; runs of blanks are one blank.
 std::string one_line(std::string_view text) {
     std::string line;
     line.reserve(text.size());
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte > 0x20 && byte != 0x7F) line += c;
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point point = utf8::decode(text, at);
+        const bool blank = point.value == ' ' || utf8::is_control(point.value);
+        if (!blank) utf8::append(line, point.value);
         else if (!line.empty() && line.back() != ' ') line += ' ';
+        at += point.bytes;
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     return line;
@@ -210,22 +214,15 @@ std::string presentable(std::string_view text, std::size_t max_bytes, const secr
     constexpr std::size_t longest_key = 4096;
     const std::size_t kept = 4 * max_bytes + longest_key;
     const bool dropped = text.size() > kept;
-    std::string shown(text.substr(0, kept));
+    std::string shown(utf8::prefix(text, kept));
     if (hidden && hidden->reveal().size() >= least_key) replace_all(shown, hidden->reveal());
     hide_keys(shown);
-    if (dropped)
-        shown.resize(shown.size() - std::min(shown.size(), longest_key)); // a key cut there
+    if (dropped) utf8::shorten(shown, shown.size() - std::min(shown.size(), longest_key));
     shown = one_line(shown);
 
-    const bool cut = shown.size() > max_bytes;
-    if (cut) {
-        std::size_t end = max_bytes;
-        while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) --end;
-        shown.resize(end);
-    }
-    shown = replace_invalid_utf8(shown);
-    if (cut || dropped) shown += "…";
-    return shown;
+    if (!dropped) return utf8::shortened(shown, max_bytes);
+    utf8::shorten(shown, max_bytes);
+    return shown += "…";
 }
 
 } // namespace heddle::providers

@@ -1,3 +1,5 @@
+#include <heddle/base/utf8.hpp>
+
 #include "common/request_parts.hpp"
 #include "gemini/wire.hpp"
 
@@ -196,7 +198,7 @@ private:
         out_.key("response");
         const bool is_object = !message.tool_failed &&
                                check_json(message.text) == json_kind::object &&
-                               is_utf8(message.text);
+                               utf8::is_valid(message.text);
         if (is_object) {
             out_.raw(message.text);
         } else {

@@ -1,3 +1,4 @@
+
 #include "common/request_parts.hpp"
 #include "ollama/wire.hpp"
 
@@ -64,7 +65,7 @@ private:
     result<void> check_settings() const {
         const std::string& choice = request_.tool_choice;
         if (!choice.empty() && choice != "auto" && choice != "none") {
-            return invalid_request("tool choice '" + replace_invalid_utf8(choice) +
+            return invalid_request("tool choice '" + choice +
                                    "': this service cannot be told to call a tool")
                 .with_hint("use \"auto\" or \"none\" for this provider");
         }

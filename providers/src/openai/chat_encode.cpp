@@ -1,5 +1,8 @@
 #include "openai/chat_wire.hpp"
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -88,7 +91,7 @@ private:
 
     bool is_object(std::string_view json) {
         if (known_) return known_->is_object(json);
-        return check_json(json) == json_kind::object && is_utf8(json);
+        return check_json(json) == json_kind::object && utf8::is_valid(json);
     }
 
     result<void> messages() {
@@ -216,7 +219,7 @@ private:
             if (!tool.description.empty()) string_member(R"("description":)", tool.description);
             if (!tool.parameters_json.empty()) {
                 if (!is_object(tool.parameters_json)) {
-                    return wrong("the parameters of tool '" + replace_invalid_utf8(tool.name) +
+                    return wrong("the parameters of tool '" + tool.name +
                                  "' are not a JSON object");
                 }
                 member(R"("parameters":)");
@@ -255,10 +258,9 @@ private:
                              "' has a setting of its own");
             }
             const bool good = check_json(parameter.value_json) != json_kind::none &&
-                              is_utf8(parameter.value_json);
+                              utf8::is_valid(parameter.value_json);
             if (!good) {
-                return wrong("the extra parameter '" + replace_invalid_utf8(parameter.name) +
-                             "' is not JSON");
+                return wrong("the extra parameter '" + parameter.name + "' is not JSON");
             }
             out_ += ',';
             append_json_string(out_, parameter.name);

@@ -1,5 +1,7 @@
 #include <heddle/providers/openai/presets.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <array>
 
 namespace heddle::providers::openai {
@@ -35,7 +37,7 @@ char next_of(std::string_view& text) noexcept {
         const char c = text.front();
         text.remove_prefix(1);
         if (c == '-' || c == '.' || c == '_') continue;
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        return ascii::to_lower(c);
     }
     return 0;
 }

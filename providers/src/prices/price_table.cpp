@@ -1,5 +1,7 @@
 #include <heddle/providers/prices/price_table.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include "prices/price_reader.hpp"
 #include "prices/price_sources.hpp"
 
@@ -14,8 +16,6 @@ namespace {
 constexpr double million = 1e6;
 const model_price nothing_to_pay{};
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 /// "20250514", "2024-08-06", "0613", "latest", "preview", "exp", "001".
 bool is_version(std::string_view text) noexcept {
     for (const std::string_view word : {"latest", "preview", "exp"}) {
@@ -25,11 +25,12 @@ bool is_version(std::string_view text) noexcept {
             break;
         }
     }
-    const auto digits = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_digit));
+    const auto digits =
+        static_cast<std::size_t>(std::count_if(text.begin(), text.end(), ascii::is_digit));
     const auto dashes = static_cast<std::size_t>(std::count(text.begin(), text.end(), '-'));
     // One digit is a version of its own ("claude-opus-4-1"), two may be.
-    return digits >= 3 && digits + dashes == text.size() && is_digit(text.front()) &&
-           is_digit(text.back());
+    return digits >= 3 && digits + dashes == text.size() && ascii::is_digit(text.front()) &&
+           ascii::is_digit(text.back());
 }
 
 } // namespace

@@ -1,5 +1,8 @@
 #include "scripted/derive.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 
 namespace heddle::providers::scripted {
@@ -7,8 +10,6 @@ namespace heddle::providers::scripted {
 namespace {
 
 constexpr std::size_t max_matches = 100'000;
-
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 std::size_t line_begin(std::string_view text, std::size_t at) noexcept {
     const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
@@ -28,14 +29,15 @@ std::string_view indent_of(std::string_view line) noexcept {
 }
 
 std::string_view without_blank_end(std::string_view text) noexcept {
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    while (!text.empty() && ascii::is_blank(text.back())) text.remove_suffix(1);
     return text;
 }
 
 bool closes(std::string_view line) noexcept {
     line.remove_prefix(indent_of(line).size());
     if (line.starts_with('}')) return true;
-    return line.starts_with("end") && (line.size() == 3 || is_blank(line[3]) || line[3] == ';');
+    return line.starts_with("end") &&
+           (line.size() == 3 || ascii::is_blank(line[3]) || line[3] == ';');
 }
 
 /// The text of the block that begins at `begin` and whose header ends at `header_end`, within
@@ -73,17 +75,11 @@ std::size_t count_words(std::string_view text) noexcept {
     std::size_t words = 0;
     bool inside = false;
     for (const char c : text) {
-        const bool blank = is_blank(c);
+        const bool blank = ascii::is_blank(c);
         if (!blank && !inside) ++words;
         inside = !blank;
     }
     return words;
-}
-
-std::size_t count_characters(std::string_view text) noexcept {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
 }
 
 std::uint64_t hash_of(std::string_view text) noexcept {
@@ -108,8 +104,7 @@ std::vector<found> find_all(const re2::RE2& expression, std::string_view text) {
         matches.push_back(match);
         at = match.end;
         if (groups[0].empty()) { // goes on behind the next character
-            do ++at;
-            while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+            at += at < text.size() ? utf8::decode(text, at).bytes : 1;
         }
     }
     return matches;
@@ -119,7 +114,7 @@ text_block longest_block(const re2::RE2& header, std::string_view text) {
     const std::vector<found> headers = find_all(header, text);
     const auto begin_of = [&](const found& match) {
         std::size_t first = match.begin; // (?m)^\s* takes the blank lines before a header too
-        while (first < match.end && is_blank(text[first])) ++first;
+        while (first < match.end && ascii::is_blank(text[first])) ++first;
         return line_begin(text, first);
     };
     text_block longest;

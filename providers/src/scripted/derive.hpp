@@ -14,8 +14,6 @@ namespace heddle::providers::scripted {
 [[nodiscard]] std::size_t count_lines(std::string_view text) noexcept;
 /// Runs of anything but blanks.
 [[nodiscard]] std::size_t count_words(std::string_view text) noexcept;
-/// Characters, that is code points of UTF-8.
-[[nodiscard]] std::size_t count_characters(std::string_view text) noexcept;
 /// FNV-1a, 64 bits: the same on every machine.
 [[nodiscard]] std::uint64_t hash_of(std::string_view text) noexcept;
 

@@ -1,5 +1,7 @@
 #include <heddle/providers/scripted/engine.hpp>
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "common/service_error.hpp"
@@ -227,9 +229,7 @@ std::vector<std::string_view> stream_pieces(std::string_view text) {
         }
         constexpr std::size_t longest = 64; // of a text without blanks
         if (end > longest) {
-            end = longest;
-            while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-                ++end;
+            end = utf8::prefix_size(text, longest);
         }
         pieces.push_back(text.substr(0, end));
         text.remove_prefix(end);

@@ -1,5 +1,7 @@
 #include "scripted/http_request_parser.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -37,26 +39,12 @@ bool is_field_value(std::string_view text) noexcept {
     });
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool same(std::string_view text, std::string_view in_lower_case) noexcept {
-    return text.size() == in_lower_case.size() &&
-           std::equal(text.begin(), text.end(), in_lower_case.begin(),
-                      [](char a, char b) { return lower(a) == b; });
-}
-
-std::string_view trim(std::string_view text) noexcept {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return text;
-}
-
 /// True if a comma-separated list holds the word.
 bool lists(std::string_view list, std::string_view word) noexcept {
     while (!list.empty()) {
         const std::size_t comma = list.find(',');
-        if (same(trim(list.substr(0, comma)), word)) return true;
+        if (ascii::equals_ignoring_case(ascii::trim(list.substr(0, comma), " \t"), word))
+            return true;
         if (comma == std::string_view::npos) return false;
         list.remove_prefix(comma + 1);
     }
@@ -116,7 +104,7 @@ http_request_parser::step http_request_parser::read_header(std::string_view byte
             fail(400, "a header field is malformed");
             return step::wrong;
         }
-        const std::string_view value = trim(line.substr(colon + 1));
+        const std::string_view value = ascii::trim(line.substr(colon + 1), " \t");
         if (!is_field_value(value)) return fail(400, "a header field holds a control character");
         if (++fields_ > limits_.max_fields) return fail(431, "there are too many header fields");
         if (!read_field(line.substr(0, colon), value)) return step::wrong;
@@ -157,38 +145,38 @@ bool http_request_parser::read_request_line(std::string_view line) {
 bool http_request_parser::read_field(std::string_view name, std::string_view value) {
     switch (name.size()) { // most fields are none of these, and most differ in length already
     case 4:
-        if (!same(name, "host")) return true;
+        if (!ascii::equals_ignoring_case(name, "host")) return true;
         if (std::exchange(has_host_, true)) {
             fail(400, "there is more than one Host");
             return false;
         }
         return true;
     case 6:
-        if (!same(name, "expect")) return true;
-        if (!same(value, "100-continue")) {
+        if (!ascii::equals_ignoring_case(name, "expect")) return true;
+        if (!ascii::equals_ignoring_case(value, "100-continue")) {
             fail(417, "only 100-continue can be expected");
             return false;
         }
         expects_continue_ = !request_.is_http_1_0;
         return true;
     case 10:
-        if (!same(name, "connection")) return true;
+        if (!ascii::equals_ignoring_case(name, "connection")) return true;
         if (lists(value, "close")) request_.keep_alive = false;
         else if (request_.is_http_1_0 && lists(value, "keep-alive")) request_.keep_alive = true;
         return true;
     case 13:
-        if (same(name, "authorization")) keep(authorization_, value);
+        if (ascii::equals_ignoring_case(name, "authorization")) keep(authorization_, value);
         return true;
     case 9:
-        if (same(name, "x-api-key")) keep(x_api_key_, value);
+        if (ascii::equals_ignoring_case(name, "x-api-key")) keep(x_api_key_, value);
         return true;
     case 14:
-        if (same(name, "x-goog-api-key")) keep(x_goog_api_key_, value);
-        return !same(name, "content-length") || read_length(value);
+        if (ascii::equals_ignoring_case(name, "x-goog-api-key")) keep(x_goog_api_key_, value);
+        return !ascii::equals_ignoring_case(name, "content-length") || read_length(value);
     case 17:
-        if (same(name, "anthropic-version")) keep(anthropic_version_, value);
-        if (!same(name, "transfer-encoding")) return true;
-        if (!same(value, "chunked") || is_chunked_) {
+        if (ascii::equals_ignoring_case(name, "anthropic-version")) keep(anthropic_version_, value);
+        if (!ascii::equals_ignoring_case(name, "transfer-encoding")) return true;
+        if (!ascii::equals_ignoring_case(value, "chunked") || is_chunked_) {
             fail(501, "only the transfer coding chunked is known");
             return false;
         }
@@ -278,7 +266,7 @@ http_request_parser::step http_request_parser::read_chunks(std::string_view byte
 }
 
 bool http_request_parser::read_chunk_size(std::string_view line) {
-    const std::string_view digits = trim(line.substr(0, line.find(';')));
+    const std::string_view digits = ascii::trim(line.substr(0, line.find(';')), " \t");
     std::size_t size = 0;
     const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), size, 16);
     const bool good = line.size() <= longest_chunk_line && !digits.empty() && digits[0] != '-' &&

@@ -1,5 +1,6 @@
 #include "scripted/rules.hpp"
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include <boost/json/serialize.hpp>
@@ -414,8 +415,7 @@ error report(std::string file, std::vector<rule_mistake> mistakes) {
     if (all->mistakes.size() > 1) {
         message += " (and " + std::to_string(all->mistakes.size() - 1) + " more)";
     }
-    return error(errc::invalid_argument, replace_invalid_utf8(message))
-        .with_payload(std::move(all));
+    return error(errc::invalid_argument, message).with_payload(std::move(all));
 }
 
 } // namespace

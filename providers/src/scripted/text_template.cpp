@@ -1,5 +1,7 @@
 #include "scripted/text_template.hpp"
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "scripted/derive.hpp"
@@ -230,7 +232,7 @@ void text_template::fill_part(const part& wanted, std::string_view source, std::
     case what::string: return append_text(out, source, wanted.written);
     case what::lines: return append_count(out, count_lines(source));
     case what::words: return append_count(out, count_words(source));
-    case what::characters: return append_count(out, count_characters(source));
+    case what::characters: return append_count(out, utf8::count(source));
     case what::bytes: return append_count(out, source.size());
     case what::count: return append_count(out, matches().size());
     case what::all: return append_all(out, matches(), wanted.written);

@@ -48,7 +48,7 @@ public:
         return bytes <= limit_ && used_ <= limit_ - bytes;
     }
 
-    /// The symbol of that name; the same object each time.
+    /// The symbol of that name; the same object each time. Invalid UTF-8 in the name becomes U+FFFD.
     [[nodiscard]] value symbol(std::string_view name);
     /// A symbol that equals no other, for macros.
     [[nodiscard]] value fresh_symbol(std::string_view prefix);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace heddle::lang {
 
@@ -17,5 +18,8 @@ struct print_options {
 /// The written form; data reads back equal. A map prints as `(dict "k" v …)`, a closure as
 /// `#<function name>`. Iterative: any depth.
 [[nodiscard]] std::string print_value(const value& v, const print_options& options = {});
+
+/// `text` as a string literal of the language.
+[[nodiscard]] std::string quoted(std::string_view text);
 
 } // namespace heddle::lang

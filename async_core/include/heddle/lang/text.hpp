@@ -8,12 +8,17 @@
 
 namespace heddle::lang {
 
-/// A string value with a copy of `text`, which must be UTF-8 and shorter than 256 MiB.
+/// A string value with a copy of `text`, which must be shorter than 256 MiB. Invalid UTF-8 becomes
+/// U+FFFD: whatever a host hands over, every string of the language is valid.
 [[nodiscard]] value make_string(heap& memory, std::string_view text);
+/// As make_string for bytes that are known to be valid UTF-8 (asserted): a result that was made of
+/// other strings, a text that was checked as a whole.
+[[nodiscard]] value make_valid_string(heap& memory, std::string_view text);
 /// The bytes of a string; valid as long as some value keeps the storage and nothing is appended to
 /// it past its capacity (which makes new storage: the old bytes stay).
 [[nodiscard]] std::string_view string_bytes(const value& string) noexcept;
-/// left + right; in place when `left` owns the end of its storage, so a loop that appends is linear.
+/// left + right, which must be valid UTF-8; in place when `left` owns the end of its storage, so a
+/// loop that appends is linear.
 [[nodiscard]] value string_concat(heap& memory, value left, std::string_view right);
 /// Number of code points.
 [[nodiscard]] std::size_t string_length(const value& string) noexcept;
@@ -21,8 +26,5 @@ namespace heddle::lang {
 [[nodiscard]] value string_slice(const value& string, std::size_t from, std::size_t to) noexcept;
 
 [[nodiscard]] std::string_view symbol_name(const value& symbol) noexcept;
-[[nodiscard]] bool is_valid_utf8(std::string_view text) noexcept;
-/// Byte offset of the first invalid sequence, or npos.
-[[nodiscard]] std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
 } // namespace heddle::lang

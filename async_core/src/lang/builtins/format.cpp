@@ -1,5 +1,6 @@
 #include "lang/builtins/format.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
@@ -64,7 +65,7 @@ bool formatting::place_number(std::size_t index, std::string_view name) {
 bool formatting::place_name(std::string_view name) {
     for (const char c : name) {
         if (c > ' ' && c != '"' && c != ':' && c != '\'') continue;
-        return refuse("{" + std::string(name.substr(0, 40)) +
+        return refuse("{" + utf8::shortened(name, 40) +
                       "} is no place: write {{ and }} for braces that are text");
     }
     if (values_.empty() || !values_.back().is(kind::map)) {

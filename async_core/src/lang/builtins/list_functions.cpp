@@ -1,5 +1,6 @@
 #include "lang/builtins/list_functions.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -8,7 +9,6 @@
 
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/builtins/support.hpp"
-#include "lang/text/utf8.hpp"
 #include "lang/value/hash.hpp"
 
 #include <algorithm>
@@ -201,7 +201,7 @@ value index_of(native_call& call, arguments_span a) {
         const std::string_view text = string_bytes(a[0]);
         const std::size_t at = text.find(*part);
         if (at == std::string_view::npos) return {};
-        return value::integer(static_cast<std::int64_t>(count_code_points(text.substr(0, at))));
+        return value::integer(static_cast<std::int64_t>(utf8::count(text.substr(0, at))));
     }
     if (!a[0].is(kind::list)) return call.fail_type(1, "a list or a string", a[0]);
     const auto items = list_items(a[0]);

@@ -2,11 +2,11 @@
 // that a model wrote cannot stop a run.
 #include <heddle/lang/builtin.hpp>
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/support.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <re2/re2.h>
 
@@ -50,6 +50,18 @@ private:
     return {text.data(), text.size()};
 }
 
+/// True for a pattern with \C, which matches one byte of a character: half a character would come
+/// out of it.
+[[nodiscard]] bool matches_bytes(std::string_view pattern) noexcept {
+    for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
+        if (pattern[at] != '\\') continue;
+        const char escaped = pattern[++at];
+        if (escaped == 'C') return true;
+        if (escaped == 'Q') at = std::min(pattern.find("\\E", at), pattern.size());
+    }
+    return false;
+}
+
 /// The compiled pattern of argument 1, or null with the error noted.
 [[nodiscard]] std::shared_ptr<const RE2> compiled_pattern(native_call& call,
                                                           arguments_span arguments) {
@@ -57,6 +69,12 @@ private:
     if (!pattern) return nullptr;
     thread_local pattern_cache cache;
     if (auto known = cache.find(*pattern)) return known;
+    if (matches_bytes(*pattern)) {
+        static_cast<void>(call.fail_evaluation(
+            "bad pattern " + shown(arguments[0]) +
+            ": \\C is not supported, because strings are made of characters, not of bytes"));
+        return nullptr;
+    }
     RE2::Options options;
     options.set_log_errors(false);
     auto compiled = std::make_shared<const RE2>(piece_of(*pattern), options);
@@ -89,7 +107,7 @@ public:
         const std::size_t begin = offset(0);
         at_ = begin + found_[0].size();
         // After an empty match the search goes on behind the next code point.
-        if (found_[0].empty()) at_ += begin < text_.size() ? decode_at(text_, begin).bytes : 1;
+        if (found_[0].empty()) at_ += begin < text_.size() ? utf8::decode(text_, begin).bytes : 1;
         return true;
     }
     [[nodiscard]] const groups& found() const noexcept { return found_; }

@@ -1,5 +1,6 @@
 #include <heddle/lang/builtin.hpp>
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -7,7 +8,6 @@
 #include "lang/builtins/support.hpp"
 #include "lang/text/letter_case.hpp"
 #include "lang/text/number_text.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <string>
 #include <utility>
@@ -90,8 +90,8 @@ value substring(native_call& call, arguments_span a) {
     std::string out;
     out.reserve(text->size());
     for (std::size_t at = 0; at < text->size();) {
-        const code_point point = decode_at(*text, at);
-        append_utf8(out, changed(point.value));
+        const utf8::code_point point = utf8::decode(*text, at);
+        utf8::append(out, changed(point.value));
         at += point.bytes;
     }
     return make_text(call, out);
@@ -101,8 +101,8 @@ value downcase(native_call& call, arguments_span a) { return with_case(call, a, 
 
 /// Bytes of the white space that begins at `at`, 0 when there is none.
 [[nodiscard]] std::size_t space_at(std::string_view text, std::size_t at) noexcept {
-    const code_point point = decode_at(text, at);
-    return is_unicode_space(point.value) ? point.bytes : 0;
+    const utf8::code_point point = utf8::decode(text, at);
+    return utf8::is_space(point.value) ? point.bytes : 0;
 }
 
 struct byte_range {
@@ -119,7 +119,7 @@ struct byte_range {
     }
     while (range.end > range.begin) {
         std::size_t last = range.end - 1;
-        while (is_continuation_byte(text[last])) --last;
+        while (utf8::is_continuation(text[last])) --last;
         if (space_at(text, last) == 0) break;
         range.end = last;
     }
@@ -140,7 +140,7 @@ value trim(native_call& call, arguments_span a) {
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t bytes = at == text.size() ? 1 : space_at(text, at);
         if (bytes == 0) {
-            at += decode_at(text, at).bytes;
+            at += utf8::decode(text, at).bytes;
             continue;
         }
         if (at > begin) {
@@ -163,7 +163,7 @@ value split(native_call& call, arguments_span a) {
     // Without a separator: the characters.
     const auto next = [&](std::size_t from) {
         if (!separator.empty()) return text.find(separator, from);
-        const std::size_t after = from + decode_at(text, from).bytes;
+        const std::size_t after = from + utf8::decode(text, from).bytes;
         return after >= text.size() ? std::string_view::npos : after;
     };
     if (separator.empty() && text.empty()) return value::empty_list();

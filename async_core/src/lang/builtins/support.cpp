@@ -135,7 +135,7 @@ value make_text(native_call& call, std::string_view text) {
                              .with_origin(error_origin::script));
     }
     if (!call.reserve(text.size())) return {};
-    return make_string(call.memory(), text);
+    return make_valid_string(call.memory(), text);
 }
 
 bool check_list_length(native_call& call, std::size_t count) {

@@ -1,5 +1,6 @@
 #include "lang/check/rules.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -23,10 +24,8 @@ struct accepted_count {
 };
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
-    return text;
+std::string quoted_names(const std::vector<std::string>& names) {
+    return "'" + ascii::join(names, "', '") + "'";
 }
 
 std::string kind_of(const task_signature& callee) { return callee.is_tool ? "tool" : "task"; }
@@ -110,7 +109,7 @@ private:
                          "the task '" + callee.name + "' has " +
                              std::to_string(task.inputs.size()) + " inputs, not " +
                              std::to_string(given),
-                         task.inputs.empty() ? "" : "its inputs are " + joined(task.inputs));
+                         task.inputs.empty() ? "" : "its inputs are " + quoted_names(task.inputs));
             return;
         }
         const std::vector<std::string> named(
@@ -132,7 +131,7 @@ private:
             if (!declared && !reserved) {
                 std::string hint = suggest_names(name, task.inputs);
                 if (hint.empty() && !task.inputs.empty())
-                    hint = "its inputs are " + joined(task.inputs);
+                    hint = "its inputs are " + quoted_names(task.inputs);
                 context_.add(
                     severity::error, "task-inputs", n.children[i + 1]->span,
                     "the " + kind_of(task) + " '" + callee->name + "' has no input '" + name + "'",
@@ -155,9 +154,9 @@ private:
                 missing.push_back(input);
         }
         if (missing.empty()) return;
-        context_.add(
-            severity::error, "task-inputs", n.span,
-            "the " + kind_of(*callee.task) + " '" + callee.name + "' needs " + joined(missing));
+        context_.add(severity::error, "task-inputs", n.span,
+                     "the " + kind_of(*callee.task) + " '" + callee.name + "' needs " +
+                         quoted_names(missing));
     }
 
     const rule_context& context_;

@@ -1,6 +1,6 @@
 #include "lang/check/line_index.hpp"
 
-#include "lang/text/utf8.hpp"
+#include <heddle/base/source.hpp>
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ line_index::place line_index::at(std::uint32_t position) const {
     const auto after = std::upper_bound(lines_.begin(), lines_.end(), offset);
     const std::uint32_t line = *(after - 1);
     return {static_cast<std::uint32_t>(after - lines_.begin()),
-            static_cast<std::uint32_t>(count_code_points(text_.substr(line, offset - line)) + 1)};
+            columns_before(text_, line, offset) + 1};
 }
 
 std::string line_index::text_of(std::uint32_t position) const {

@@ -1,17 +1,13 @@
 #include <heddle/lang/help.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <utility>
 
 namespace heddle::lang {
 
 namespace {
-
-std::string_view trimmed(std::string_view line) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string_view::npos) return {};
-    return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
 
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
@@ -47,7 +43,7 @@ std::optional<std::vector<std::string>> examples_from(const std::vector<std::str
     std::string under_way;
     int depth = 0;
     for (std::size_t i = from; i < lines.size(); ++i) {
-        const std::string_view line = trimmed(lines[i]);
+        const std::string_view line = ascii::trim(lines[i]);
         if (under_way.empty() && !begins_example(line)) {
             if (line.empty()) continue;
             return std::nullopt;
@@ -87,7 +83,7 @@ std::string flowed(const std::vector<std::string_view>& lines, std::size_t end) 
     std::string text;
     bool gap = false;
     for (std::size_t i = 0; i < end; ++i) {
-        const std::string_view line = trimmed(lines[i]);
+        const std::string_view line = ascii::trim(lines[i]);
         if (line.empty()) {
             gap = !text.empty();
             continue;
@@ -109,7 +105,7 @@ docstring parse_docstring(std::string_view text) {
     constexpr std::size_t most_tries =
         50; // a docstring may be the work of a model, and each try reads on
     for (std::size_t i = 0, tries = 0; i < lines.size() && tries < most_tries; ++i) {
-        if (!begins_example(trimmed(lines[i]))) continue;
+        if (!begins_example(ascii::trim(lines[i]))) continue;
         ++tries;
         auto examples = examples_from(lines, i);
         if (!examples) continue;

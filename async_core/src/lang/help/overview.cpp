@@ -1,8 +1,9 @@
 // (help): every name, by kind and family.
 #include <heddle/lang/help.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include "lang/compile/form_docs.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <algorithm>
 #include <map>
@@ -53,7 +54,7 @@ private:
     static void write(std::string& text, const family& one) {
         std::string line = one.title.empty() ? " " : "  " + one.title + ":";
         for (const std::string& name : one.names) {
-            if (count_code_points(line) + 1 + count_code_points(name) > width) {
+            if (utf8::count(line) + 1 + utf8::count(name) > width) {
                 text += line + "\n";
                 line = "   ";
             }

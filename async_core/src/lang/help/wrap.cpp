@@ -1,6 +1,6 @@
 #include "lang/help/wrap.hpp"
 
-#include "lang/text/utf8.hpp"
+#include <heddle/base/utf8.hpp>
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
         const std::string_view word = text.substr(0, end);
-        const std::size_t length = count_code_points(word);
+        const std::size_t length = utf8::count(word);
         if (column != 0 && column + 1 + length > width) {
             made += '\n';
             column = 0;

@@ -1,12 +1,13 @@
 #include <heddle/lang/json_bridge.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/text/number_text.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <array>
 #include <charconv>
@@ -72,23 +73,21 @@ private:
 };
 
 error json_reading::problem(std::size_t at, const std::string& what) const {
-    const text_place place = place_of(text_, at);
+    const text_place place = place_of_byte(text_, at);
     return {heddle::errc::invalid_argument, "line " + std::to_string(place.line) + ", column " +
                                                 std::to_string(place.column) + ": " + what};
 }
 
 error json_reading::expected(const std::string& what) const {
     if (at_ >= text_.size()) return problem(at_, "expected " + what + " but the text ends");
-    std::string found(text_.substr(at_, decode_at(text_, at_).bytes));
-    if (static_cast<unsigned char>(found[0]) < 0x20) found = "a control character";
+    const utf8::code_point point = utf8::decode(text_, at_);
+    std::string found(text_.substr(at_, point.bytes));
+    if (utf8::is_control(point.value)) found = "a control character";
     return problem(at_, "expected " + what + " but found " + found);
 }
 
 void json_reading::skip_blanks() noexcept {
-    while (at_ < text_.size() &&
-           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
-        ++at_;
-    }
+    while (at_ < text_.size() && ascii::is_blank(text_[at_])) ++at_;
 }
 
 json_reading::failure json_reading::check_memory() const {
@@ -104,11 +103,11 @@ result<value> json_reading::run() {
                      "a JSON text of " + std::to_string(text_.size()) +
                          " bytes is over the limit of " + std::to_string(options_.max_bytes));
     }
-    if (const auto invalid = find_invalid_utf8(text_); invalid != std::string_view::npos) {
+    if (const auto invalid = utf8::find_invalid(text_); invalid != std::string_view::npos) {
         return error(heddle::errc::invalid_argument,
                      "invalid UTF-8 at byte offset " + std::to_string(invalid));
     }
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    if (text_.starts_with(utf8::byte_order_mark)) at_ = utf8::byte_order_mark.size();
     do {
         skip_blanks();
         if (failure failed = complete_ ? after_value() : read_value()) return *std::move(failed);
@@ -126,7 +125,7 @@ json_reading::failure json_reading::read_value() {
     case '[': return open(false);
     case '"':
         if (failure failed = read_string()) return failed;
-        items_.push_back(make_string(memory_, content_));
+        items_.push_back(make_valid_string(memory_, content_));
         complete_ = true;
         return std::nullopt;
     case 't': return read_word("true", value::boolean(true));
@@ -176,7 +175,7 @@ json_reading::failure json_reading::after_value() {
         return object ? read_key() : std::nullopt;
     }
     if (peek() != (object ? '}' : ']')) {
-        const text_place place = place_of(text_, frames_.back().begin);
+        const text_place place = place_of_byte(text_, frames_.back().begin);
         return expected(std::string(object ? ", or }" : ", or ]") + " (opened at line " +
                         std::to_string(place.line) + ", column " + std::to_string(place.column) +
                         ")");
@@ -207,7 +206,8 @@ void json_reading::close() {
 
 value json_reading::key_of(std::string_view text) {
     value& slot = keys_[std::hash<std::string_view>()(text) % keys_.size()];
-    if (!slot.is(kind::string) || string_bytes(slot) != text) slot = make_string(memory_, text);
+    if (!slot.is(kind::string) || string_bytes(slot) != text)
+        slot = make_valid_string(memory_, text);
     return slot;
 }
 
@@ -260,19 +260,19 @@ json_reading::failure json_reading::read_escape() {
     case 'u': break;
     default: return problem(begin, "a backslash in a string must begin an escape such as \\n");
     }
-    const auto first = four_hex_digits(text_, at_);
+    const auto first = ascii::four_hex_digits(text_, at_);
     if (!first) return problem(begin, "expected four hexadecimal digits after \\u");
     at_ += 4;
-    if (*first < 0xD800 || *first > 0xDFFF) {
-        append_utf8(scratch_, *first);
+    if (!utf8::is_high_surrogate(*first) && !utf8::is_low_surrogate(*first)) {
+        utf8::append(scratch_, *first);
         return std::nullopt;
     }
-    const bool pair_follows = *first < 0xDC00 && text_.substr(at_, 2) == "\\u";
-    const auto second = pair_follows ? four_hex_digits(text_, at_ + 2) : std::nullopt;
-    if (!second || *second < 0xDC00 || *second > 0xDFFF) {
+    const bool pair_follows = utf8::is_high_surrogate(*first) && text_.substr(at_, 2) == "\\u";
+    const auto second = pair_follows ? ascii::four_hex_digits(text_, at_ + 2) : std::nullopt;
+    if (!second || !utf8::is_low_surrogate(*second)) {
         return problem(begin, "half of a surrogate pair");
     }
-    append_utf8(scratch_, 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00));
+    utf8::append(scratch_, utf8::join_surrogates(*first, *second));
     at_ += 6;
     return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #include <heddle/lang/json_bridge.hpp>
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -34,7 +35,6 @@ private:
     [[nodiscard]] failure write(const value& v);
     [[nodiscard]] failure open(const value& v);
     [[nodiscard]] failure step();
-    void write_string(std::string_view text);
     void new_line(std::size_t depth);
     [[nodiscard]] std::string path() const;
 
@@ -42,31 +42,6 @@ private:
     std::string out_;
     std::vector<write_frame> frames_;
 };
-
-void json_writing::write_string(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    out_ += '"';
-    for (const char c : text) {
-        switch (c) {
-        case '"': out_ += "\\\""; break;
-        case '\\': out_ += "\\\\"; break;
-        case '\b': out_ += "\\b"; break;
-        case '\f': out_ += "\\f"; break;
-        case '\n': out_ += "\\n"; break;
-        case '\r': out_ += "\\r"; break;
-        case '\t': out_ += "\\t"; break;
-        default:
-            if (static_cast<unsigned char>(c) >= 0x20) {
-                out_ += c;
-            } else {
-                out_ += "\\u00";
-                out_ += digits[static_cast<unsigned char>(c) >> 4];
-                out_ += digits[c & 0xF];
-            }
-        }
-    }
-    out_ += '"';
-}
 
 void json_writing::new_line(std::size_t depth) {
     if (options_.indent == 0) return;
@@ -122,8 +97,8 @@ json_writing::failure json_writing::write(const value& v) {
         }
         out_ += real_text(v.as_real());
         return std::nullopt;
-    case kind::string: write_string(string_bytes(v)); return std::nullopt;
-    case kind::symbol: write_string(symbol_name(v)); return std::nullopt;
+    case kind::string: append_json_string(out_, string_bytes(v)); return std::nullopt;
+    case kind::symbol: append_json_string(out_, symbol_name(v)); return std::nullopt;
     case kind::list:
     case kind::map: return open(v);
     default: break;
@@ -148,7 +123,7 @@ json_writing::failure json_writing::step() {
     const std::size_t next = frame.next++;
     if (list) return write(list_items(*frame.content)[next]);
     const map_entry& entry = map_entries(*frame.content)[next];
-    write_string(string_bytes(entry.key));
+    append_json_string(out_, string_bytes(entry.key));
     out_ += options_.indent == 0 ? ":" : ": ";
     return write(entry.item);
 }

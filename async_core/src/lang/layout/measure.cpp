@@ -1,6 +1,6 @@
 #include "lang/layout/measure.hpp"
 
-#include "lang/text/utf8.hpp"
+#include <heddle/base/utf8.hpp>
 
 #include <algorithm>
 
@@ -43,7 +43,7 @@ private:
     void measure_token(syntax_node& n) const {
         const std::string_view text = tree_.text_of(n);
         const std::size_t first_line = std::min(text.find('\n'), text.size());
-        n.width = static_cast<std::uint32_t>(count_code_points(text.substr(0, first_line)));
+        n.width = static_cast<std::uint32_t>(utf8::count(text.substr(0, first_line)));
         n.open_ended = first_line != text.size();
         n.fits_line =
             n.kind == node_kind::leaf || (n.kind == node_kind::block_comment && !n.open_ended);

@@ -1,7 +1,8 @@
 #include "lang/layout/writer.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include "lang/layout/measure.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <algorithm>
 
@@ -26,9 +27,9 @@ void writer::put(std::string_view text) {
     out_ += text;
     const std::size_t line_end = text.rfind('\n');
     if (line_end == std::string_view::npos) {
-        column_ += count_code_points(text);
+        column_ += utf8::count(text);
     } else {
-        column_ = count_code_points(text.substr(line_end + 1));
+        column_ = utf8::count(text.substr(line_end + 1));
     }
 }
 

@@ -1,11 +1,12 @@
 #include "lang/reader/lexer.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/text/number_text.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,7 +47,7 @@ constexpr std::array<char_class, 256> classes = make_classes();
 } // namespace
 
 std::string lexer::where(std::size_t offset) const {
-    const text_place place = place_of(text_, offset);
+    const text_place place = place_of_byte(text_, offset);
     return "line " + std::to_string(first_line_ - 1 + place.line) + ", column " +
            std::to_string(place.column);
 }
@@ -66,7 +67,7 @@ error lexer::incomplete(std::size_t begin, std::size_t end, std::string message,
 }
 
 std::optional<error> lexer::check_text() const {
-    const std::size_t invalid = std::min(find_invalid_utf8(text_), text_.size());
+    const std::size_t invalid = std::min(utf8::find_invalid(text_), text_.size());
     const auto valid = text_.substr(0, invalid);
     const auto found =
         std::find_if(valid.begin(), valid.end(), [](char c) { return class_of(c) == control; });
@@ -94,8 +95,8 @@ std::size_t lexer::blank_bytes(std::size_t at) const noexcept {
     switch (class_of(text_[at])) {
     case blank: return 1;
     case beyond_ascii: {
-        const code_point point = decode_at(text_, at);
-        return is_unicode_space(point.value) ? point.bytes : 0;
+        const utf8::code_point point = utf8::decode(text_, at);
+        return utf8::is_space(point.value) ? point.bytes : 0;
     }
     default: return 0;
     }
@@ -169,7 +170,7 @@ token lexer::read_atom() {
         if (c == symbol_char) {
             ++at_;
         } else if (c == beyond_ascii && blank_bytes(at_) == 0) {
-            at_ += decode_at(text_, at_).bytes;
+            at_ += utf8::decode(text_, at_).bytes;
         } else {
             break;
         }
@@ -207,7 +208,7 @@ bool lexer::read_escape() {
     case 'r': content_ += '\r'; break;
     case 'u': return read_unicode_escape();
     default: {
-        const std::size_t bytes = decode_at(text_, at_ + 1).bytes;
+        const std::size_t bytes = utf8::decode(text_, at_ + 1).bytes;
         std::string name(text_.substr(at_ + 1, bytes));
         if (name == "\n") name = "(end of line)";
         failure_ = syntax_error(
@@ -222,28 +223,28 @@ bool lexer::read_escape() {
 
 bool lexer::read_unicode_escape() {
     const auto bad = [&](std::size_t bytes, std::string what, std::string hint) {
-        const std::size_t end = cut_at_code_point(text_, std::min(at_ + bytes, text_.size()));
+        const std::size_t end = utf8::prefix_size(text_, std::min(at_ + bytes, text_.size()));
         failure_ = syntax_error(at_, end, std::move(what), std::move(hint));
         return false;
     };
-    const auto first = four_hex_digits(text_, at_ + 2);
+    const auto first = ascii::four_hex_digits(text_, at_ + 2);
     if (!first) {
         return bad(2, "bad escape \\u in a string: four hexadecimal digits must follow",
                    "for example \\u00e9");
     }
     const std::string shown(text_.substr(at_, 6));
-    if (*first < 0xD800 || *first > 0xDFFF) {
-        append_utf8(content_, *first);
+    if (!utf8::is_high_surrogate(*first) && !utf8::is_low_surrogate(*first)) {
+        utf8::append(content_, *first);
         at_ += 6;
         return true;
     }
-    const bool pair_follows = *first < 0xDC00 && text_.substr(at_ + 6, 2) == "\\u";
-    const auto second = pair_follows ? four_hex_digits(text_, at_ + 8) : std::nullopt;
-    if (!second || *second < 0xDC00 || *second > 0xDFFF) {
+    const bool pair_follows = utf8::is_high_surrogate(*first) && text_.substr(at_ + 6, 2) == "\\u";
+    const auto second = pair_follows ? ascii::four_hex_digits(text_, at_ + 8) : std::nullopt;
+    if (!second || !utf8::is_low_surrogate(*second)) {
         return bad(6, "bad escape " + shown + " in a string: half of a surrogate pair",
                    "write both halves, as in \\ud83e\\uddf5, or the character itself");
     }
-    append_utf8(content_, 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00));
+    utf8::append(content_, utf8::join_surrogates(*first, *second));
     at_ += 12;
     return true;
 }
@@ -255,9 +256,9 @@ bool reads_as_symbol(std::string_view name) noexcept {
         if (name == word) return false;
     }
     for (std::size_t at = 0; at < name.size();) {
-        const code_point point = decode_at(name, at);
+        const utf8::code_point point = utf8::decode(name, at);
         const char_class c = class_of(name[at]);
-        if (c != symbol_char && (c != beyond_ascii || is_unicode_space(point.value))) return false;
+        if (c != symbol_char && (c != beyond_ascii || utf8::is_space(point.value))) return false;
         at += point.bytes;
     }
     return true;

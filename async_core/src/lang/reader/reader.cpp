@@ -1,5 +1,6 @@
 #include <heddle/lang/reader.hpp>
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -7,7 +8,6 @@
 
 #include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
-#include "lang/text/utf8.hpp"
 
 #include <memory>
 #include <string>
@@ -20,11 +20,8 @@ namespace {
 enum class amount : std::uint8_t { one, any };
 
 /// The first line of a text for a message, cut to a length that fits.
-[[nodiscard]] std::string shortened(std::string_view text) {
-    constexpr std::size_t longest = 40;
-    text = text.substr(0, text.find_first_of("\r\n"));
-    if (text.size() <= longest) return std::string(text);
-    return std::string(text.substr(0, cut_at_code_point(text, longest))) + "…";
+[[nodiscard]] std::string first_line(std::string_view text) {
+    return utf8::shortened(text.substr(0, text.find_first_of("\r\n")), 40);
 }
 
 [[nodiscard]] char closing_of(char open) noexcept { return open == '(' ? ')' : ']'; }
@@ -120,7 +117,7 @@ std::optional<error> reading::begin_expression(const token& t) const {
     if (wanted_ == amount::any || !frames_.empty() || items_.empty()) return std::nullopt;
     return lexer_.syntax_error(t.begin, t.end,
                                "trailing content after the expression, at " +
-                                   lexer_.where(t.begin) + ": " + shortened(text_.substr(t.begin)),
+                                   lexer_.where(t.begin) + ": " + first_line(text_.substr(t.begin)),
                                "one expression is expected here: wrap several in (progn …)");
 }
 
@@ -245,7 +242,7 @@ std::optional<error> reading::take_atom(const token& t) {
 }
 
 error reading::bad_number(const token& t, number_problem problem) const {
-    std::string message = "bad number " + shortened(lexer_.text(t));
+    std::string message = "bad number " + first_line(lexer_.text(t));
     std::string hint;
     switch (problem) {
     case number_problem::not_a_number:

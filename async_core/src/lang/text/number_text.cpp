@@ -1,5 +1,7 @@
 #include "lang/text/number_text.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,10 +12,8 @@ namespace heddle::lang {
 
 namespace {
 
-[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 [[nodiscard]] std::size_t skip_digits(std::string_view text, std::size_t at) noexcept {
-    while (at < text.size() && is_digit(text[at])) ++at;
+    while (at < text.size() && ascii::is_digit(text[at])) ++at;
     return at;
 }
 
@@ -46,7 +46,7 @@ namespace {
 bool starts_like_number(std::string_view text) noexcept {
     if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
     if (text.starts_with('.')) text.remove_prefix(1);
-    return !text.empty() && is_digit(text.front());
+    return !text.empty() && ascii::is_digit(text.front());
 }
 
 double parse_decimal(std::string_view text) noexcept {

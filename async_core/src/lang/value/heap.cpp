@@ -1,5 +1,6 @@
 #include <heddle/lang/heap.hpp>
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/objects.hpp>
 
@@ -156,6 +157,7 @@ value heap::symbol(std::string_view name) {
         ++found->second->references;
         return value::adopt(kind::symbol, found->second);
     }
+    if (!utf8::is_valid(name)) return symbol(utf8::replace_invalid(std::string(name)));
     auto* made =
         static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
     made->length = static_cast<std::uint32_t>(name.size());

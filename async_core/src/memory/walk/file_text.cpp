@@ -1,5 +1,7 @@
 #include "memory/walk/file_text.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -105,44 +107,13 @@ constexpr std::array<type_row, 62> types{{{"adoc", "text/asciidoc"},
     return letters >= 3;
 }
 
-/// At most `most` bytes, whole characters.
-[[nodiscard]] std::string_view cut(std::string_view text, std::size_t most) noexcept {
-    if (text.size() <= most) return text;
-    while (most > 0 && (text[most] & 0xC0) == 0x80) --most;
-    return text.substr(0, most);
-}
-
 } // namespace
-
-bool is_utf8(std::string_view text, bool may_be_cut) noexcept {
-    std::size_t i = 0;
-    while (i < text.size()) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        if (lead < 0x80) {
-            ++i;
-            continue;
-        }
-        const std::size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-        if (lead < 0xC2 || lead > 0xF4) return false;
-        for (std::size_t k = 1; k <= more; ++k) {
-            if (i + k == text.size()) return may_be_cut;
-            const auto byte = static_cast<unsigned char>(text[i + k]);
-            unsigned least = 0x80;
-            unsigned most = 0xBF;
-            if (k == 1 && lead == 0xE0) least = 0xA0;
-            if (k == 1 && lead == 0xED) most = 0x9F;
-            if (k == 1 && lead == 0xF0) least = 0x90;
-            if (k == 1 && lead == 0xF4) most = 0x8F;
-            if (byte < least || byte > most) return false;
-        }
-        i += more + 1;
-    }
-    return true;
-}
 
 bool is_binary(std::string_view bytes) noexcept {
     const std::string_view head = bytes.substr(0, looked_at);
-    return head.find('\0') != std::string_view::npos || !is_utf8(head, head.size() < bytes.size());
+    if (head.find('\0') != std::string_view::npos) return true;
+    const std::size_t cut = head.size() < bytes.size() ? utf8::incomplete_end(head) : 0;
+    return !utf8::is_valid(head.substr(0, head.size() - cut));
 }
 
 std::string_view content_type_of(std::string_view path) noexcept {
@@ -165,14 +136,17 @@ std::string describe_text(std::string_view path, std::string_view text) {
     made += content_type_of(path);
     made += ")";
     // What lies beyond was not looked at for what it is.
-    std::string_view rest = cut(text, looked_at - 4);
-    if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+    std::string_view rest = text.substr(0, looked_at);
+    rest.remove_suffix(utf8::incomplete_end(rest));
+    if (rest.starts_with(utf8::byte_order_mark)) {
+        rest.remove_prefix(utf8::byte_order_mark.size());
+    }
     for (int lines = 0; !rest.empty() && lines < 40; ++lines) {
         const std::size_t end = rest.find('\n');
         const std::string_view line = bare(rest.substr(0, end));
         if (says_something(line)) {
             made += ": ";
-            made += cut(line, longest_line);
+            made += utf8::prefix(line, longest_line);
             break;
         }
         if (end == std::string_view::npos) break;

@@ -7,10 +7,6 @@
 
 namespace heddle::memory {
 
-/// Whether `text` is UTF-8 without overlong forms and surrogates. With `cut` it may end inside of a
-/// character.
-[[nodiscard]] bool is_utf8(std::string_view text, bool cut = false) noexcept;
-
 /// True when the first 8 KiB hold a zero byte or are no UTF-8.
 [[nodiscard]] bool is_binary(std::string_view bytes) noexcept;
 

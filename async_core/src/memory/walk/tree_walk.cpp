@@ -2,6 +2,7 @@
 
 #include "memory/walk/file_text.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/memory/ignore_rules.hpp>
 
 #include <algorithm>
@@ -156,7 +157,7 @@ private:
                 exclude_.look_up(relative, is_folder) == ignore_list::verdict::ignored) {
                 continue;
             }
-            if (!is_utf8(entry.name)) {
+            if (!utf8::is_valid(entry.name)) {
                 leave_out("a name in \"" + without_slash(root_ + folder.relative) +
                               "\" is not UTF-8: left out",
                           false);
@@ -174,7 +175,7 @@ private:
     void add_folder(const pending_folder& parent, const std::string& relative, const levels& rules,
                     std::vector<pending_folder>& open) {
         if (parent.depth >= options_.max_depth || root_.size() + relative.size() > longest_path) {
-            leave_out("\"" + root_ + relative.substr(0, 200) + "\" is too deep: left out");
+            leave_out("\"" + root_ + utf8::shortened(relative, 200) + "\" is too deep: left out");
             return;
         }
         if (++folders_ > options_.max_files) {

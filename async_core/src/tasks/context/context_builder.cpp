@@ -111,6 +111,7 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
         co_return error(lang::errc::type, "with: files must be a list of strings")
             .with_span(request.call->span);
     }
+    // heddle-check: allow cut-text (a list)
     if (paths.size() > options.max_files) paths.resize(options.max_files);
     result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
     co_return read;

@@ -151,7 +151,7 @@ coro::task<result<ports::memory_answer>> look_up_context(ports::memory_port* mem
     result<void> chosen = co_await choose(*answer, matching, request, caller);
     if (!chosen) co_return std::move(chosen).error();
     if (request.limit && answer->matches.size() > *request.limit) {
-        answer->matches.resize(*request.limit);
+        answer->matches.resize(*request.limit); // heddle-check: allow cut-text (a list)
     }
     if (!request.include_content) {
         for (ports::memory_match& match : answer->matches) match.content.reset();

@@ -1,5 +1,6 @@
 #include "tasks/context/context_parts.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/memory/ignore_rules.hpp>
 #include <heddle/memory/tokens.hpp>
 
@@ -78,11 +79,10 @@ struct term_hits {
 }
 
 void append_attribute(std::string& out, std::string_view text) {
-    for (const char c : text) {
+    for (const char c : utf8::printable_line(text)) {
         if (c == '&') out += "&amp;";
         else if (c == '"') out += "&quot;";
         else if (c == '<') out += "&lt;";
-        else if (static_cast<unsigned char>(c) < 0x20) out += ' ';
         else out += c;
     }
 }

@@ -1,5 +1,6 @@
 #include "tasks/context/model_choice.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
@@ -36,17 +37,10 @@ constexpr std::string_view schema = R"({"type":"object","properties":{"matches":
 "required":["id","relevance"],"additionalProperties":false}}},"required":["matches"],
 "additionalProperties":false})";
 
-/// At most `bytes` of the text, without splitting a character.
-[[nodiscard]] std::string_view head(std::string_view text, std::size_t bytes) {
-    if (text.size() <= bytes) return text;
-    while (bytes != 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
-    return text.substr(0, bytes);
-}
-
 void add_part(std::string& out, std::string_view title, std::string_view text) {
     if (text.empty()) return;
     out += std::string(title) + ": ";
-    out += head(text, longest_part);
+    out += utf8::prefix(text, longest_part);
     out += '\n';
 }
 
@@ -147,12 +141,12 @@ std::string describe_candidates(std::span<const memory_match> candidates,
         made += std::to_string(i + 1) + ". " + one.path;
         if (!one.metadata.empty()) {
             made += ": ";
-            made += head(one.metadata, longest_metadata);
+            made += utf8::prefix(one.metadata, longest_metadata);
         }
         made += '\n';
         if (excerpt_bytes == 0 || !one.content || one.content->empty()) continue;
         made += "\"\"\"\n";
-        made += head(*one.content, excerpt_bytes);
+        made += utf8::prefix(*one.content, excerpt_bytes);
         if (!made.ends_with('\n')) made += '\n';
         made += "\"\"\"\n";
     }

@@ -1,5 +1,7 @@
 #include "tasks/templates/element_reading.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <algorithm>
@@ -10,20 +12,10 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
 constexpr std::size_t longest_shown = 60;
 
 [[nodiscard]] std::string shown(std::string_view text) {
-    if (text.size() <= longest_shown) return "\"" + std::string(text) + "\"";
-    std::size_t end = longest_shown;
-    while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
-    return "\"" + std::string(text.substr(0, end)) + "…\"";
-}
-
-[[nodiscard]] std::string joined(const std::vector<std::string>& words) {
-    std::string all;
-    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-    return all;
+    return "\"" + utf8::shortened(text, longest_shown) + "\"";
 }
 
 [[nodiscard]] std::size_t indentation(std::string_view line) noexcept {
@@ -31,12 +23,6 @@ constexpr std::size_t longest_shown = 60;
 }
 
 } // namespace
-
-std::string_view trimmed_text(std::string_view text) noexcept {
-    const std::size_t from = text.find_first_not_of(blanks);
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(blanks) - from + 1);
-}
 
 std::string text_block(const xml_element& element) {
     const std::string_view text = element.text;
@@ -51,7 +37,7 @@ std::string text_block(const xml_element& element) {
     // The first line stands behind the tag: its indentation says nothing.
     std::size_t common = std::string_view::npos;
     for (std::size_t i = 1; i < lines.size(); ++i) {
-        if (!trimmed_text(lines[i]).empty()) common = std::min(common, indentation(lines[i]));
+        if (!ascii::trim(lines[i]).empty()) common = std::min(common, indentation(lines[i]));
     }
     std::string made;
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -62,16 +48,16 @@ std::string text_block(const xml_element& element) {
         if (i != 0) made += '\n';
         made += line;
     }
-    return std::string(trimmed_text(made));
+    return std::string(ascii::trim(made));
 }
 
 std::vector<std::string> comma_list(std::string_view text) {
     std::vector<std::string> made;
-    text = trimmed_text(text);
+    text = ascii::trim(text);
     if (text.empty()) return made;
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
-        made.emplace_back(trimmed_text(text.substr(at, end - at)));
+        made.emplace_back(ascii::trim(text.substr(at, end - at)));
         at = end + 1;
     }
     return made;
@@ -94,7 +80,8 @@ void element_reading::only_attributes(const xml_element& element,
         const std::vector<std::string> names(known.begin(), known.end());
         std::string hint = lang::suggest_names(each.name, names);
         if (hint.empty()) {
-            hint = names.empty() ? "it takes none" : "its attributes are " + joined(names);
+            hint =
+                names.empty() ? "it takes none" : "its attributes are " + ascii::join(names, ", ");
         }
         tell("unknown-attribute", each.name_span,
              "<" + element.name + "> has no attribute " + each.name, std::move(hint));
@@ -117,7 +104,7 @@ void element_reading::no_text(const xml_element& element) {
 std::optional<std::string> element_reading::text(const xml_element& element) {
     no_children(element);
     if (!element.children.empty()) return std::nullopt;
-    const std::string_view content = trimmed_text(element.text);
+    const std::string_view content = ascii::trim(element.text);
     if (content.empty()) {
         tell("missing", element.span, "<" + element.name + "> is empty");
         return std::nullopt;
@@ -135,7 +122,7 @@ std::optional<bool> element_reading::boolean(std::string_view what, std::string_
 std::optional<bool> element_reading::boolean(const xml_element& element) {
     only_attributes(element, {});
     no_children(element);
-    return boolean("<" + element.name + ">", trimmed_text(element.text), place(element));
+    return boolean("<" + element.name + ">", ascii::trim(element.text), place(element));
 }
 
 std::optional<double> element_reading::number(const xml_element& element) {
@@ -184,13 +171,13 @@ std::optional<std::size_t> element_reading::choice(const xml_element& element,
                                                    std::initializer_list<std::string_view> words) {
     only_attributes(element, {});
     no_children(element);
-    return choice("<" + element.name + ">", trimmed_text(element.text), place(element), words);
+    return choice("<" + element.name + ">", ascii::trim(element.text), place(element), words);
 }
 
 void element_reading::unknown_element(const xml_element& child, std::string_view inside,
                                       const std::vector<std::string>& known) {
     std::string hint = lang::suggest_names(child.name, known);
-    if (hint.empty()) hint = "it holds " + joined(known);
+    if (hint.empty()) hint = "it holds " + ascii::join(known, ", ");
     tell("unknown-element", child.span,
          "<" + std::string(inside) + "> has no element <" + child.name + ">", std::move(hint));
 }

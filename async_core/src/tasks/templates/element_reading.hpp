@@ -11,8 +11,6 @@
 
 namespace heddle::tasks {
 
-/// Text without white space around it.
-[[nodiscard]] std::string_view trimmed_text(std::string_view text) noexcept;
 /// Text of several lines as it was meant: without blank lines around it and without the indentation
 /// that all its lines share.
 [[nodiscard]] std::string text_block(const xml_element& element);

@@ -1,5 +1,7 @@
 #include "tasks/templates/task_element.hpp"
-#include "tasks/short_text.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 
 #include "tasks/templates/element_reading.hpp"
 
@@ -44,18 +46,18 @@ private:
     void read_attributes() {
         read_.only_attributes(element_, {"type", "subtype", "ref", "name"});
         if (const xml_attribute* type = element_.attribute("type")) {
-            t_.type = std::string(trimmed_text(type->text));
+            t_.type = std::string(ascii::trim(type->text));
             draft_.parts["type"] = type->text_span;
         } else if (!draft_.in_template) {
             read_.tell("missing", element_.span, "<task> has no type", "write type=\"atomic\"");
         }
         if (const xml_attribute* subtype = element_.attribute("subtype")) {
-            t_.subtype = std::string(trimmed_text(subtype->text));
+            t_.subtype = std::string(ascii::trim(subtype->text));
             draft_.has_subtype = true;
             draft_.parts["subtype"] = subtype->text_span;
         }
         if (const xml_attribute* ref = element_.attribute("ref")) {
-            t_.ref = std::string(trimmed_text(ref->text));
+            t_.ref = std::string(ascii::trim(ref->text));
             draft_.parts["ref"] = ref->text_span;
             if (t_.ref.empty()) read_.tell("missing", ref->name_span, "ref names no template");
         }
@@ -64,7 +66,7 @@ private:
                 read_.tell("unknown-attribute", name->name_span,
                            "the name stands at the <template>, not at its <task>");
             } else {
-                t_.name = std::string(trimmed_text(name->text));
+                t_.name = std::string(ascii::trim(name->text));
                 draft_.name_span = name->text_span;
             }
         }
@@ -153,18 +155,18 @@ private:
                        "write type=\"json\" or type=\"text\"");
         } else {
             const auto which =
-                read_.choice("type", trimmed_text(type->text), type->text_span, {"text", "json"});
+                read_.choice("type", ascii::trim(type->text), type->text_span, {"text", "json"});
             t_.output.json = which == std::size_t{1};
         }
-        const std::string_view inside = trimmed_text(child.text);
+        const std::string_view inside = ascii::trim(child.text);
         const xml_attribute* schema = child.attribute("schema");
         if (schema && !inside.empty()) {
             return read_.tell("repeated", child.inside, "the schema is given twice");
         }
         // With a type that is wrong, what the schema means is not known.
-        if (!type || (!t_.output.json && trimmed_text(type->text) != "text")) return;
+        if (!type || (!t_.output.json && ascii::trim(type->text) != "text")) return;
         if (schema) {
-            t_.output.schema = std::string(trimmed_text(schema->text));
+            t_.output.schema = std::string(ascii::trim(schema->text));
             draft_.parts["output_format"] = schema->text_span;
             if (t_.output.schema.empty()) {
                 read_.tell("missing", schema->name_span, "schema is empty");
@@ -264,7 +266,7 @@ private:
         file_paths_source made;
         if (const xml_attribute* source = child.attribute("source")) {
             const auto which =
-                read_.choice("source", trimmed_text(source->text), source->text_span,
+                read_.choice("source", ascii::trim(source->text), source->text_span,
                              {"literal", "command", "description", "context_description"});
             if (!which) return;
             made.from = static_cast<kind>(*which);
@@ -364,15 +366,15 @@ private:
         task_input made;
         made.description = text_block(part);
         if (const xml_attribute* name = part.attribute("name")) {
-            made.name = std::string(trimmed_text(name->text));
+            made.name = std::string(ascii::trim(name->text));
         } else {
             read_.tell("missing", part.span, "<input> has no name");
         }
         if (const xml_attribute* from = part.attribute("from")) {
-            made.from = std::string(trimmed_text(from->text));
+            made.from = std::string(ascii::trim(from->text));
         }
         if (const xml_attribute* type = part.attribute("type")) {
-            made.type = std::string(trimmed_text(type->text));
+            made.type = std::string(ascii::trim(type->text));
         }
         if (const xml_attribute* optional = part.attribute("optional")) {
             made.optional =
@@ -415,7 +417,7 @@ private:
                            "write <input name=\"…\" include=\"true\"/>");
                 continue;
             }
-            made.name = std::string(trimmed_text(name->text));
+            made.name = std::string(ascii::trim(name->text));
             made.include =
                 read_.boolean("include", include->text, include->text_span).value_or(true);
             draft_.parts["context_relevance/" + made.name] = name->text_span;
@@ -449,8 +451,9 @@ private:
         const auto output = draft_.parts.find("output_format");
         if (t_.returns.empty() || output == draft_.parts.end() || t_.output.json) return;
         if (t_.returns == "text" || t_.returns == "string") return;
-        read_.tell("bad-value", draft_.parts.at("returns"),
-                   "returns says " + short_text(t_.returns) + ", but the output_format text");
+        read_.tell(
+            "bad-value", draft_.parts.at("returns"),
+            "returns says " + utf8::shortened(t_.returns, 80) + ", but the output_format text");
         t_.returns.clear();
     }
 

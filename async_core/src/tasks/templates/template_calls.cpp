@@ -1,6 +1,9 @@
 // The calls of a file as a program.
 #include <heddle/tasks/template_loader.hpp>
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/lang/printer.hpp>
+
 #include "tasks/templates/element_reading.hpp"
 
 #include <algorithm>
@@ -16,21 +19,6 @@ using std::string_view;
 /// Names that the program itself uses: an argument of that name is a text.
 constexpr std::array<string_view, 7> taken{
     "null?", "string?", "json-string", "string-append", "get-field", "nth", "call-atomic-task"};
-
-[[nodiscard]] std::string string_literal(string_view text) {
-    std::string made = "\"";
-    for (const char c : text) {
-        switch (c) {
-        case '"': made += "\\\""; break;
-        case '\\': made += "\\\\"; break;
-        case '\n': made += "\\n"; break;
-        case '\t': made += "\\t"; break;
-        case '\r': made += "\\r"; break;
-        default: made += c;
-        }
-    }
-    return made + "\"";
-}
 
 [[nodiscard]] bool is_number(string_view text) noexcept {
     double number = 0;
@@ -82,7 +70,7 @@ private:
         if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
             text.back() == text.front() &&
             text.substr(1, text.size() - 2).find(text.front()) == string_view::npos) {
-            return string_literal(text.substr(1, text.size() - 2));
+            return lang::quoted(text.substr(1, text.size() - 2));
         }
         if (text == "true" || text == "false") return std::string(text);
         if (text == "null") return "nil";
@@ -92,7 +80,7 @@ private:
             if (is_result(name)) return name;
             if (is_parameter(required_, name)) return name;
             add(optional_, name);
-            return "(if (null? " + name + ") " + string_literal(name) + " " + name + ")";
+            return "(if (null? " + name + ") " + lang::quoted(name) + " " + name + ")";
         }
         return with_placeholders(text);
     }
@@ -110,19 +98,19 @@ private:
             const std::string value =
                 close == string_view::npos
                     ? std::string()
-                    : reference(trimmed_text(text.substr(open + 2, close - open - 2)));
+                    : reference(ascii::trim(text.substr(open + 2, close - open - 2)));
             if (value.empty()) { // no reference: the braces themselves
                 literal += "{{";
                 at = open + 2;
                 continue;
             }
-            if (!literal.empty()) parts.push_back(string_literal(literal));
+            if (!literal.empty()) parts.push_back(lang::quoted(literal));
             literal.clear();
             only = value;
             parts.push_back("(let ((v " + value + ")) (if (string? v) v (json-string v)))");
             at = close + 2;
         }
-        if (!literal.empty()) parts.push_back(string_literal(literal));
+        if (!literal.empty()) parts.push_back(lang::quoted(literal));
         if (parts.empty()) return "\"\"";
         if (parts.size() == 1) return only.empty() ? parts.front() : only;
         std::string made = "(string-append";
@@ -143,7 +131,7 @@ private:
                 const std::size_t end = std::min(path.find_first_of(".[", at + 1), path.size());
                 if (end == at + 1) return {};
                 made = "(get-field " + made + " " +
-                       string_literal(path.substr(at + 1, end - at - 1)) + ")";
+                       lang::quoted(path.substr(at + 1, end - at - 1)) + ")";
                 at = end;
             } else {
                 const std::size_t end = path.find(']', at);

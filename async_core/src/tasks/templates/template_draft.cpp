@@ -1,5 +1,7 @@
 #include "tasks/templates/template_draft.hpp"
-#include "tasks/short_text.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 
 #include "tasks/templates/element_reading.hpp"
 #include "tasks/templates/task_element.hpp"
@@ -54,7 +56,7 @@ private:
     std::optional<named_value> value_of(const xml_element& element, std::string_view name) {
         std::optional<named_value> found;
         if (const xml_attribute* given = element.attribute(name)) {
-            found = named_value{std::string(trimmed_text(given->text)), given->text_span};
+            found = named_value{std::string(ascii::trim(given->text)), given->text_span};
         }
         for (const xml_element& child : element.children) {
             if (child.name != name) continue;
@@ -65,7 +67,7 @@ private:
             read_.only_attributes(child, {});
             read_.no_children(child);
             found =
-                named_value{std::string(trimmed_text(child.text)), element_reading::place(child)};
+                named_value{std::string(ascii::trim(child.text)), element_reading::place(child)};
         }
         return found;
     }
@@ -109,7 +111,8 @@ private:
         draft.made.declares_inputs = true;
         draft.parts["params"] = place;
         std::vector<std::string> names = comma_list(text);
-        names.resize(std::min(names.size(), template_limits::max_inputs + 1)); // too many: told
+        // heddle-check: allow cut-text (a list; too many: told)
+        names.resize(std::min(names.size(), template_limits::max_inputs + 1));
         for (std::string& name : names) {
             draft.inputs.try_emplace(name, place);
             task_input& made = draft.made.inputs.emplace_back();
@@ -130,11 +133,11 @@ private:
                        "write <call template=\"NAME\">");
         }
         if (const xml_attribute* name = element.attribute("name")) {
-            draft.made.name = std::string(trimmed_text(name->text));
+            draft.made.name = std::string(ascii::trim(name->text));
             if (!is_input_name(draft.made.name)) {
                 read_.tell("bad-name", name->text_span,
                            "the name of a call must be an identifier, not '" +
-                               short_text(draft.made.name) + "'");
+                               utf8::shortened(draft.made.name, 80) + "'");
             }
         }
         for (const xml_element& child : element.children) {
@@ -153,7 +156,7 @@ private:
         template_argument made;
         made.text = text_block(child);
         if (const xml_attribute* name = child.attribute("name")) {
-            made.name = std::string(trimmed_text(name->text));
+            made.name = std::string(ascii::trim(name->text));
         } else if (const std::size_t equals = made.text.find('='); equals != std::string::npos) {
             const std::string_view text = made.text;
             const std::string_view parameter = text.substr(0, equals);

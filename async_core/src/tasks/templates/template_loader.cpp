@@ -1,8 +1,8 @@
 #include <heddle/tasks/template_loader.hpp>
 
-#include "tasks/short_text.hpp"
 #include "tasks/templates/template_draft.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <algorithm>
@@ -86,7 +86,8 @@ void template_loader::state::add(std::string name, std::string text) {
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     // The report keeps no more of a file that is too large than shows what it is.
     const bool kept = text.size() <= options.limits.bytes;
-    const std::uint32_t position = report->sources.add(name, kept ? text : short_text(text));
+    const std::uint32_t position =
+        report->sources.add(name, kept ? text : std::string(utf8::prefix(text, 80)));
     std::vector<problem> found;
     if (const auto root = read_xml(text, position, options.limits, found)) {
         file_drafts read = read_definitions(*root, found);

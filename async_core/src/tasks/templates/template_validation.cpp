@@ -1,7 +1,6 @@
 #include <heddle/tasks/template_validation.hpp>
 
-#include "tasks/short_text.hpp"
-
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
@@ -32,8 +31,12 @@ constexpr std::array<string_view, 9> result_types{"text",     "string",   "objec
                                                   "string[]", "number[]", "number", "boolean"};
 
 [[nodiscard]] bool has_blank(string_view text) noexcept {
-    return std::any_of(text.begin(), text.end(),
-                       [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; });
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point point = utf8::decode(text, at);
+        if (utf8::is_control(point.value) || utf8::is_space(point.value)) return true;
+        at += point.bytes;
+    }
+    return false;
 }
 
 [[nodiscard]] std::string number_text(double number) {
@@ -77,7 +80,7 @@ private:
         if (!is_task_name(t_.name)) {
             tell("bad-name", "name", {},
                  t_.name.empty() ? "there is none"
-                                 : "'" + short_text(t_.name) + "' cannot be called",
+                                 : "'" + utf8::shortened(t_.name, 80) + "' cannot be called",
                  "a name is written without blanks, brackets, quotes, ; and , and is no number");
         }
         if (t_.type != "atomic") {
@@ -103,7 +106,7 @@ private:
             }
             if (!is_input_name(input.name)) {
                 tell("bad-name", "inputs", input.name,
-                     "have a name that is no identifier: '" + short_text(input.name) + "'",
+                     "have a name that is no identifier: '" + utf8::shortened(input.name, 80) + "'",
                      "begin with a letter or _, and use letters, digits, _ and -");
             }
             names_.push_back(input.name);
@@ -115,8 +118,8 @@ private:
                 input.from != input.name;
             if (taken || !is_input_name(input.from)) {
                 tell("bad-name", "inputs", input.name,
-                     "take '" + input.name + "' from '" + short_text(input.from) + "', which is " +
-                         (taken ? "an input of its own" : "no identifier"));
+                     "take '" + input.name + "' from '" + utf8::shortened(input.from, 80) +
+                         "', which is " + (taken ? "an input of its own" : "no identifier"));
             }
         }
     }
@@ -159,7 +162,8 @@ private:
         }
         if (t_.returns.empty()) return;
         if (std::find(result_types.begin(), result_types.end(), t_.returns) == result_types.end()) {
-            tell("bad-value", "returns", {}, "is no type: '" + short_text(t_.returns) + "'",
+            tell("bad-value", "returns", {},
+                 "is no type: '" + utf8::shortened(t_.returns, 80) + "'",
                  "types: text, string, object, array, [], string[], number[], number, boolean");
         } else if (t_.output.json && is_basic(t_.output.schema) &&
                    !same_type(t_.returns, t_.output.schema)) {
@@ -256,7 +260,8 @@ private:
         for (std::size_t i = 0; i < t_.tools.size() && i < most_listed; ++i) {
             const std::string& tool = t_.tools[i];
             if (!is_task_name(tool)) {
-                tell("bad-name", "tools", tool, "name what is no tool: '" + short_text(tool) + "'");
+                tell("bad-name", "tools", tool,
+                     "name what is no tool: '" + utf8::shortened(tool, 80) + "'");
             } else if (std::find(t_.tools.begin(),
                                  t_.tools.begin() + static_cast<std::ptrdiff_t>(i),
                                  tool) != t_.tools.begin() + static_cast<std::ptrdiff_t>(i)) {
@@ -318,7 +323,7 @@ bool is_aider_subtype(string_view subtype) noexcept {
 }
 
 bool is_task_name(string_view text) noexcept {
-    if (text.empty() || text.size() > longest_name || !lang::is_valid_utf8(text)) return false;
+    if (text.empty() || text.size() > longest_name || !utf8::is_valid(text)) return false;
     if (text == "true" || text == "false" || text == "nil" || text.starts_with('#')) return false;
     if (has_blank(text) || text.find_first_of("()[]\"';,`{}") != string_view::npos) return false;
     double number = 0;

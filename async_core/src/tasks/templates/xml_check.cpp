@@ -1,6 +1,8 @@
 // Well-formedness with places, and what templates may not use.
 #include "tasks/templates/xml_tree.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -14,10 +16,6 @@ using std::size_t;
 using std::string_view;
 
 constexpr size_t most_attributes = 64;
-
-[[nodiscard]] bool is_blank(char c) noexcept {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
 
 [[nodiscard]] bool starts_name(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
@@ -98,13 +96,13 @@ private:
                  "save it as UTF-8");
             return false;
         }
-        const size_t wrong = lang::find_invalid_utf8(text_);
+        const size_t wrong = utf8::find_invalid(text_);
         if (wrong != string_view::npos) {
             stop("encoding", wrong, wrong + 1, "the file is not UTF-8", "save it as UTF-8");
             return false;
         }
         const auto control = std::find_if(text_.begin(), text_.end(), [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 && !is_blank(c);
+            return static_cast<unsigned char>(c) < 0x20 && !ascii::is_blank(c);
         });
         if (control == text_.end()) return true;
         const auto at = static_cast<size_t>(control - text_.begin());
@@ -113,7 +111,8 @@ private:
     }
 
     bool read_declaration() {
-        if (!text_.starts_with("<?xml") || text_.size() < 6 || !is_blank(text_[5])) return true;
+        if (!text_.starts_with("<?xml") || text_.size() < 6 || !ascii::is_blank(text_[5]))
+            return true;
         const size_t end = text_.find("?>");
         if (end == string_view::npos) {
             stop("xml-syntax", 0, 5, "the XML declaration is not closed", "end it with ?>");
@@ -140,7 +139,7 @@ private:
     void read_text(size_t from, size_t to) {
         const string_view piece = text_.substr(from, to - from);
         if (open_.empty()) {
-            const auto stray = std::find_if_not(piece.begin(), piece.end(), is_blank);
+            const auto stray = std::find_if_not(piece.begin(), piece.end(), ascii::is_blank);
             if (stray != piece.end()) {
                 const size_t at = from + static_cast<size_t>(stray - piece.begin());
                 stop("xml-syntax", at, at + 1, "text outside of the root element");
@@ -244,7 +243,7 @@ private:
         return std::string(text_.substr(from, at_ - from));
     }
     void skip_blanks() {
-        while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+        while (at_ < text_.size() && ascii::is_blank(text_[at_])) ++at_;
     }
 
     void read_end_tag() {

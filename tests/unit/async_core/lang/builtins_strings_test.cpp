@@ -1,3 +1,5 @@
+#include <heddle/base/utf8.hpp>
+
 #include "lang_fixture.hpp"
 
 #include <string>
@@ -121,6 +123,27 @@ TEST_F(builtins_strings, conversions) {
     EXPECT_EQ(call("string->symbol", "\"abc\""), "abc");
     EXPECT_EQ(call("symbol->string", "abc"), "\"abc\"");
     EXPECT_TRUE(call("symbol->string", "\"abc\"").starts_with("TypeError"));
+}
+
+/// What a message quotes is cut between characters, wherever the limit falls.
+TEST_F(builtins_strings, messages_quote_whole_characters) {
+    for (std::size_t before = 0; before < 4; ++before) {
+        std::string name(before, 'x');
+        for (int i = 0; i < 30; ++i) name += "日";
+        const std::string told = call("format", "\"{" + name + " y}\" 1");
+        EXPECT_NE(told.find("日…}"), std::string::npos) << told;
+        EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+    }
+}
+
+TEST_F(builtins_strings, a_pattern_matches_characters_and_no_bytes) {
+    EXPECT_NE(call("regex-match", "\"\\\\C\" \"日\"").find("\\C is not supported"),
+              std::string::npos);
+    EXPECT_NE(call("regex-replace", "\"a\\\\C*\" \"a日\" \"\"").find("\\C is not supported"),
+              std::string::npos);
+    EXPECT_EQ(call("regex-match", "\".\" \"日\""), "(\"日\")");
+    EXPECT_EQ(call("regex-match", "\"\\\\\\\\C\" \"\\\\C\""), "(\"\\\\C\")"); // a backslash and C
+    EXPECT_EQ(call("regex-match", "\"\\\\Q\\\\C\\\\E\" \"\\\\C\""), "(\"\\\\C\")"); // quoted
 }
 
 TEST_F(builtins_strings, format) {

@@ -45,6 +45,12 @@ TEST_F(dump, shows_nodes_with_places_and_homes) {
               "          constant 2  ; 3:33-3:34\n");
 }
 
+TEST_F(dump, a_byte_order_mark_shifts_no_column) {
+    const auto made = tree("\xEF\xBB\xBF(+ 1\n x)");
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(*made, *tree("(+ 1\n x)"));
+}
+
 TEST_F(dump, writes_json_that_reads) {
     const auto made =
         tree("(define (f \xc3\xa9) \"a\\\"b\") (try (f 1) (catch (e) 2))", dump_format::json);

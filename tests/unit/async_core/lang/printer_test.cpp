@@ -29,6 +29,15 @@ TEST_F(printer, writes_data_so_that_it_reads_back) {
     }
 }
 
+/// U+009B is what begins the codes of terminals, in one character.
+TEST_F(printer, escapes_every_control_character) {
+    EXPECT_EQ(read_back("\"\xC2\x9B"
+                        "31m \xC2\x80\xC2\x9F \xC2\xA0\xC3\x9B\""),
+              "\"\\u009b31m \\u0080\\u009f \xC2\xA0\xC3\x9B\"");
+    EXPECT_EQ(read_back("\"\\u009b\""), "\"\\u009b\"");
+    EXPECT_EQ(quoted("a\"\xC2\x85\n"), "\"a\\\"\\u0085\\n\"");
+}
+
 TEST_F(printer, writes_floats_shortest_and_as_floats) {
     const auto text = [](double d) { return print_value(value::real(d)); };
     EXPECT_EQ(text(100000), "100000.0");

@@ -129,6 +129,12 @@ TEST_F(reader, names_unbalanced_brackets_and_where_they_stand) {
     expect_error("(a ')", "expected an expression after ' but found )");
 }
 
+TEST_F(reader, a_byte_order_mark_shifts_no_column) {
+    expect_error("\xEF\xBB\xBF(a", "line 1, column 1");
+    expect_error("\xEF\xBB\xBF\n(a", "line 2, column 1");
+    expect_error("\xEF\xBB\xBF #| b", "line 1, column 2");
+}
+
 TEST_F(reader, wants_one_expression_where_one_is_wanted) {
     expect_error("", "empty");
     expect_error("   ", "empty");

@@ -53,6 +53,12 @@ TEST(json_extraction, drops_trailing_commas) {
     EXPECT_EQ(extract("So: [1,\n]"), "[1]");
 }
 
+TEST(json_extraction, half_a_character_loses_no_answer) {
+    EXPECT_EQ(extract(R"({"a":"x\ud83e","b":["\ud83e\uddf5"]})"),
+              "{\"a\":\"x\uFFFD\",\"b\":[\"🧵\"]}");
+    EXPECT_EQ(extract("```json\n[\"\\uddf5\",]\n```"), "[\"\uFFFD\"]");
+}
+
 TEST(json_extraction, completes_what_a_length_limit_cut) {
     EXPECT_EQ(extract(R"({"a": [1, 2], "b": {"c": "x"})", true),
               R"({"a":[1,2],"b":{"c":"x"}} completed)");

@@ -2,6 +2,8 @@
 
 #include <heddle/tasks/output_schema.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,6 +35,20 @@ TEST(output_schema, knows_the_basic_names) {
     EXPECT_EQ(check("boolean", "0"), "|expected a boolean, not a number");
     EXPECT_EQ(check("string", "\"x\""), "");
     EXPECT_THAT(check("strings", "1"), HasSubstr("refused: 'strings' is no known schema"));
+}
+
+TEST(output_schema, messages_quote_whole_characters) {
+    for (std::size_t before = 0; before < 4; ++before) {
+        std::string name(before, 'x');
+        for (int i = 0; i < 300; ++i) name += "日";
+        for (const std::string& told :
+             {check(R"({"additionalProperties":false})", "{\"" + name + "\":1}"),
+              check("{\"properties\":{\"" + name + "\":{\"$dynamicRef\":\"#x\"}}}", "{}"),
+              check(name, "{}")}) {
+            EXPECT_THAT(told, HasSubstr("日…")) << before;
+            EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+        }
+    }
 }
 
 TEST(output_schema, checks_json_schema) {

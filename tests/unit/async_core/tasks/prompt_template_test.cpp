@@ -1,5 +1,7 @@
 #include "tasks_testing.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,6 +27,24 @@ protected:
     reading text_;
     std::vector<std::string> names_{"a"};
 };
+
+TEST_F(prompt_template_test, messages_quote_whole_characters) {
+    for (std::size_t before = 0; before < 4; ++before) {
+        std::string name(before, 'x');
+        for (int i = 0; i < 100; ++i) name += "日";
+        for (const std::string& text :
+             {"{{" + name + " y}}", "{{a." + name + "}}", "{{a(\"" + name + "}}"}) {
+            const std::string told = fill(text, "{}");
+            EXPECT_THAT(told, HasSubstr("日…")) << text;
+            EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+        }
+    }
+}
+
+TEST_F(prompt_template_test, a_call_takes_strings_of_any_characters) {
+    auto made = prompt_template::compile(R"({{go(x, "日\n🧵\"", 'it\'s é "q"')}})", nullptr);
+    ASSERT_TRUE(made) << made.error().message();
+}
 
 TEST_F(prompt_template_test, inserts_strings_as_they_are_and_the_rest_as_json) {
     EXPECT_EQ(fill("<{{a}}>", "\"x \\\"y\\\"\""), "<x \"y\">");

@@ -256,6 +256,21 @@ TEST(subtasks, what_is_wrong_with_a_request_is_said) {
     }
 }
 
+/// A description is text of a model, and of any length: neither message nor reason is lost with it.
+TEST(subtasks, a_long_description_is_cut_between_characters) {
+    for (std::size_t before = 0; before < 3; ++before) {
+        std::string description(before, 'z');
+        for (int i = 0; i < 200; ++i) description += "日";
+        world w;
+        w.llm.say(
+            continuation(R"({"type":"atomic","inputs":{},"description":")" + description + "\"}"));
+        EXPECT_THAT(w.json(parent() + "(let ((e (get-in (parent) '(\"notes\" \"error\")))) (list "
+                                      "(get e \"type\") (get e \"reason\") (get e \"message\")))"),
+                    ::testing::AllOf(StartsWith("[\"TASK_FAILURE\",\"subtask_failure\""),
+                                     HasSubstr("no template matches '"), HasSubstr("日…'")));
+    }
+}
+
 TEST(subtasks, a_failure_keeps_request_error_depth_and_output) {
     world w;
     w.llm.say(continuation(

@@ -1,6 +1,7 @@
 // Templates out of XML: what is read, and everything that is refused.
 #include "tasks_testing.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/template_loader.hpp>
 
@@ -557,8 +558,8 @@ TEST(template_loader, messages_stay_utf8_whatever_they_quote) {
           "<template name='t' params='' returns='" + long_name + "'><task/></template>"}) {
         const auto loaded = load(text);
         EXPECT_FALSE(loaded.good());
-        EXPECT_TRUE(lang::is_valid_utf8(loaded.report->json())) << text;
-        EXPECT_TRUE(lang::is_valid_utf8(loaded.report->text())) << text;
+        EXPECT_TRUE(utf8::is_valid(loaded.report->json())) << text;
+        EXPECT_TRUE(utf8::is_valid(loaded.report->text())) << text;
     }
 }
 

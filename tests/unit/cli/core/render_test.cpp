@@ -3,6 +3,7 @@
 #include "display_text.hpp"
 #include "table.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ TEST_F(render, a_table_fits_the_terminal) {
     const std::string table = shown(row, 50);
     for (std::size_t at = 0; at < table.size();) {
         const std::size_t end = table.find('\n', at);
-        EXPECT_LE(display_width(std::string_view(table).substr(at, end - at)), 50U) << table;
+        EXPECT_LE(utf8::count(std::string_view(table).substr(at, end - at)), 50U) << table;
         at = end + 1;
     }
     EXPECT_NE(table.find("…"), std::string::npos);
@@ -55,7 +56,7 @@ TEST(display, cuts_at_characters) {
     EXPECT_EQ(cut_to_width("äöü", 3), "äöü");
     EXPECT_EQ(cut_to_width("äöüß", 3), "äö…");
     EXPECT_EQ(cut_to_width("abc", 0), "");
-    EXPECT_EQ(display_width("äöü"), 3U);
+    EXPECT_EQ(utf8::count("äöü"), 3U);
 }
 
 TEST(display, groups_digits) {

@@ -185,19 +185,6 @@ TEST_F(workspace_files, text_that_is_not_utf_8_is_refused) {
     EXPECT_TRUE(read("utf8"));
 }
 
-TEST(is_utf8, knows_the_borders) {
-    for (const char* good :
-         {"", "a", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
-          "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-        EXPECT_TRUE(is_utf8(good)) << good;
-    }
-    for (const char* bad : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xE0\x80\x80",
-                            "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xF0\x80\x80\x80",
-                            "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "a\xE2\x28\xA1"}) {
-        EXPECT_FALSE(is_utf8(bad)) << bad;
-    }
-}
-
 TEST_F(workspace_files, cancelled_and_late_calls_do_not_begin) {
     coro::cancel_source cancel;
     cancel.request(cancel_reason::user);

@@ -1,5 +1,8 @@
 #include <heddle/providers/common/json_text.hpp>
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -12,41 +15,9 @@ namespace {
 
 namespace json = boost::json;
 using providers::append_json_number;
-using providers::append_json_string;
 using providers::check_json;
-using providers::is_utf8;
 using providers::json_kind;
 using providers::json_memo;
-using providers::replace_invalid_utf8;
-
-std::string as_json(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
-TEST(json_text, strings_are_escaped_and_nothing_more) {
-    EXPECT_EQ(as_json(""), "\"\"");
-    EXPECT_EQ(as_json("plain text of more than eight bytes / </script>"),
-              "\"plain text of more than eight bytes / </script>\"");
-    EXPECT_EQ(as_json("a\"b\\c\n\r\t\b\f\x01\x1f\x7f"),
-              "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f\x7f\"");
-    EXPECT_EQ(as_json(std::string_view("\0", 1)), "\"\\u0000\"");
-    EXPECT_EQ(as_json("Żółć 日本語 🧵"), "\"Żółć 日本語 🧵\"");
-}
-
-TEST(json_text, every_wrong_part_becomes_one_replacement) {
-    const std::string r = "\xEF\xBF\xBD";
-    // The example of the Unicode standard, 3.9, table 3-8.
-    EXPECT_EQ(replace_invalid_utf8("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"),
-              r + r + r + r + r + r + r + r + "A");
-    EXPECT_EQ(replace_invalid_utf8("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"),
-              r + r + r + r + r + r + r + r + "A");
-    EXPECT_EQ(replace_invalid_utf8("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"),
-              r + r + r + r + r + "A" + r + r + "B");
-    EXPECT_EQ(replace_invalid_utf8("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r + r + r + r + "A");
-    EXPECT_EQ(as_json("x\xE2\x82"), "\"x" + r + "\"");
-}
 
 TEST(json_text, random_bytes_always_give_json) {
     std::mt19937 random(3);
@@ -56,10 +27,10 @@ TEST(json_text, random_bytes_always_give_json) {
         for (std::size_t i = 0; i < size; ++i) {
             bytes += static_cast<char>(random() % 3 == 0 ? random() % 256 : 0x20 + random() % 0x60);
         }
-        const std::string text = as_json(bytes);
-        EXPECT_EQ(json::parse(text).as_string(), replace_invalid_utf8(bytes));
-        EXPECT_TRUE(is_utf8(text));
-        EXPECT_EQ(is_utf8(bytes), replace_invalid_utf8(bytes) == bytes);
+        const std::string text = json_string(bytes);
+        EXPECT_EQ(json::parse(text).as_string(), utf8::replace_invalid(bytes));
+        EXPECT_TRUE(utf8::is_valid(text));
+        EXPECT_EQ(utf8::is_valid(bytes), utf8::replace_invalid(bytes) == bytes);
         EXPECT_EQ(check_json(text), json_kind::string);
     }
 }
