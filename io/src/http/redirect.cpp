@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t longest_location = 8 * 1024;
 constexpr std::size_t longest_shown = 200;
+constexpr std::size_t longest_scheme = 20;
 
 error refused(const origin_name& origin, std::string what, std::string hint) {
     return error(ports::http_errc::redirect_refused, origin.text() + ": " + std::move(what))
@@ -32,12 +33,15 @@ std::string_view scheme_of(std::string_view location) {
     return valid ? location.substr(0, colon) : std::string_view();
 }
 
-/// Without user, query and fragment, and with nothing that disturbs a terminal.
-std::string shown(std::string_view scheme, std::string_view authority, std::string_view path) {
+/// Without user, query and fragment, without secrets (looked for before anything is cut off, so that
+/// no part of one stays), and with nothing that disturbs a terminal.
+std::string shown(std::string_view scheme, std::string_view authority, std::string_view path,
+                  const redactor& secrets) {
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
         authority.remove_prefix(at + 1);
     std::string out = std::string(scheme) + "://" + std::string(authority) +
                       std::string(path.substr(0, path.find_first_of("?#")));
+    secrets.hide(out);
     out = utf8::shortened(out, longest_shown, "...");
     std::replace_if(
         out.begin(), out.end(),
@@ -72,10 +76,23 @@ std::string without_dot_segments(std::string_view path) {
     return out;
 }
 
+/// What the server was told and may tell in turn: headers that are nobody's business, with and
+/// without the word before them ("Bearer").
+redactor secrets_of(const ports::http_request& request) {
+    std::vector<secret> secrets;
+    for (const ports::http_header& header : request.headers) {
+        if (!header.sensitive) continue;
+        secrets.emplace_back(header.value);
+        const std::size_t blank = header.value.rfind(' ');
+        if (blank != std::string::npos) secrets.emplace_back(header.value.substr(blank + 1));
+    }
+    return redactor(std::move(secrets), "[hidden]", redactor::min_length_in_errors);
+}
+
 } // namespace
 
 result<std::string> resolve_redirect(const origin_name& origin, std::string_view target,
-                                     std::string_view location) {
+                                     std::string_view location, const redactor& secrets) {
     const bool odd = std::any_of(location.begin(), location.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return byte <= 0x20 || byte >= 0x7F;
@@ -97,8 +114,8 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
         if (!named || named->text() != origin.text()) {
             const bool upgraded = named && !origin.tls && named->tls && named->host == origin.host;
             return refused(origin,
-                           "a redirect to another origin, " + shown(scheme, authority, rest) +
-                               ", is not followed",
+                           "a redirect to another origin, " +
+                               shown(scheme, authority, rest, secrets) + ", is not followed",
                            upgraded ? "write https:// in the base URL"
                                     : "if that is the service's new address, make it the base URL; "
                                       "keys are sent to no other server than the configured one");
@@ -106,10 +123,12 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
     } else if (!scheme.empty()) {
         const bool http = ascii::equals_ignoring_case(scheme, "http") ||
                           ascii::equals_ignoring_case(scheme, "https");
+        const std::string kind = secrets.hidden(scheme);
         return refused(origin,
                        http ? "a redirect to somewhere that is not a valid URL"
                             : "a redirect to a URL of the kind " +
-                                  std::string(utf8::prefix(scheme, 20)) + ": is not followed",
+                                  std::string(utf8::prefix(kind, longest_scheme)) +
+                                  ": is not followed",
                        "this is a mistake of the server");
     } else if (rest.empty()) {
         return std::string(target);
@@ -135,8 +154,8 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
 
 result<void> follow_redirect(ports::http_request& request, const origin_name& origin,
                              const ports::http_response& answer) {
-    HEDDLE_TRY(request.target,
-               resolve_redirect(origin, request.target, *answer.header("location")));
+    HEDDLE_TRY(request.target, resolve_redirect(origin, request.target, *answer.header("location"),
+                                                secrets_of(request)));
     const bool becomes_get =
         (answer.status == 303 && request.method != "HEAD") ||
         ((answer.status == 301 || answer.status == 302) && request.method == "POST");

@@ -1,5 +1,6 @@
 #include "common/service_error.hpp"
 
+#include <heddle/base/redaction.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t max_shown = 300;
 constexpr std::size_t max_label = 64; // of a type, a code, a request id
-constexpr std::size_t least_key = 4;  // shorter texts are no secrets, and would blank out words
 constexpr std::string_view hidden_mark = "[hidden]";
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) noexcept {
@@ -70,13 +70,6 @@ bool may_pass(ports::llm_errc kind, const service_failure& failure) noexcept {
 bool is_key_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
-}
-
-void replace_all(std::string& text, std::string_view what) {
-    for (std::size_t at = text.find(what); at != std::string::npos;
-         at = text.find(what, at + hidden_mark.size())) {
-        text.replace(at, what.size(), hidden_mark);
-    }
 }
 
 /// Takes out what follows the usual beginnings of a key: other people's keys are no more to be
@@ -215,7 +208,7 @@ std::string presentable(std::string_view text, std::size_t max_bytes, const secr
     const std::size_t kept = 4 * max_bytes + longest_key;
     const bool dropped = text.size() > kept;
     std::string shown(utf8::prefix(text, kept));
-    if (hidden && hidden->reveal().size() >= least_key) replace_all(shown, hidden->reveal());
+    if (hidden) redactor({*hidden}, hidden_mark, redactor::min_length_in_errors).hide(shown);
     hide_keys(shown);
     if (dropped) utf8::shorten(shown, shown.size() - std::min(shown.size(), longest_key));
     shown = one_line(shown);

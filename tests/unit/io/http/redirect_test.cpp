@@ -86,6 +86,36 @@ TEST(redirect, another_origin_is_named_without_secrets) {
     EXPECT_NE(upgrade.error().info().hint.find("https://"), std::string::npos);
 }
 
+TEST(redirect, a_key_that_a_server_gives_back_is_not_shown) {
+    const std::string key = "sk-0123456789abcdefghijklmnop";
+    for (const std::string& location :
+         {"http://127.0.0.1:9/x/" + key, "http://" + key + ".evil.test/", key + ":x",
+          "https://evil.test/" + std::string(160, 'x') + "/" + key, "//evil.test/Bearer%20" + key,
+          "https://evil.test/" + key + "/" + key}) {
+        http_request request;
+        request.target = "/v1";
+        request.headers = {{"X-Other", "y", false}, {"Authorization", "Bearer " + key, true}};
+        http_response answer;
+        answer.status = 307;
+        answer.headers = {{"location", location}};
+        const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), answer);
+        ASSERT_FALSE(verdict) << location;
+        const std::string& said = verdict.error().message();
+        EXPECT_EQ(said.find(key.substr(0, 12)), std::string::npos) << said;
+    }
+    // What is nobody's secret stays.
+    http_request request;
+    request.headers = {{"X-Key", key, true}};
+    http_response answer;
+    answer.status = 307;
+    answer.headers = {{"location", "https://evil.test/login/" + key + "?x"}};
+    const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), answer);
+    ASSERT_FALSE(verdict);
+    EXPECT_NE(verdict.error().message().find("https://evil.test/login/[hidden],"),
+              std::string::npos)
+        << verdict.error().message();
+}
+
 http_request post() {
     http_request request;
     request.target = "/v1";
