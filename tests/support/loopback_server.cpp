@@ -25,19 +25,22 @@ namespace {
 constexpr int longest_wait_seconds = 5;
 
 int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
-    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool six = address.find(':') != std::string::npos;
+    const int listener = ::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int on = 1;
     ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    ::inet_pton(AF_INET, address.c_str(), &at.sin_addr);
-    socklen_t size = sizeof at;
+    sockaddr_in6 at{}; // big enough for both; the port stands at the same place
+    at.sin6_family = six ? AF_INET6 : AF_INET;
+    void* const bytes =
+        six ? static_cast<void*>(&at.sin6_addr) : &reinterpret_cast<sockaddr_in&>(at).sin_addr;
+    ::inet_pton(at.sin6_family, address.c_str(), bytes);
+    socklen_t size = six ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
     if (::bind(listener, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
         ::listen(listener, backlog) != 0 ||
         ::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
         throw std::runtime_error(std::string("loopback server: ") + std::strerror(errno));
     }
-    port = ntohs(at.sin_port);
+    port = ntohs(at.sin6_port);
     return listener;
 }
 

@@ -118,12 +118,13 @@ void connection::greet_proxy() noexcept {
         ask_for_tunnel();
         return;
     }
-    link_->tls = net::tls_channel::create(*origin_.tls(), descriptor_, proxy.server.host,
-                                          proxy.server.numeric, origin_.proxy_sessions());
-    if (!link_->tls) {
-        fail(no_memory());
+    auto made = net::tls_channel::create(*origin_.tls(), descriptor_, proxy.server.host,
+                                         proxy.server.numeric, origin_.proxy_sessions());
+    if (!made) {
+        fail(no_channel(made.error()));
         return;
     }
+    link_->tls = *std::move(made);
     phase_ = phase::proxy_handshake;
     handshake(*link_->tls);
 }
@@ -170,13 +171,14 @@ void connection::secure() noexcept {
     // A proxy that forwards is the one that TLS is spoken with.
     const bool to_proxy = origin_.forwards();
     const origin_name& name = to_proxy ? origin_.next_hop() : origin_.parts();
-    tls_ = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
-                                    to_proxy ? origin_.proxy_sessions() : origin_.sessions(),
-                                    link_ ? link_->tls.get() : nullptr);
-    if (!tls_) {
-        fail(no_memory());
+    auto made = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
+                                         to_proxy ? origin_.proxy_sessions() : origin_.sessions(),
+                                         link_ ? link_->tls.get() : nullptr);
+    if (!made) {
+        fail(no_channel(made.error()));
         return;
     }
+    tls_ = *std::move(made);
     phase_ = phase::handshake;
     handshake(*tls_);
 }
@@ -204,9 +206,9 @@ void connection::handshake(net::tls_channel& channel) noexcept {
                                     : origin_.name()));
 }
 
-error connection::no_memory() const {
-    return error(http_errc::tls_failed, origin_.name() + ": there is no memory for TLS")
-        .with_retryable(true);
+error connection::no_channel(const error& why) const {
+    return error(why.code(), origin_.name() + ": " + why.message())
+        .with_retryable(why.info().retryable.value_or(false));
 }
 
 void connection::on_ready(net::readiness what) noexcept {

@@ -75,7 +75,7 @@ private:
 
     [[nodiscard]] std::optional<error> connect(net::address_list addresses);
     [[nodiscard]] error connect_error(boost::system::error_code last) const;
-    [[nodiscard]] error no_memory() const;
+    [[nodiscard]] error no_channel(const error& why) const;
     void greet_proxy() noexcept;
     void ask_for_tunnel() noexcept;
     void tunnel() noexcept;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 namespace heddle::http {
 
@@ -32,6 +33,22 @@ bool is_address(const std::string& host) {
     return !ec;
 }
 
+/// Takes "%25eth0" or "%eth0" off the end of an address (RFC 6874, 2). Result: the zone, empty when
+/// there is none; nothing when it is no name of an interface.
+std::optional<std::string> take_zone(std::string& host) {
+    constexpr std::size_t longest_zone = 15; // IFNAMSIZ without the zero
+    const std::size_t percent = host.find('%');
+    if (percent == std::string::npos) return std::string();
+    std::string zone = host.substr(percent + 1);
+    host.resize(percent);
+    if (zone.size() > 2 && zone.starts_with("25")) zone.erase(0, 2);
+    const bool fine = std::all_of(zone.begin(), zone.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || is_host_byte(c) || c == '~';
+    });
+    if (zone.empty() || zone.size() > longest_zone || !fine) return std::nullopt;
+    return zone;
+}
+
 } // namespace
 
 std::string origin_name::authority() const {
@@ -39,7 +56,13 @@ std::string origin_name::authority() const {
     return (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-std::string origin_name::text() const { return (tls ? "https://" : "http://") + authority(); }
+std::string origin_name::text() const {
+    const std::string where =
+        zone.empty() ? authority() : "[" + connect_host() + "]:" + std::to_string(port);
+    return (tls ? "https://" : "http://") + where;
+}
+
+std::string origin_name::connect_host() const { return zone.empty() ? host : host + "%" + zone; }
 
 bool is_localhost_name(std::string_view host) {
     if (host.ends_with('.')) host.remove_suffix(1);
@@ -79,6 +102,9 @@ result<origin_name> parse_origin(std::string_view url) {
         has_port = url.starts_with(':');
         if (!url.empty() && !has_port) return invalid(whole, "there is text after the ]");
         if (has_port) port = url.substr(1);
+        auto zone = take_zone(name.host);
+        if (!zone) return invalid(whole, "the zone after the % is no name of an interface");
+        name.zone = *std::move(zone);
         if (name.host.find(':') == std::string::npos || !is_address(name.host)) {
             return invalid(whole, "the brackets hold no IPv6 address");
         }

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::string> fixed_addresses(const http_client_options& options,
                                          const origin_name& name) {
-    if (name.numeric) return {name.host};
+    if (name.numeric) return {name.connect_host()};
     for (const fixed_host& host : options.fixed_hosts) {
         if (host.name == name.host) return host.addresses;
     }

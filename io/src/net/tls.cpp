@@ -24,8 +24,20 @@ std::string take_library_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
     if (code == 0) return {};
+    if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
     const char* reason = ERR_reason_error_string(code);
     return reason != nullptr ? reason : "error " + std::to_string(code);
+}
+
+/// What the certificate must be for, and SNI. False: OpenSSL does not take it, and would check
+/// nothing.
+bool set_expected_peer(SSL* ssl, const std::string& host, bool numeric) {
+    X509_VERIFY_PARAM* checks = SSL_get0_param(ssl);
+    if (numeric) return X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str()) == 1;
+    // An empty name is taken and means: any.
+    if (host.empty() || SSL_set_tlsext_host_name(ssl, host.c_str()) != 1) return false;
+    X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return X509_VERIFY_PARAM_set1_host(checks, host.c_str(), host.size()) == 1;
 }
 
 int keep_session(SSL* ssl, SSL_SESSION* session) {
@@ -122,15 +134,18 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
             .with_retryable(false);
     }
     std::shared_ptr<tls_context> context(new tls_context(native));
-    SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+    constexpr unsigned char protocols[] = "\x08http/1.1";
+    if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
+        SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1) != 0) {
+        return error(http_errc::tls_failed, "TLS cannot be set up: " + take_library_error())
+            .with_retryable(false);
+    }
     SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(native, 1); // header and body of a record in one system call
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(native, &keep_session);
-    constexpr unsigned char protocols[] = "\x08http/1.1";
-    SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
     SSL_CTX_set_verify(native, settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (settings.verify) {
         if (!settings.ca_file.empty() &&
@@ -152,25 +167,28 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
 
 tls_context::~tls_context() { SSL_CTX_free(context_); }
 
-std::unique_ptr<tls_channel> tls_channel::create(const tls_context& context, int descriptor,
-                                                 const std::string& host, bool numeric,
-                                                 tls_session_slot& sessions, tls_channel* below) {
+result<std::unique_ptr<tls_channel>> tls_channel::create(const tls_context& context, int descriptor,
+                                                         const std::string& host, bool numeric,
+                                                         tls_session_slot& sessions,
+                                                         tls_channel* below) {
+    const auto no_memory = [] {
+        return error(http_errc::tls_failed, "there is no memory for TLS").with_retryable(true);
+    };
+    ERR_clear_error();
     SSL* ssl = SSL_new(context.native());
-    if (ssl == nullptr) return nullptr;
+    if (ssl == nullptr) return no_memory();
     std::unique_ptr<tls_channel> channel(new tls_channel(ssl, descriptor, below));
     BIO* bio = BIO_new(tls_bio::method());
-    if (bio == nullptr) return nullptr;
+    if (bio == nullptr) return no_memory();
     BIO_set_data(bio, channel.get());
     SSL_set_bio(ssl, bio, bio);
     SSL_set_app_data(ssl, &sessions);
-    if (sessions.get() != nullptr) SSL_set_session(ssl, sessions.get());
-    X509_VERIFY_PARAM* checks = SSL_get0_param(ssl);
-    if (numeric) {
-        X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str());
-    } else {
-        SSL_set_tlsext_host_name(ssl, host.c_str());
-        X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-        X509_VERIFY_PARAM_set1_host(checks, host.c_str(), host.size());
+    // A session that is not taken costs a whole handshake, and no check.
+    if (sessions.get() != nullptr) (void)SSL_set_session(ssl, sessions.get());
+    if (!set_expected_peer(ssl, host, numeric)) {
+        return error(http_errc::tls_failed, "no certificate can be checked against the " +
+                                                std::string(numeric ? "address " : "name ") + host)
+            .with_retryable(false);
     }
     SSL_set_connect_state(ssl);
     return channel;

@@ -57,13 +57,12 @@ class tls_channel {
 public:
     /// `host` is checked against the certificate (as a name, or as an address when `numeric`), and
     /// sent as SNI when it is a name. With `below` its bytes go through that channel (TLS to a proxy,
-    /// and TLS to the server inside of it), which outlives this one. Result: null when memory ran
-    /// out.
-    [[nodiscard]] static std::unique_ptr<tls_channel> create(const tls_context& context,
-                                                             int descriptor,
-                                                             const std::string& host, bool numeric,
-                                                             tls_session_slot& sessions,
-                                                             tls_channel* below = nullptr);
+    /// and TLS to the server inside of it), which outlives this one.
+    /// Errors: tls_failed when the name cannot be checked (no address, no name of a host) or memory
+    /// ran out: there is never a channel that checks less than was asked for.
+    [[nodiscard]] static result<std::unique_ptr<tls_channel>> create(
+        const tls_context& context, int descriptor, const std::string& host, bool numeric,
+        tls_session_slot& sessions, tls_channel* below = nullptr);
     ~tls_channel();
     tls_channel(const tls_channel&) = delete;
     tls_channel& operator=(const tls_channel&) = delete;

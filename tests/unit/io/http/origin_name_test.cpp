@@ -31,12 +31,48 @@ TEST(origin_name, addresses_are_known_as_such) {
     EXPECT_EQ(six->host_header(), "[::1]:8080");
 }
 
+TEST(origin_name, a_zone_says_where_to_connect_and_nothing_else) {
+    for (const char* url : {"https://[FE80::1%25Eth0.7]:8443", "https://[fe80::1%Eth0.7]:8443"}) {
+        const auto zoned = parse_origin(url);
+        ASSERT_TRUE(zoned) << url;
+        EXPECT_TRUE(zoned->numeric);
+        EXPECT_EQ(zoned->host, "fe80::1"); // what certificates are checked against
+        EXPECT_EQ(zoned->zone, "Eth0.7");
+        EXPECT_EQ(zoned->connect_host(), "fe80::1%Eth0.7");
+        EXPECT_EQ(zoned->host_header(), "[fe80::1]:8443");
+        EXPECT_EQ(zoned->authority(), "[fe80::1]:8443");
+        EXPECT_EQ(zoned->text(), "https://[fe80::1%Eth0.7]:8443");
+    }
+    EXPECT_NE(parse_origin("http://[fe80::1%a]")->text(), parse_origin("http://[fe80::1]")->text());
+}
+
 TEST(origin_name, everything_else_is_refused_with_a_reason) {
-    for (const char* url :
-         {"", "example.com", "ftp://example.com", "http://", "http://:80", "http://a b",
-          "http://host:", "http://host:0", "http://host:65536", "http://host:8x", "http://[::1",
-          "http://[::1]x", "http://[hello]", "http://host/v1", "http://host?x=1", "http://host#f",
-          "http://user:secret@host", "http://ho\r\nst", "https://ho%41st"}) {
+    for (const char* url : {"",
+                            "example.com",
+                            "ftp://example.com",
+                            "http://",
+                            "http://:80",
+                            "http://a b",
+                            "http://host:",
+                            "http://host:0",
+                            "http://host:65536",
+                            "http://host:8x",
+                            "http://[::1",
+                            "http://[::1]x",
+                            "http://[hello]",
+                            "http://host/v1",
+                            "http://host?x=1",
+                            "http://host#f",
+                            "http://user:secret@host",
+                            "http://ho\r\nst",
+                            "https://ho%41st",
+                            "http://[::1%]",
+                            "http://[::1%25]x",
+                            "http://[::1%a b]",
+                            "http://[::1%a%b]",
+                            "http://[::1%a/b]",
+                            "http://[::1%abcdefghijklmnop]",
+                            "http://127.0.0.1%lo"}) {
         const auto parsed = parse_origin(url);
         ASSERT_FALSE(parsed) << url;
         EXPECT_EQ(parsed.error().code(), ports::http_errc::invalid_url) << url;

@@ -125,8 +125,9 @@ TEST(proxy_rules, each_scheme_has_its_proxy_and_this_machine_none) {
           "http://127.0.0.1", "http://127.9.9.9", "http://[::1]", "http://[::ffff:127.0.0.1]"}) {
         EXPECT_FALSE(via(*rules, here)) << here;
     }
-    EXPECT_TRUE(via(*rules, "http://localhost.test"));
-    EXPECT_TRUE(via(*rules, "http://[::2]"));
+    EXPECT_TRUE(via(rules, "http://localhost.test"));
+    EXPECT_TRUE(via(rules, "http://[::2]"));
+    EXPECT_FALSE(via(rules, "http://[::1%lo]"));
     const auto told = proxy_rules::create({"plain:1", "", "", true});
     ASSERT_TRUE(told);
     EXPECT_TRUE(via(*told, "http://localhost"));
