@@ -52,16 +52,20 @@ exchange_step exchange_fsm::sent(bool whole, time_point now) {
     if (phase_ != phase::sending) return exchange_step::wait;
     mark_ = now;
     if (!whole) return exchange_step::send;
-    phase_ = phase::head;
+    await_head(now);
     return exchange_step::receive;
+}
+
+void exchange_fsm::await_head(time_point now) noexcept {
+    phase_ = phase::head;
+    mark_ = sent_ = now;
 }
 
 exchange_step exchange_fsm::send_failed(boost::system::error_code ec, time_point now) {
     if (phase_ != phase::sending) return exchange_step::wait;
     // The server may have answered and hung up before it read everything: look for that answer.
     send_error_ = ec;
-    mark_ = now;
-    phase_ = phase::head;
+    await_head(now);
     return exchange_step::receive;
 }
 
@@ -92,7 +96,8 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
     }
     if (phase_ == phase::sending) return exchange_step::wait;
     // From its first byte on the answer is bound by `idle`, whether its head is whole or not.
-    phase_ = phase::body;
+    phase_ = parser_.answer_begun() ? phase::body : phase::head;
+    if (phase_ == phase::head) mark_ = sent_;
     return exchange_step::receive;
 }
 
@@ -102,7 +107,7 @@ exchange_step exchange_fsm::ended(stream_end how, boost::system::error_code ec, 
         auto whole = parser_.finish();
         if (whole && *whole) return finish(std::nullopt);
     }
-    if (!parser_.begun() && may_send_again()) return send_again(now);
+    if (!parser_.begun() && may_send_again(now)) return send_again(now);
     if (!ec) ec = send_error_;
     return finish(broken(
         how == stream_end::reset ? http_errc::connection_reset : http_errc::connection_closed, ec));
@@ -167,9 +172,11 @@ exchange_step exchange_fsm::finish(std::optional<error> outcome) {
     return exchange_step::finish;
 }
 
-bool exchange_fsm::may_send_again() const noexcept {
+bool exchange_fsm::may_send_again(time_point now) const noexcept {
     if (resent_ || phase_ < phase::sending) return false;
-    return origin_ == connection_origin::pooled || rules_.idempotent;
+    if (rules_.idempotent) return true;
+    const bool at_once = phase_ == phase::sending || now - sent_ <= stale_within;
+    return origin_ == connection_origin::pooled && at_once;
 }
 
 exchange_step exchange_fsm::send_again(time_point now) {
@@ -184,14 +191,14 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     std::string message(rules_.origin);
     message += code == http_errc::connection_reset ? ": the connection broke"
                                                    : ": the server closed the connection";
-    if (!parser_.begun())
+    if (!parser_.answer_begun())
         message += phase_ == phase::sending ? " while the request was sent" : " before it answered";
     else if (!parser_.head_done()) message += " inside the answer's header";
     else
         message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the answer's body";
     if (ec) message += " (" + ec.message() + ")";
     error made = error(code, std::move(message)).with_retryable(true);
-    if (!parser_.begun())
+    if (!parser_.answer_begun())
         made = std::move(made).with_hint(
             "sending again may help; it is not done by itself because the server may have acted on "
             "the request");

@@ -117,6 +117,7 @@ void exchange_operation::perform(exchange_step step) noexcept {
         case exchange_step::reopen:
             core_.log(log_level::debug, origin_->name(),
                       "the connection ended before an answer; sending again");
+            if (request_.resent != nullptr) ++*request_.resent;
             connection_->close();
             [[fallthrough]];
         case exchange_step::open: step = open(); break;

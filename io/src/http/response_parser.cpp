@@ -287,6 +287,7 @@ void response_parser::reset() noexcept {
     phase_ = phase::nothing;
     reusable_ = false;
     extra_ = false;
+    interim_ = false;
 }
 
 void response_parser::complete() noexcept {
@@ -304,6 +305,7 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
                                    const response_target& target) {
     if (phase_ == phase::done) return true;
     if (bytes.empty()) return false;
+    interim_ = false;
     if (phase_ == phase::nothing) {
         if (cache_->free_.empty()) {
             storage_ = std::make_unique<parser_cache::storage>();
@@ -386,7 +388,10 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
             }
             target.response->headers.clear();
             storage_->begin(*cache_, rules);
-            if (bytes.empty()) return false;
+            if (bytes.empty()) {
+                interim_ = true;
+                return false;
+            }
             continue;
         }
         if (parser.is_header_done()) phase_ = phase::body;

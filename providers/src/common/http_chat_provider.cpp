@@ -135,6 +135,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
                                                          call_context context) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     retry_state tries(options_.retry, jitter_, start_of(context));
+    std::uint32_t resent = 0; // by the HTTP client itself
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -148,11 +149,12 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
         }
         auto prepared = prepare(request, answer_mode::whole, tries.attempts());
         if (!prepared) co_return std::move(prepared).error();
+        prepared->resent = &resent;
         result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
         result<chat_response> read = read_answer(answer);
         if (permit) settle(permit, answer ? &*answer : nullptr, read);
         if (read) {
-            read->attempts = tries.attempts();
+            read->attempts = tries.attempts() + resent;
             co_return read;
         }
         const retry_decision decision = decide(tries, read.error(), context);
@@ -168,6 +170,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
                                                        call_context context) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     retry_state tries(options_.retry, jitter_, start_of(context));
+    std::uint32_t resent = 0; // by the HTTP client itself
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -182,6 +185,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         auto prepared = prepare(request, answer_mode::stream, tries.attempts());
         if (!prepared) co_return std::move(prepared).error();
         prepared->gate = request.gate;
+        prepared->resent = &resent;
         streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
         // Both refer to `receiving`, which stays until the call below has ended.
         ports::http_head_sink on_head = [&receiving](const http_response& head) {
@@ -195,7 +199,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         result<chat_response> read = read_streamed(receiving, answer);
         if (permit) settle(permit, receiving.head(), read);
         if (read) {
-            read->attempts = tries.attempts();
+            read->attempts = tries.attempts() + resent;
             co_return read;
         }
         // What has been handed out cannot be taken back: no second try after it, unless asked for.

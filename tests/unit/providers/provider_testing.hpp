@@ -100,6 +100,7 @@ public:
         ports::http_response head_and_body;
         std::size_t piece = 0;          ///< size of the pieces of a stream; 0: all at once
         std::optional<error> ends_with; ///< after the body
+        std::uint32_t resent = 0;       ///< how often the client says that it sent again
     };
 
     result<std::shared_ptr<ports::http_origin>> origin(std::string_view url) override {
@@ -109,6 +110,7 @@ public:
                                                       coro::call_context) override {
         requests.push_back(std::move(request));
         answer next = take();
+        if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
         if (next.ends_with) co_return *std::move(next.ends_with);
         co_return std::move(next.head_and_body);
     }
@@ -118,6 +120,7 @@ public:
                                                     coro::call_context) override {
         requests.push_back(std::move(request));
         answer next = take();
+        if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
         const std::string body = std::exchange(next.head_and_body.body, {});
         result<void> taken = on_head(next.head_and_body);
         const std::size_t step =

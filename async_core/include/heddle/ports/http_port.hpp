@@ -84,9 +84,13 @@ struct http_request {
     std::string body;
     http_limits limits;
     /// True when sending the request twice does no harm the caller minds (GET). A request that may
-    /// have reached the server is sent again by the client only if this is set; a stale pooled
-    /// connection that failed before any byte of the answer is always replaced once.
+    /// have reached the server is sent again by the client only if this is set; a pooled connection
+    /// that turns out to be closed already, while the request is written or within a second of it, is
+    /// always replaced once.
     bool idempotent = false;
+    /// Counted up each time that the client sends the request again by itself. Null: nobody asks. Not
+    /// owned; outlives the call.
+    std::uint32_t* resent = nullptr;
     /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
     http_compression compression = http_compression::client_default;
     /// stream() only: while it is closed nothing more is read from the connection, so that the server

@@ -51,11 +51,15 @@ struct exchange_rules {
 /// Limits: `connect` spans opening; `idle` spans a pause in sending or inside the answer;
 /// `first_byte` runs from the last byte sent; `total` and `until` run from the start.
 /// An answer that comes before the request is fully sent is taken; its connection is not kept.
-/// A pooled connection that ends before any byte of the answer is replaced by a fresh one, once; a
-/// fresh one is replaced, once, only if the request is idempotent.
+/// A pooled connection that ends before any byte of the answer, while the request is written or
+/// within `stale_within` of its last byte, was closed before the request reached anybody: it is
+/// replaced by a fresh one, once. One that ends later may have been at work on it. A fresh one is
+/// replaced, once, only if the request is idempotent.
+/// Interim answers (1xx) do not begin the answer: `first_byte` goes on behind them.
 class exchange_fsm {
 public:
     using time_point = coro::clock::time_point;
+    static constexpr std::chrono::milliseconds stale_within{1000};
 
     exchange_fsm(parser_cache& cache, const exchange_rules& rules, response_target target)
         : rules_(rules), target_(target), parser_(cache) {}
@@ -91,8 +95,9 @@ public:
 private:
     enum class phase : std::uint8_t { start, waiting, opening, sending, head, body, done };
 
+    void await_head(time_point now) noexcept;
     [[nodiscard]] exchange_step finish(std::optional<error> outcome);
-    [[nodiscard]] bool may_send_again() const noexcept;
+    [[nodiscard]] bool may_send_again(time_point now) const noexcept;
     [[nodiscard]] exchange_step send_again(time_point now);
     [[nodiscard]] error broken(ports::http_errc code, boost::system::error_code ec) const;
     [[nodiscard]] error timeout(ports::http_errc code) const;
@@ -103,6 +108,7 @@ private:
     response_parser parser_;
     time_point started_{};
     time_point mark_{}; ///< begin of the phase, or the last progress in it
+    time_point sent_{}; ///< when the request was whole, or could not be sent
     std::optional<error> outcome_;
     boost::system::error_code send_error_;
     phase phase_ = phase::start;

@@ -66,6 +66,8 @@ public:
     [[nodiscard]] result<bool> finish();
 
     [[nodiscard]] bool begun() const noexcept { return phase_ != phase::nothing; }
+    /// A byte of what is no interim answer, as far as one can tell, has come.
+    [[nodiscard]] bool answer_begun() const noexcept { return begun() && !interim_; }
     [[nodiscard]] bool head_done() const noexcept { return phase_ >= phase::body; }
     /// Valid once the answer is whole: may the connection carry another exchange?
     [[nodiscard]] bool reusable() const noexcept { return reusable_; }
@@ -89,6 +91,7 @@ private:
     phase phase_ = phase::nothing;
     bool reusable_ = false;
     bool extra_ = false;
+    bool interim_ = false; ///< nothing has come after a whole interim answer
 };
 
 } // namespace heddle::http

@@ -1,6 +1,8 @@
 // Whole exchanges over real sockets: framing, reuse, stale connections, the pool's limits.
 #include "client_fixture.hpp"
 
+#include <heddle/http/exchange_fsm.hpp>
+
 #include <new>
 #include <vector>
 
@@ -197,6 +199,36 @@ TEST_F(client_exchange, a_stale_connection_is_replaced_once_and_the_call_succeed
     EXPECT_EQ(far.accepted(), 2);
     EXPECT_EQ(requests, 3);
     EXPECT_EQ(client->counters().reused, 1U);
+}
+
+TEST_F(client_exchange, who_asks_is_told_how_often_the_client_sent_again) {
+    std::atomic<int> requests{0};
+    server far(hangs_up_on_the_second("", requests));
+    std::uint32_t resent = 0;
+    http_request request = request_to(far.url());
+    request.resent = &resent;
+    ASSERT_TRUE(call(request));
+    EXPECT_EQ(resent, 0U);
+    ASSERT_TRUE(call(request));
+    EXPECT_EQ(resent, 1U);
+}
+
+TEST_F(client_exchange, a_connection_that_dies_while_the_server_works_is_not_replaced) {
+    std::atomic<int> requests{0};
+    server far([&requests](loopback::connection& peer, int) {
+        (void)peer.read_request();
+        ++requests;
+        (void)peer.send(answer("x"));
+        if (peer.read_request().empty()) return;
+        ++requests;
+        std::this_thread::sleep_for(exchange_fsm::stale_within + 200ms);
+    });
+    ASSERT_TRUE(call(far.url()));
+    const auto outcome = call(far.url());
+    expect_failure(outcome, http_errc::connection_closed);
+    EXPECT_EQ(outcome.error().info().retryable, true);
+    EXPECT_EQ(requests, 2);
+    EXPECT_EQ(far.accepted(), 1);
 }
 
 TEST_F(client_exchange, nothing_is_sent_again_once_a_byte_of_the_answer_has_come) {

@@ -304,8 +304,63 @@ TEST(exchange_fsm, the_replacement_does_not_get_more_time_in_total) {
     go_to(b, place::head, connection_origin::pooled);
     const auto begin = b.now;
     b.now += 995ms;
-    (void)b.fsm->ended(stream_end::clean, {}, b.now);
+    ASSERT_EQ(b.fsm->ended(stream_end::clean, {}, b.now), step::reopen);
     EXPECT_EQ(b.fsm->next_time(), begin + 1000ms);
+}
+
+TEST(exchange_fsm, a_pooled_connection_that_ends_late_is_not_replaced) {
+    // Whoever took the request may have worked on it, and will be paid.
+    for (const auto after : {1000ms, 1001ms, 60'000ms}) {
+        for (const auto how : {stream_end::clean, stream_end::truncated, stream_end::reset}) {
+            bench b;
+            go_to(b, place::head, connection_origin::pooled);
+            const bool at_once = after <= exchange_fsm::stale_within;
+            EXPECT_EQ(b.fsm->ended(how, {}, b.now + after), at_once ? step::reopen : step::finish);
+            if (at_once) continue;
+            EXPECT_EQ(b.code(), how == stream_end::reset ? http_errc::connection_reset
+                                                         : http_errc::connection_closed);
+            EXPECT_EQ(b.fsm->outcome()->info().retryable, true);
+            EXPECT_NE(b.fsm->outcome()->info().hint.find("may have acted"), std::string::npos);
+        }
+    }
+}
+
+TEST(exchange_fsm, what_could_not_be_written_is_sent_again_however_long_the_writing_took) {
+    bench b;
+    go_to(b, place::partly_sent, connection_origin::pooled);
+    b.now += 900s;
+    EXPECT_EQ(b.fsm->send_failed(broken_pipe, b.now), step::receive);
+    EXPECT_EQ(b.fsm->ended(stream_end::reset, was_reset, b.now), step::reopen);
+}
+
+TEST(exchange_fsm, behind_interim_answers_the_first_byte_is_waited_for_as_long_as_before) {
+    const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    bench b;
+    go_to(b, place::head);
+    const auto sent = b.now;
+    b.now += 20ms;
+    EXPECT_EQ(b.fsm->received(hints, b.now), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), sent + 100ms); // first_byte, and not idle
+    // In pieces: while the head of one comes, silence is bound by `idle`.
+    EXPECT_EQ(b.fsm->received(hints.substr(0, 15), b.now), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), b.now + 50ms);
+    EXPECT_EQ(b.fsm->received(hints.substr(15), b.now), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), sent + 100ms);
+    b.now = sent + 99ms;
+    EXPECT_EQ(b.fsm->timed(b.now), step::wait);
+    EXPECT_EQ(b.fsm->received(whole_answer.substr(0, 3), b.now), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), b.now + 50ms);
+    EXPECT_EQ(b.fsm->received(whole_answer.substr(3), b.now), step::finish);
+    EXPECT_TRUE(b.succeeded());
+}
+
+TEST(exchange_fsm, an_end_behind_an_interim_answer_is_none_of_a_stale_connection) {
+    bench b;
+    go_to(b, place::head, connection_origin::pooled);
+    EXPECT_EQ(b.fsm->received("HTTP/1.1 102 Processing\r\n\r\n", b.now), step::receive);
+    EXPECT_EQ(b.fsm->timed(b.now + 99ms), step::wait);
+    EXPECT_EQ(b.fsm->ended(stream_end::clean, {}, b.now), step::finish); // it was read
+    EXPECT_NE(b.fsm->outcome()->message().find("before it answered"), std::string::npos);
 }
 
 // --- answers at odd moments

@@ -183,6 +183,19 @@ TEST(http_chat_provider, what_the_connection_does_is_tried_again) {
     }
 }
 
+TEST(http_chat_provider, what_the_client_sent_again_counts_among_the_attempts) {
+    for (const bool streamed : {false, true}) {
+        fixture with;
+        with.http.reply(500, "{}");
+        with.http.answers.back().resent = 1;
+        with.http.reply(200, std::string(ok));
+        with.http.answers.back().resent = 1;
+        const auto answer = streamed ? with.stream() : with.complete();
+        ASSERT_TRUE(answer) << answer.error().message();
+        EXPECT_EQ(answer->attempts, 4U);
+    }
+}
+
 TEST(http_chat_provider, the_service_decides_by_its_headers) {
     fixture no;
     no.http.reply(500, "{}", {{"x-should-retry", "false"}});
