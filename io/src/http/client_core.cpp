@@ -16,9 +16,8 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
     std::string key = name.text();
     if (const auto known = origins_.find(key); known != origins_.end()) return known->second;
     if (!proxies_) {
-        HEDDLE_TRY(proxies_,
-                   proxy_rules::create({options_.http_proxy.reveal(), options_.https_proxy.reveal(),
-                                        options_.no_proxy, options_.proxy_loopback}));
+        proxies_ = proxy_rules::create({options_.http_proxy.reveal(), options_.https_proxy.reveal(),
+                                        options_.no_proxy, options_.proxy_loopback});
     }
     HEDDLE_TRY(std::shared_ptr<const proxy_server> proxy, proxies_->proxy_for(name));
     const bool uses_tls = name.tls || (proxy && proxy->server.tls);

@@ -123,10 +123,7 @@ result<proxy_server> parse_proxy(std::string_view url) {
 result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
     const auto bad = [text](const char* why) {
         return invalid(
-            "\"" + utf8::shortened(text, 80) +
-                "\" among those to reach without a "
-                "proxy: " +
-                why,
+            "no_proxy: \"" + utf8::shortened(text, 80) + "\": " + why,
             "write a name, an address, a range as 10.0.0.0/8, or *, with :port if needed");
     };
     entry made;
@@ -210,7 +207,7 @@ bool is_loopback(const origin_name& origin) {
     return is_localhost_name(origin.host);
 }
 
-result<proxy_rules> proxy_rules::create(const settings& from) {
+proxy_rules proxy_rules::create(const settings& from) {
     proxy_rules made;
     const auto read = [](std::string_view url,
                          const char* which) -> result<std::shared_ptr<const proxy_server>> {
@@ -223,7 +220,7 @@ result<proxy_rules> proxy_rules::create(const settings& from) {
     };
     made.http_ = read(from.http_proxy, "http_proxy");
     made.https_ = read(from.https_proxy, "https_proxy");
-    HEDDLE_TRY(made.direct_, no_proxy_list::parse(from.no_proxy));
+    made.direct_ = no_proxy_list::parse(from.no_proxy);
     made.proxy_loopback_ = from.proxy_loopback;
     return made;
 }
@@ -231,10 +228,10 @@ result<proxy_rules> proxy_rules::create(const settings& from) {
 result<std::shared_ptr<const proxy_server>> proxy_rules::proxy_for(
     const origin_name& origin) const {
     const choice& chosen = origin.tls ? https_ : http_;
-    const bool direct =
-        (chosen && !*chosen) || direct_.covers(origin) || (!proxy_loopback_ && is_loopback(origin));
-    if (direct) return std::shared_ptr<const proxy_server>();
-    return chosen;
+    const std::shared_ptr<const proxy_server> direct;
+    if ((chosen && !*chosen) || (!proxy_loopback_ && is_loopback(origin))) return direct;
+    if (!direct_) return direct_.error();
+    return direct_->covers(origin) ? choice(direct) : chosen;
 }
 
 } // namespace heddle::http

@@ -63,12 +63,13 @@ public:
         bool proxy_loopback = false;
     };
 
-    /// Errors: as no_proxy_list::parse.
-    [[nodiscard]] static result<proxy_rules> create(const settings& from);
+    /// Never fails: what is wrong shows where it would matter.
+    [[nodiscard]] static proxy_rules create(const settings& from);
 
     /// The proxy for this origin; null: reach it directly.
-    /// Errors: as parse_proxy, naming the setting: only for origins that need that proxy, so that a
-    /// variable meant for other programs stops nobody who does without.
+    /// Errors: as parse_proxy and no_proxy_list::parse, naming the setting: only for origins that a
+    /// proxy would be used for, so that a variable meant for other programs stops nobody who does
+    /// without.
     [[nodiscard]] result<std::shared_ptr<const proxy_server>> proxy_for(
         const origin_name& origin) const;
 
@@ -76,7 +77,7 @@ private:
     using choice = result<std::shared_ptr<const proxy_server>>;
     choice http_ = std::shared_ptr<const proxy_server>();
     choice https_ = std::shared_ptr<const proxy_server>();
-    no_proxy_list direct_;
+    result<no_proxy_list> direct_ = no_proxy_list();
     bool proxy_loopback_ = false;
 };
 

@@ -116,29 +116,39 @@ std::shared_ptr<const proxy_server> via(const proxy_rules& rules, std::string_vi
 TEST(proxy_rules, each_scheme_has_its_proxy_and_this_machine_none) {
     const auto rules =
         proxy_rules::create({"plain:1", "http://u:p@secure:2", "direct.test", false});
-    ASSERT_TRUE(rules);
-    EXPECT_EQ(via(*rules, "http://a.test")->server.text(), "http://plain:1");
-    EXPECT_EQ(via(*rules, "https://a.test")->server.text(), "http://secure:2");
-    EXPECT_FALSE(via(*rules, "https://direct.test"));
+    EXPECT_EQ(via(rules, "http://a.test")->server.text(), "http://plain:1");
+    EXPECT_EQ(via(rules, "https://a.test")->server.text(), "http://secure:2");
+    EXPECT_FALSE(via(rules, "https://direct.test"));
     for (const char* here :
          {"http://localhost", "https://localhost:1", "http://a.localhost", "http://localhost.",
           "http://127.0.0.1", "http://127.9.9.9", "http://[::1]", "http://[::ffff:127.0.0.1]"}) {
-        EXPECT_FALSE(via(*rules, here)) << here;
+        EXPECT_FALSE(via(rules, here)) << here;
     }
     EXPECT_TRUE(via(rules, "http://localhost.test"));
     EXPECT_TRUE(via(rules, "http://[::2]"));
     EXPECT_FALSE(via(rules, "http://[::1%lo]"));
     const auto told = proxy_rules::create({"plain:1", "", "", true});
-    ASSERT_TRUE(told);
-    EXPECT_TRUE(via(*told, "http://localhost"));
-    EXPECT_FALSE(via(*told, "https://localhost"));
+    EXPECT_TRUE(via(told, "http://localhost"));
+    EXPECT_FALSE(via(told, "https://localhost"));
     const auto bad = proxy_rules::create({"", "ftp://x", "direct.test", false});
-    ASSERT_TRUE(bad);
-    const auto refused = bad->proxy_for(origin("https://a.test"));
+    const auto refused = bad.proxy_for(origin("https://a.test"));
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("https_proxy"), std::string::npos);
     for (const char* fine : {"http://a.test", "https://direct.test", "https://localhost"})
-        EXPECT_FALSE(via(*bad, fine)) << fine;
+        EXPECT_FALSE(via(bad, fine)) << fine;
+}
+
+TEST(proxy_rules, a_list_that_cannot_be_read_matters_only_where_a_proxy_would_be_used) {
+    const auto without = proxy_rules::create({"", "", "localhost,http://intranet", false});
+    for (const char* anybody : {"http://a.test", "https://a.test", "https://localhost"})
+        EXPECT_FALSE(via(without, anybody)) << anybody;
+    const auto with = proxy_rules::create({"", "secure:2", "localhost,http://intranet", false});
+    EXPECT_FALSE(via(with, "http://a.test"));
+    EXPECT_FALSE(via(with, "https://localhost"));
+    const auto refused = with.proxy_for(origin("https://a.test"));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("no_proxy: \"http://intranet\""), std::string::npos)
+        << refused.error().message();
 }
 
 http_client_options with(std::map<std::string, std::string, std::less<>> variables) {
