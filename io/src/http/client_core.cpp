@@ -1,5 +1,7 @@
 #include "client_core.hpp"
 
+#include "request_text.hpp"
+
 namespace heddle::http {
 
 client_core::client_core(coro::event_loop& loop, http_client_options options)
@@ -15,6 +17,10 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
     HEDDLE_TRY(origin_name name, parse_origin(url));
     std::string key = name.text();
     if (const auto known = origins_.find(key); known != origins_.end()) return known->second;
+    if (!is_header_value(options_.user_agent)) {
+        return error(errc::invalid_argument, "the user agent holds a control character")
+            .with_retryable(false);
+    }
     if (!proxies_) {
         proxies_ = proxy_rules::create({options_.http_proxy.reveal(), options_.https_proxy.reveal(),
                                         options_.no_proxy, options_.proxy_loopback});

@@ -168,7 +168,11 @@ void exchange_operation::on_open_failed(error why) noexcept {
 exchange_step exchange_operation::send() {
     // Rendered again after a partial write, which is rare: so nothing has to be kept meanwhile.
     std::string& head = core_.rendered;
-    request_route route{origin_->host_header(), origin_->forwards(), {}, ask_compressed_};
+    request_route route{origin_->host_header(),
+                        origin_->forwards(),
+                        {},
+                        ask_compressed_,
+                        core_.options().user_agent};
     if (route.absolute) route.proxy_authorization = origin_->proxy()->authorization.reveal();
     render_head(request_, route, head);
     const std::size_t whole = head.size() + request_.body.size();

@@ -20,13 +20,6 @@ bool is_token(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_token_byte);
 }
 
-bool is_value(std::string_view text) noexcept {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\t') || byte == 0x7F;
-    });
-}
-
 bool is_target(std::string_view text) noexcept {
     return !text.empty() && text.front() == '/' &&
            std::all_of(text.begin(), text.end(), [](char c) {
@@ -53,6 +46,13 @@ error refused(std::string what) {
 
 } // namespace
 
+bool is_header_value(std::string_view text) noexcept {
+    return std::none_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t') || byte == 0x7F;
+    });
+}
+
 result<void> check_request(const ports::http_request& request) {
     if (!is_token(request.method)) return refused("the method is not a token");
     if (!is_target(request.target)) {
@@ -63,7 +63,7 @@ result<void> check_request(const ports::http_request& request) {
         if (!is_token(header.name)) return refused("a header's name is not a token");
         if (is_ours(header.name))
             return refused("the header " + header.name + " is set by the client itself");
-        if (!is_value(header.value)) {
+        if (!is_header_value(header.value)) {
             return refused("the value of the header " + header.name + " holds a control character")
                 .with_hint("look for a line end at the end of a key that was read from a file");
         }
@@ -85,6 +85,8 @@ void render_head(const ports::http_request& request, const request_route& route,
     if (!route.proxy_authorization.empty())
         out.append("Proxy-Authorization: ").append(route.proxy_authorization).append("\r\n");
     if (route.ask_compressed) out.append("Accept-Encoding: gzip, deflate\r\n");
+    if (!route.user_agent.empty() && !has_header(request, "user-agent"))
+        out.append("User-Agent: ").append(route.user_agent).append("\r\n");
     for (const ports::http_header& header : request.headers) {
         out.append(header.name).append(": ").append(header.value).append("\r\n");
     }

@@ -63,6 +63,8 @@ struct http_client_options {
     std::chrono::milliseconds address_age{30'000};
     /// With several addresses: start with the next one when a connection takes longer than this.
     std::chrono::milliseconds connect_stagger{250};
+    /// Sent as User-Agent with requests that have none; empty: nothing is sent.
+    std::string user_agent;
     /// Names that are not looked up.
     std::vector<fixed_host> fixed_hosts;
 

@@ -27,6 +27,17 @@ TEST(request_text, a_post_has_its_length_even_when_empty) {
     EXPECT_NE(out.find("Content-Length: 3\r\n"), std::string::npos);
 }
 
+TEST(request_text, the_user_agent_is_that_of_the_client_unless_the_request_has_one) {
+    ports::http_request request;
+    request.method = "GET";
+    std::string out;
+    render_head(request, {"h", false, {}, false, "heddle/1"}, out);
+    EXPECT_EQ(out, "GET / HTTP/1.1\r\nHost: h\r\nUser-Agent: heddle/1\r\n\r\n");
+    request.headers.push_back({"user-AGENT", "mine", false});
+    render_head(request, {"h", false, {}, false, "heddle/1"}, out);
+    EXPECT_EQ(out, "GET / HTTP/1.1\r\nHost: h\r\nuser-AGENT: mine\r\n\r\n");
+}
+
 TEST(request_text, what_would_become_protocol_is_refused) {
     EXPECT_TRUE(check_request(request_with("X-Key", "a\tb \xC3\xA9")));
     EXPECT_FALSE(check_request(request_with("X-Key", "sk-1\r\nHost: evil")));
