@@ -1,8 +1,9 @@
 #include <heddle/http/response_parser.hpp>
 
-#include <heddle/base/ascii.hpp>
-
+#include "body_blocks.hpp"
 #include "body_decoder.hpp"
+
+#include <heddle/base/ascii.hpp>
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -155,6 +156,7 @@ private:
     void on_finish_impl(error_code& ec) override {
         if (decoder_ && coded_bytes_ != 0 && !decoder_->ended())
             refuse(ec, "the compressed answer ends too early");
+        else if (target.on_piece == nullptr) blocks_.join(target.response->body);
     }
 
     void fail(error_code& ec, error why) {
@@ -218,7 +220,7 @@ private:
         if (decoder_ && !bounded(ec)) return;
         if (held_ && target.on_piece != nullptr) return;
         if (target.on_piece == nullptr) {
-            target.response->body.append(piece);
+            blocks_.append(target.response->body, piece);
         } else if (auto verdict = (*target.on_piece)(piece); !verdict) {
             fail(ec, std::move(verdict).error());
         }
@@ -239,6 +241,7 @@ private:
     std::vector<std::unique_ptr<body_decoder>>& decoders_;
     std::unique_ptr<body_decoder> decoder_;
     response_rules rules_;
+    body_blocks blocks_;
     std::size_t coded_bytes_ = 0;
     bool held_ = false;
 };

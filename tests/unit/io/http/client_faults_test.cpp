@@ -577,6 +577,34 @@ struct handshake_fault {
     bool unknown_authority = false;
 };
 
+TEST_F(client_faults, a_big_body_takes_little_more_memory_than_it_has_bytes) {
+    if (!measures_memory) GTEST_SKIP() << "a sanitizer keeps what was freed";
+    constexpr std::size_t limit = 32 << 20;
+    constexpr std::size_t chunk = 64 << 10;
+    const std::string piece = "10000\r\n" + std::string(chunk, 'x') + "\r\n";
+    for (const bool ends : {true, false}) {
+        loopback::server far([&](peer_type& peer, int) {
+            (void)peer.read_request();
+            (void)peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for (std::size_t sent = 0; sent < limit; sent += chunk) (void)peer.send(piece);
+            while (!ends && peer.send(piece)) {}
+            (void)peer.send("0\r\n\r\n");
+            (void)peer.wait_hung_up();
+        });
+        http_request request = request_to(far.url());
+        request.limits.max_body_bytes = limit;
+        peak_memory::reset();
+        const long before = peak_memory::kilobytes();
+        const auto outcome = call(std::move(request));
+        const long grown = peak_memory::kilobytes() - before;
+        EXPECT_EQ(outcome.has_value(), ends);
+        if (outcome) {
+            EXPECT_EQ(outcome->body, std::string(limit, 'x'));
+        }
+        EXPECT_LT(grown, static_cast<long>(limit / 1024 * 5 / 4)) << "kB";
+    }
+}
+
 TEST_F(client_faults, of_the_handshake) {
     const auto bad = http_errc::tls_failed;
     const std::vector<handshake_fault> rows{
