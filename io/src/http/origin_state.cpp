@@ -77,6 +77,7 @@ void origin_state::on_timer() noexcept {
 void origin_state::shut_down() noexcept {
     pool_.close();
     unschedule();
+    if (addresses_) addresses_->stop();
     while (pool_item* idle = pool_.any_idle()) destroy(static_cast<connection&>(*idle));
 }
 

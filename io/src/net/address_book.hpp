@@ -1,6 +1,8 @@
 // The addresses of one host name.
 #pragma once
 
+#include "name_lookup.hpp"
+
 #include <heddle/base/error.hpp>
 #include <heddle/coro/event_loop.hpp>
 
@@ -32,14 +34,15 @@ protected:
     ~lookup_listener() = default;
 };
 
-/// Looks a name up on the resolver's thread, for all who ask in the meantime at once, and remembers
-/// the answer for a while. Destroying it drops the waiting listeners.
+/// Looks a name up beside the loop (name_lookup.hpp), for all who ask in the meantime at once, and
+/// remembers the answer for a while. Destroying it drops the waiting listeners.
 /// Threads: the shard's only.
 class address_book {
 public:
     /// With `fixed` not empty these numeric addresses are used and nothing is looked up.
     address_book(coro::event_loop& loop, std::string host, std::uint16_t port,
-                 std::chrono::milliseconds age, const std::vector<std::string>& fixed);
+                 std::chrono::milliseconds age, const std::vector<std::string>& fixed,
+                 name_resolver ask = ask_system);
     ~address_book();
     address_book(const address_book&) = delete;
     address_book& operator=(const address_book&) = delete;
@@ -48,10 +51,22 @@ public:
     [[nodiscard]] address_list addresses(lookup_listener& listener);
     /// None of them worked: ask again next time.
     void distrust() noexcept;
+    /// Drops whoever waits and lets go of a lookup that is under way.
+    void stop() noexcept;
 
 private:
-    struct state;
-    std::shared_ptr<state> state_;
+    void begin();
+    void found(found_addresses addresses);
+
+    coro::event_loop& loop_;
+    std::string host_;
+    std::uint16_t port_;
+    std::chrono::milliseconds age_;
+    name_resolver ask_;
+    address_list known_;
+    coro::clock::time_point good_until_{};
+    boost::intrusive::list<lookup_listener, boost::intrusive::constant_time_size<false>> waiting_;
+    std::unique_ptr<name_lookup> lookup_; ///< under way, else null
 };
 
 } // namespace heddle::net
