@@ -148,6 +148,7 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
     process::process_options made;
     made.workspace = options.workspace;
     made.withheld = process::usual_secrets();
+    made.withhold_passwords = true;
     for (const provider_config& one : settings_.providers) {
         if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
     }

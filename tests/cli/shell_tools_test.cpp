@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
+
+#include <unistd.h>
 
 namespace heddle::cli_test {
 namespace {
@@ -68,29 +71,105 @@ TEST(shell_tools, programs_do_not_inherit_the_variable_that_a_configuration_name
     EXPECT_EQ(ended.out.find("hidden"), std::string::npos);
 }
 
-TEST(shell_tools, interrupt_ends_the_programs) {
-    const scratch_directory scratch;
-    const std::string program =
-        scratch.file("w.heddle",
-                     "(system:run_script (command \"echo $$ >pid; sleep 60 & echo $! >job; touch "
-                     "ready; wait\"))");
-    child_process child(
-        heddle_command({"run", program, "--allow-shell", "--workspace", scratch.path()}));
-    for (int i = 0; i < 2000 && !std::filesystem::exists(scratch.path() + "/ready"); ++i) {
+/// The state letter of a process that wrote its number into a file; 0 when it is gone.
+char state_of(const scratch_directory& scratch, const std::string& name) {
+    const std::string number = scratch.text_of(name);
+    EXPECT_FALSE(number.empty()) << name;
+    std::ifstream stat("/proc/" + number.substr(0, number.find('\n')) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    const std::size_t state = text.rfind(") ");
+    return state == std::string::npos ? '\0' : text[state + 2];
+}
+
+/// Gone, or a zombie that waits for its new parent. What was killed needs a moment.
+bool is_gone(const scratch_directory& scratch, const std::string& name) {
+    for (int i = 0; i < 1000; ++i) {
+        const char state = state_of(scratch, name);
+        if (state == '\0' || state == 'Z') return true;
         std::this_thread::sleep_for(milliseconds(5));
     }
-    child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(15'000));
-    EXPECT_EQ(ended.code, 130) << ended.err;
-    for (const std::string name : {"pid", "job"}) {
-        const std::string number = scratch.text_of(name);
-        ASSERT_FALSE(number.empty()) << name;
-        std::ifstream stat("/proc/" + number.substr(0, number.find('\n')) + "/stat");
-        const std::string text((std::istreambuf_iterator<char>(stat)), {});
-        const std::size_t state = text.rfind(") ");
-        // Gone, or a zombie that waits for its new parent.
-        EXPECT_TRUE(state == std::string::npos || text[state + 2] == 'Z') << name << text;
+    return false;
+}
+
+/// A run of a program with a job in the background and a daemon, both deaf to being asked to end.
+class running_programs {
+public:
+    explicit running_programs(const scratch_directory& scratch)
+        : scratch_(scratch),
+          child(
+              heddle_command({"run",
+                              scratch.file("w.heddle",
+                                           "(system:run_script (command \"trap '' TERM HUP INT; "
+                                           "echo $$ >pid; sleep 60 & echo $! >job; setsid sh -c "
+                                           "'echo $$ >daemon; exec sleep 60' & while [ ! -s "
+                                           "daemon ]; do sleep 0.01; done; touch ready; wait\"))"),
+                              "--allow-shell", "--workspace", scratch.path()})) {
+        for (int i = 0; i < 2000 && !std::filesystem::exists(scratch.path() + "/ready"); ++i) {
+            std::this_thread::sleep_for(milliseconds(5));
+        }
     }
+    void expect_gone() const {
+        for (const char* name : {"pid", "job", "daemon"})
+            EXPECT_TRUE(is_gone(scratch_, name)) << name;
+    }
+
+private:
+    const scratch_directory& scratch_;
+
+public:
+    child_process child;
+};
+
+TEST(shell_tools, being_asked_to_end_ends_the_programs) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        SCOPED_TRACE(signal);
+        const scratch_directory scratch;
+        running_programs running(scratch);
+        running.child.send_signal(signal);
+        const auto ended = running.child.wait(milliseconds(15'000));
+        EXPECT_EQ(ended.code, 130) << ended.err;
+        running.expect_gone();
+    }
+}
+
+TEST(shell_tools, no_program_outlives_heddle_whatever_ends_it) {
+    for (const int signal : {SIGKILL, SIGSEGV, SIGABRT}) {
+        SCOPED_TRACE(signal);
+        const scratch_directory scratch;
+        running_programs running(scratch);
+        running.child.send_signal(signal);
+        const auto ended = running.child.wait(milliseconds(15'000));
+        EXPECT_NE(ended.code, 0);
+        running.expect_gone();
+    }
+}
+
+TEST(shell_tools, nor_a_second_interrupt) {
+    const scratch_directory scratch;
+    running_programs running(scratch);
+    running.child.send_signal(SIGINT);
+    std::this_thread::sleep_for(milliseconds(100)); // they have half a second
+    running.child.send_signal(SIGINT);
+    const auto ended = running.child.wait(milliseconds(15'000));
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    running.expect_gone();
+}
+
+TEST(shell_tools, the_environment_of_heddle_is_nobodys_to_read) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+    const scratch_directory scratch;
+    // Every process above the program: its keeper, the starter, heddle.
+    scratch.file("look.sh",
+                 "p=$$\nwhile [ \"$p\" -gt 1 ]; do\n"
+                 "tr '\\0' '\\n' </proc/$p/environ | grep API_KEY\n"
+                 "p=$(cut -d' ' -f4 /proc/$p/stat)\ndone\necho looked\n");
+    child_options options;
+    options.variables = {{"OPENAI_API_KEY", "sk-hidden-0123456789"}};
+    const auto ended = run_heddle({"eval", "(content (system:run_script (command \"sh look.sh\")))",
+                                   "--allow-shell", "--workspace", scratch.path()},
+                                  options);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "\"looked\\n\"\n");
 }
 
 TEST(shell_tools, failed_program_as_the_value_fails_the_run) {

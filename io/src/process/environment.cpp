@@ -62,9 +62,24 @@ bool matches_name(std::string_view pattern, std::string_view name) noexcept {
     return p == pattern.size();
 }
 
+bool holds_password(std::string_view text) noexcept {
+    for (std::size_t at = text.find("://"); at != std::string_view::npos;
+         at = text.find("://", at + 1)) {
+        const std::string_view rest = text.substr(at + 3);
+        const std::string_view authority = rest.substr(0, rest.find_first_of("/?# \t\n\""));
+        const std::size_t user = authority.rfind('@');
+        const std::size_t colon = authority.find(':');
+        if (user != std::string_view::npos && colon < user && colon + 1 < user) return true;
+    }
+    return false;
+}
+
 std::vector<std::string> usual_secrets() {
-    return {"*API_KEY*",  "*APIKEY*", "*ACCESS_KEY*", "*SECRET*",      "*TOKEN*",
-            "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*PRIVATE_KEY*", "*PASSPHRASE*"};
+    return {
+        "*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*",
+        "*CREDENTIAL*", "*PRIVATE_KEY*", "*PASSPHRASE*",
+        // GITHUB_PAT, DD_APP_KEY, REDISCLI_AUTH, DOCKER_AUTH_CONFIG, MYSQL_PWD, SENTRY_DSN, CI_JOB_JWT
+        "*_PAT", "*_KEY", "*_AUTH", "*AUTH_CONFIG*", "*_PWD", "*_DSN", "*_JWT"};
 }
 
 result<environment_block> make_environment(const char* const* inherited,
@@ -80,10 +95,11 @@ result<environment_block> make_environment(const char* const* inherited,
         const auto names = [&](const std::vector<std::string>& list) {
             return std::find(list.begin(), list.end(), name) != list.end();
         };
-        const bool allowed =
-            names(request.secrets) || names(options.passed) ||
-            std::none_of(options.withheld.begin(), options.withheld.end(),
-                         [&](const std::string& each) { return matches_name(each, name); });
+        const bool secret =
+            std::any_of(options.withheld.begin(), options.withheld.end(),
+                        [&](const std::string& each) { return matches_name(each, name); }) ||
+            (options.withhold_passwords && holds_password(line.substr(equals + 1)));
+        const bool allowed = !secret || names(request.secrets) || names(options.passed);
         if (allowed) made.insert_or_assign(std::string(name), line.substr(equals + 1));
     }
     for (const auto& [name, text] : request.environment) {

@@ -19,6 +19,9 @@ using environment_block = std::vector<std::string>;
 /// either case.
 [[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name) noexcept;
 
+/// True for text with an address that has a password in it: "scheme://user:password@host".
+[[nodiscard]] bool holds_password(std::string_view text) noexcept;
+
 /// `inherited` without what is withheld, with what the request adds (the last of a name wins).
 /// Errors: invalid_argument for a name that is none.
 [[nodiscard]] result<environment_block> make_environment(const char* const* inherited,

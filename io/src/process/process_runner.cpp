@@ -1,7 +1,8 @@
-#include "process/child_watch.hpp"
 #include "process/environment.hpp"
+#include "process/kept_program.hpp"
 #include "process/output_pipe.hpp"
 #include "process/start_child.hpp"
+#include "process/starter.hpp"
 #include "process/terminal.hpp"
 
 #include <heddle/coro/semaphore.hpp>
@@ -31,21 +32,22 @@ using ports::process_result;
 
 constexpr std::size_t input_piece = 256 * 1024;             // written between turns of the loop
 constexpr auto last_words = std::chrono::milliseconds(100); // for a pipe whose writers were killed
+constexpr auto keepers_time = std::chrono::seconds(6);      // more than a keeper needs (keeper.cpp)
 
-/// The children of a port that are not reaped yet. Shared: coroutines that the loop gave up may
+/// The programs of a port whose keepers are not gone yet. Shared: coroutines that the loop gave up may
 /// outlive the port.
-using living_children = std::set<child_watch*>;
+using living_children = std::set<kept_program*>;
 
 /// One child and what is known of it. Everything that waits wakes `changed`.
 class running_child {
 public:
     running_child(coro::event_loop& loop, started_child child, const process_request& request,
                   std::shared_ptr<living_children> living)
-        : io_(request.io), living_(std::move(living)) {
+        : living_(std::move(living)) {
         const auto wake = [this] { changed_.notify(); };
-        watch_ = std::make_shared<child_watch>(loop, child.pid, wake);
-        living_->insert(watch_.get());
-        if (io_ == process_io::captured) {
+        kept_ = std::make_shared<kept_program>(loop, std::move(child.control), wake);
+        living_->insert(kept_.get());
+        if (request.io == process_io::captured) {
             out_ =
                 std::make_shared<output_pipe>(loop, std::move(child.out), request.max_output, wake);
             err_ =
@@ -53,45 +55,57 @@ public:
             out_->start();
             err_->start();
         }
-        watch_->start(io_ == process_io::terminal);
+        kept_->start();
     }
     running_child(const running_child&) = delete;
     running_child& operator=(const running_child&) = delete;
     ~running_child() {
         close();
-        living_->erase(watch_.get());
+        living_->erase(kept_.get());
     }
 
-    [[nodiscard]] bool exited() const noexcept { return watch_->ended(); }
+    [[nodiscard]] const kept_program& program() const noexcept { return *kept_; }
+    [[nodiscard]] kept_program& program() noexcept { return *kept_; }
+    /// See kept_program::take_control.
+    [[nodiscard]] fs::descriptor take_control() noexcept { return kept_->take_control(); }
+    [[nodiscard]] bool exited() const noexcept { return kept_->ended(); }
     [[nodiscard]] bool read_to_end() const noexcept {
         return !out_ || (out_->ended() && err_->ended());
     }
     [[nodiscard]] bool over() const noexcept { return exited() && read_to_end(); }
-    void signal(int number) const noexcept { watch_->signal_group(number); }
+    void signal(int number) noexcept { kept_->signal(number); }
     [[nodiscard]] coro::wait_point& changed() noexcept { return changed_; }
 
-    /// Reads no more and hears no more.
+    /// Reads no more and hears no more; what is left of the program ends.
     void close() noexcept {
         if (out_) out_->close();
         if (err_) err_->close();
-        watch_->stop();
+        kept_->stop();
     }
 
     /// The status and the output, once it has exited.
-    [[nodiscard]] result<process_result> take() {
-        int status = 0;
-        const bool known = watch_->reap(status);
-        close();
-        if (!known) {
-            return error(process_errc::status_lost,
-                         "the exit status was taken by another part of this program")
-                .with_hint("SIGCHLD must not be ignored while heddle runs programs");
-        }
+    [[nodiscard]] result<process_result> take(const std::string& name) {
+        using state = kept_program::state;
+        const state ended = kept_->now();
+        const int value = kept_->value();
+        if (out_) out_->close();
+        if (err_) err_->close();
         process_result made;
-        if (WIFSIGNALED(status)) {
-            made.signal = WTERMSIG(status);
-            made.exit_code = 128 + made.signal;
-        } else made.exit_code = WEXITSTATUS(status);
+        switch (ended) {
+        case state::failed: return start_error(value, name);
+        case state::exited: made.exit_code = value; break;
+        case state::killed:
+            made.signal = value;
+            made.exit_code = 128 + value;
+            break;
+        case state::lost:
+        case state::starting:
+        case state::running:
+            return error(process_errc::status_lost,
+                         "how the program ended is not known: the process that watched over it was "
+                         "killed")
+                .with_retryable(false);
+        }
         if (out_) {
             made.out = out_->take_text();
             made.err = err_->take_text();
@@ -102,22 +116,23 @@ public:
     }
 
 private:
-    process_io io_;
     std::shared_ptr<living_children> living_;
     coro::wait_point changed_;
-    std::shared_ptr<child_watch> watch_;
+    std::shared_ptr<kept_program> kept_;
     std::shared_ptr<output_pipe> out_;
     std::shared_ptr<output_pipe> err_;
 };
 
 /// What a wait is for.
-enum class until : std::uint8_t { exited, read_to_end, over };
+enum class until : std::uint8_t { started, exited, read_to_end, over, gone };
 
 [[nodiscard]] bool reached(const running_child& child, until what) noexcept {
     switch (what) {
+    case until::started: return child.program().started();
     case until::exited: return child.exited();
     case until::read_to_end: return child.read_to_end();
     case until::over: return child.over();
+    case until::gone: return child.program().gone();
     }
     return true;
 }
@@ -131,17 +146,25 @@ coro::task<coro::wake> wait_until(running_child& child, until what, coro::call_c
     co_return coro::wake::notified;
 }
 
-/// Asks the group to end, and ends it. After this the child has exited; its pipes may be open still
-/// in a process that left the group.
-coro::task<void> end_group(running_child& child, std::chrono::milliseconds grace,
-                           coro::event_loop& loop) {
+/// Has the keeper kill what is left, and waits until nothing is.
+coro::task<void> finish(running_child& child, coro::event_loop& loop) {
+    const coro::call_context undisturbed{&loop, nullptr, {}};
+    child.program().finish();
+    const coro::deadline patience(loop.now() + keepers_time);
+    const coro::wake woken =
+        co_await wait_until(child, until::gone, undisturbed.with_deadline(patience));
+    if (woken != coro::wake::notified) child.program().force();
+}
+
+/// Asks the program and what it has left to end, and ends it. After this it has exited.
+coro::task<void> end_program(running_child& child, std::chrono::milliseconds grace,
+                             coro::event_loop& loop) {
     const coro::call_context undisturbed{&loop, nullptr, {}};
     child.signal(SIGTERM);
     child.signal(SIGCONT); // one that is stopped would not hear it
     const coro::deadline patience(loop.now() + grace);
     co_await wait_until(child, until::over, undisturbed.with_deadline(patience));
-    child.signal(SIGKILL);
-    co_await wait_until(child, until::exited, undisturbed);
+    co_await finish(child, loop);
     const coro::deadline soon(loop.now() + last_words);
     co_await wait_until(child, until::read_to_end, undisturbed.with_deadline(soon));
 }
@@ -169,12 +192,14 @@ coro::task<result<fs::descriptor>> hold_input(std::string text, coro::call_conte
 
 class process_runner final : public ports::process_port {
 public:
-    process_runner(coro::event_loop& loop, process_options options, fs::workspace_root root)
-        : loop_(loop), options_(std::move(options)), root_(std::move(root)) {}
+    process_runner(coro::event_loop& loop, process_options options, fs::workspace_root root,
+                   std::unique_ptr<program_starter> starter)
+        : loop_(loop), options_(std::move(options)), root_(std::move(root)),
+          starter_(std::move(starter)) {}
     process_runner(const process_runner&) = delete;
     process_runner& operator=(const process_runner&) = delete;
     ~process_runner() override {
-        for (child_watch* each : *living_) each->kill_now();
+        for (kept_program* each : *living_) each->end_now();
     }
 
     coro::task<result<process_result>> run(process_request request,
@@ -217,36 +242,43 @@ private:
         child_setting setting{&*variables, directory->get(), input.get(),
                               loan ? loan->descriptor() : -1};
         const clock::time_point began = loop_.now();
-        auto started = start_child(request, setting);
+        auto started = start_child(*starter_, request, setting);
         if (!started) co_return std::move(started).error();
-        if (loan) loan->give_to(started->pid);
         input = fs::descriptor();
         running_child child(loop_, *std::move(started), request, living_);
-        result<process_result> ended = co_await watch(child, request, context);
+        coro::call_context bounded = context;
+        if (request.timeout.count() > 0) {
+            bounded = context.with_deadline(coro::deadline(began + request.timeout));
+        }
+        const coro::wake woken = co_await wait_until(child, until::started, bounded);
+        if (loan && child.program().number() > 0) loan->give_to(child.program().number());
+        result<process_result> ended = co_await watch(child, request, context, bounded, woken);
+        starter_->give_back(child.take_control());
         if (ended) ended->elapsed = loop_.now() - began;
         co_return ended;
     }
 
+    /// `bounded`: the context with the time of the request; `woken`: what ended the wait for the start.
     coro::task<result<process_result>> watch(running_child& child, const process_request& request,
-                                             coro::call_context context) {
-        coro::call_context bounded = context;
-        if (request.timeout.count() > 0) {
-            bounded = context.with_deadline(coro::deadline(loop_.now() + request.timeout));
+                                             coro::call_context context, coro::call_context bounded,
+                                             coro::wake woken) {
+        if (woken == coro::wake::notified) {
+            woken = co_await wait_until(child, until::exited, bounded);
         }
-        coro::wake woken = co_await wait_until(child, until::exited, bounded);
         if (woken == coro::wake::notified && !child.read_to_end()) {
             // Its last output, or that of something it left behind.
             const coro::deadline soon(loop_.now() + request.grace);
             const coro::call_context shortly = bounded.with_deadline(soon);
             woken = co_await wait_until(child, until::read_to_end, shortly);
-            if (woken != coro::wake::notified) co_await end_group(child, request.grace, loop_);
+            if (woken != coro::wake::notified) co_await end_program(child, request.grace, loop_);
             // It ended in time by itself.
             if (woken == coro::wake::timed_out) woken = coro::wake::notified;
         } else if (woken != coro::wake::notified) {
-            co_await end_group(child, request.grace, loop_);
+            co_await end_program(child, request.grace, loop_);
         }
-        child.signal(SIGKILL); // what it left in its group without our pipes
-        result<process_result> ended = child.take();
+        co_await finish(child, loop_); // what it left behind without our pipes
+        result<process_result> ended =
+            child.take(request.through_shell ? "sh" : request.arguments.front());
         if (woken == coro::wake::cancelled) {
             co_return error::cancelled(context.cancel->reason());
         }
@@ -263,6 +295,7 @@ private:
     coro::event_loop& loop_;
     process_options options_;
     fs::workspace_root root_;
+    std::unique_ptr<program_starter> starter_;
     coro::semaphore terminal_turn_{1};
     std::shared_ptr<living_children> living_ = std::make_shared<living_children>();
 };
@@ -272,8 +305,9 @@ private:
 result<std::unique_ptr<ports::process_port>> make_process_port(coro::event_loop& loop,
                                                                process_options options) {
     HEDDLE_TRY(fs::workspace_root root, fs::open_root(options.workspace));
-    return std::unique_ptr<ports::process_port>(
-        std::make_unique<process_runner>(loop, std::move(options), std::move(root)));
+    HEDDLE_TRY(auto starter, program_starter::create());
+    return std::unique_ptr<ports::process_port>(std::make_unique<process_runner>(
+        loop, std::move(options), std::move(root), std::move(starter)));
 }
 
 } // namespace heddle::process

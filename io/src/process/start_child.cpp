@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
+#include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace heddle::process {
@@ -23,7 +23,65 @@ constexpr std::size_t longest_shown = 200;
     return "\"" + utf8::shortened(program, longest_shown) + "\"";
 }
 
-[[nodiscard]] error start_error(int number, const std::string& program) {
+/// A pipe whose reading end does not block. The child's end does: programs do not expect otherwise.
+[[nodiscard]] int make_output_pipe(fs::descriptor& ours, fs::descriptor& childs) {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
+    ours = fs::descriptor(ends[0]);
+    childs = fs::descriptor(ends[1]);
+    if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) return errno;
+    return 0;
+}
+
+/// The image of a program that is to be started (keeper_messages.hpp).
+[[nodiscard]] std::string image_of(const std::string& program,
+                                   const std::vector<std::string>& arguments,
+                                   const environment_block& variables) {
+    const image_header header{arguments.size(), variables.size()};
+    const std::size_t slots = arguments.size() + variables.size() + 2;
+    std::string made(sizeof header + slots * sizeof(char*), '\0');
+    std::memcpy(made.data(), &header, sizeof header);
+    const auto add = [&made](const std::string& text) {
+        made.append(text.c_str(), text.size() + 1);
+    };
+    add(program);
+    for (const std::string& each : arguments) add(each);
+    for (const std::string& each : variables) add(each);
+    return made;
+}
+
+[[nodiscard]] fs::descriptor file_in_memory(const char* name, std::string_view bytes) {
+    fs::descriptor file(::memfd_create(name, MFD_CLOEXEC));
+    while (file.open() && !bytes.empty()) {
+        const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return {};
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return file;
+}
+
+[[nodiscard]] result<void> check_arguments(const ports::process_request& request) {
+    if (request.arguments.empty() || request.arguments.front().empty()) {
+        return error(process_errc::invalid_argument, "the command is empty").with_retryable(false);
+    }
+    if (request.through_shell && request.arguments.size() != 1) {
+        return error(process_errc::invalid_argument, "a command for the shell is one text")
+            .with_retryable(false);
+    }
+    for (const std::string& argument : request.arguments) {
+        if (argument.find('\0') != std::string::npos) {
+            return error(process_errc::invalid_argument, "an argument holds a zero byte")
+                .with_hint("hand over such data as input, or in a file")
+                .with_retryable(false);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+error start_error(int number, const std::string& program) {
     const std::string what = shown(program) + " cannot be started: ";
     switch (number) {
     case ENOENT:
@@ -52,79 +110,6 @@ constexpr std::size_t longest_shown = 200;
     }
 }
 
-/// posix_spawn's two objects, released at the end.
-class spawn_plan {
-public:
-    spawn_plan() {
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawnattr_init(&attributes);
-    }
-    spawn_plan(const spawn_plan&) = delete;
-    spawn_plan& operator=(const spawn_plan&) = delete;
-    ~spawn_plan() {
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-
-    /// Notes the first thing that goes wrong (memory is all that can be missing).
-    void check(int outcome) noexcept {
-        if (failure == 0) failure = outcome;
-    }
-
-    posix_spawn_file_actions_t actions{};
-    posix_spawnattr_t attributes{};
-    int failure = 0;
-};
-
-void plan_signals_and_group(spawn_plan& plan) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    plan.check(::posix_spawnattr_setsigmask(&plan.attributes, &signals));
-    sigfillset(&signals);
-    plan.check(::posix_spawnattr_setsigdefault(&plan.attributes, &signals));
-    plan.check(::posix_spawnattr_setpgroup(&plan.attributes, 0));
-    plan.check(::posix_spawnattr_setflags(
-        &plan.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-}
-
-/// A pipe whose reading end does not block. The child's end does: programs do not expect otherwise.
-[[nodiscard]] int make_output_pipe(fs::descriptor& ours, fs::descriptor& childs) {
-    std::array<int, 2> ends{-1, -1};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
-    ours = fs::descriptor(ends[0]);
-    childs = fs::descriptor(ends[1]);
-    if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) return errno;
-    return 0;
-}
-
-[[nodiscard]] std::vector<char*> pointers(const std::vector<std::string>& texts) {
-    std::vector<char*> made;
-    made.reserve(texts.size() + 1);
-    for (const std::string& text : texts) made.push_back(const_cast<char*>(text.c_str()));
-    made.push_back(nullptr);
-    return made;
-}
-
-[[nodiscard]] result<void> check_arguments(const ports::process_request& request) {
-    if (request.arguments.empty() || request.arguments.front().empty()) {
-        return error(process_errc::invalid_argument, "the command is empty").with_retryable(false);
-    }
-    if (request.through_shell && request.arguments.size() != 1) {
-        return error(process_errc::invalid_argument, "a command for the shell is one text")
-            .with_retryable(false);
-    }
-    for (const std::string& argument : request.arguments) {
-        if (argument.find('\0') != std::string::npos) {
-            return error(process_errc::invalid_argument, "an argument holds a zero byte")
-                .with_hint("hand over such data as input, or in a file")
-                .with_retryable(false);
-        }
-    }
-    return {};
-}
-
-} // namespace
-
 result<fs::descriptor> open_directory(const fs::workspace_root& root, const std::string& path) {
     const std::string wanted = path.empty() ? "." : path;
     const auto refused = [&](const std::string& why) {
@@ -140,7 +125,7 @@ result<fs::descriptor> open_directory(const fs::workspace_root& root, const std:
     return opened;
 }
 
-result<started_child> start_child(const ports::process_request& request,
+result<started_child> start_child(program_starter& starter, const ports::process_request& request,
                                   const child_setting& setting) {
     HEDDLE_CHECK(check_arguments(request));
     std::vector<std::string> arguments = request.arguments;
@@ -150,39 +135,28 @@ result<started_child> start_child(const ports::process_request& request,
     } else {
         HEDDLE_TRY(program, find_program(arguments.front(), *setting.variables));
     }
-    spawn_plan plan;
-    plan_signals_and_group(plan);
     started_child made;
+    fs::descriptor nothing;
     fs::descriptor out;
     fs::descriptor err;
-    plan.check(::posix_spawn_file_actions_addfchdir_np(&plan.actions, setting.directory));
+    start_order order;
+    order.directory = setting.directory;
+    order.in_terminal = request.io == ports::process_io::terminal;
+    order.takes_terminal = setting.terminal >= 0;
+    order.streams = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
     if (request.io == ports::process_io::captured) {
-        plan.check(make_output_pipe(made.out, out));
-        plan.check(make_output_pipe(made.err, err));
-        if (plan.failure == 0) {
-            plan.check(setting.input >= 0
-                           ? ::posix_spawn_file_actions_adddup2(&plan.actions, setting.input, 0)
-                           : ::posix_spawn_file_actions_addopen(&plan.actions, 0, "/dev/null",
-                                                                O_RDONLY, 0));
-            plan.check(::posix_spawn_file_actions_adddup2(&plan.actions, out.get(), 1));
-            plan.check(::posix_spawn_file_actions_adddup2(&plan.actions, err.get(), 2));
-        }
+        if (setting.input < 0) nothing = fs::descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        const int number = make_output_pipe(made.out, out);
+        const int other = number == 0 ? make_output_pipe(made.err, err) : number;
+        if (other != 0) return start_error(other, arguments.front());
+        order.streams = {setting.input >= 0 ? setting.input : nothing.get(), out.get(), err.get()};
     }
-#if __GLIBC_PREREQ(2, 35)
-    if (setting.terminal >= 0) {
-        plan.check(::posix_spawn_file_actions_addtcsetpgrp_np(&plan.actions, setting.terminal));
-    }
-#endif
-#if __GLIBC_PREREQ(2, 34)
-    // Ours are all close-on-exec; those of the program around us need not be.
-    plan.check(::posix_spawn_file_actions_addclosefrom_np(&plan.actions, 3));
-#endif
-    if (plan.failure != 0) return start_error(plan.failure, arguments.front());
-    const std::vector<char*> argv = pointers(arguments);
-    const std::vector<char*> variables = pointers(*setting.variables);
-    const int failed = ::posix_spawn(&made.pid, program.c_str(), &plan.actions, &plan.attributes,
-                                     argv.data(), variables.data());
-    if (failed != 0) return start_error(failed, arguments.front());
+    const std::string image = image_of(program, arguments, *setting.variables);
+    const fs::descriptor memory = file_in_memory("heddle-start", image);
+    if (!memory.open()) return start_error(errno, arguments.front());
+    order.image = memory.get();
+    order.image_bytes = image.size();
+    HEDDLE_TRY(made.control, starter.start(order));
     return made;
 }
 

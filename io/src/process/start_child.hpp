@@ -4,17 +4,16 @@
 #include "fs/confined_path.hpp"
 #include "fs/descriptor.hpp"
 #include "process/environment.hpp"
+#include "process/starter.hpp"
 
 #include <heddle/ports/process_port.hpp>
 
-#include <sys/types.h>
-
 namespace heddle::process {
 
-/// A child that runs, and our ends of its output.
+/// A program that a keeper is starting, and our ends of its output.
 struct started_child {
-    pid_t pid = -1;     ///< of the child and of its process group
-    fs::descriptor out; ///< non-blocking; closed with process_io::terminal
+    fs::descriptor control; ///< of its keeper, see kept_program
+    fs::descriptor out;     ///< non-blocking; closed with process_io::terminal
     fs::descriptor err;
 };
 
@@ -26,11 +25,13 @@ struct child_setting {
     int terminal = -1;  ///< the terminal that its group gets; -1: none
 };
 
-/// Starts the program of the request in a process group of its own, with all signals as usual and
-/// no descriptors but the standard ones. Errors: process_errc. Blocks until the program has been
-/// loaded.
-[[nodiscard]] result<started_child> start_child(const ports::process_request& request,
+/// Has the program of the request started in a process group of its own, with all signals as usual and
+/// no descriptors but the standard ones. Whether that worked the keeper tells. Errors: process_errc.
+[[nodiscard]] result<started_child> start_child(program_starter& starter,
+                                                const ports::process_request& request,
                                                 const child_setting& setting);
+/// That a program could not be started, out of errno.
+[[nodiscard]] error start_error(int number, const std::string& program);
 
 /// Opens the working directory of a request. Errors: bad_directory.
 [[nodiscard]] result<fs::descriptor> open_directory(const fs::workspace_root& root,

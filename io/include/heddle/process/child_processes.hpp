@@ -17,6 +17,8 @@ struct process_options {
     /// Variables of this process that children do not inherit unless a request names them: exact
     /// names, or patterns with `*` for any characters ("*_API_KEY"). Letters match in either case.
     std::vector<std::string> withheld;
+    /// Nor those that hold an address with a password ("postgres://me:secret@host/db").
+    bool withhold_passwords = false;
     std::vector<std::string> passed; ///< exact names that every child inherits all the same
     /// Told when a child takes the terminal (true) and when it has given it back (false), so that
     /// the host does not write there meanwhile. Called on the loop; must not throw. Empty: nobody.
@@ -26,13 +28,15 @@ struct process_options {
 /// Names that usually hold keys and passwords, for process_options::withheld.
 [[nodiscard]] std::vector<std::string> usual_secrets();
 
-/// Starts children with posix_spawn, so that threads of this process are not in the way, in a process
-/// group of their own, with no descriptors but the standard ones. Two pipes and a pidfd (on kernels
-/// without: a timer) are waited for on the loop; there are no threads. Input is handed over as a file
-/// in memory, so that no child has to read it for us to go on.
-/// Errors here: not_found when the workspace is no directory. `loop` and its io_context outlive the
-/// port. Destroying the port while a child runs kills its group and reaps it; the call is never
-/// resumed then.
+/// Starts children in a process group of their own, with no descriptors but the standard ones, each
+/// under a keeper: a process that is forked from a fork of this one, made here. In whatever way this
+/// process ends, keepers kill what their programs have left, daemons too. Two pipes and a socket are
+/// waited for on the loop; there are no threads. Input is handed over as a file in memory, so that no
+/// child has to read it for us to go on.
+/// Make the port early: the fork holds on to the pages of that moment which are written to later.
+/// Errors here: not_found when the workspace is no directory, process_errc::start_failed. `loop` and
+/// its io_context outlive the port. Destroying the port while a child runs kills all of it and waits
+/// for that; the call is never resumed then.
 /// Threads: the shard's only.
 [[nodiscard]] result<std::unique_ptr<ports::process_port>> make_process_port(
     coro::event_loop& loop, process_options options);

@@ -7,6 +7,30 @@ namespace {
 
 class process_end : public process_test {};
 
+/// With this variable the test's own program is one that goes over to its parent's group and waits.
+constexpr const char* leave_group = "HEDDLE_TEST_LEAVE_GROUP";
+
+[[gnu::constructor]] void leave_group_if_asked() {
+    if (std::getenv(leave_group) == nullptr) return;
+    if (::setpgid(0, ::getpgid(::getppid())) != 0) ::_exit(1);
+    static_cast<void>(!::write(STDOUT_FILENO, "left\n", 5));
+    ::sleep(60);
+    ::_exit(0);
+}
+
+coro::task<result<void>> run_one(ports::process_port* children, process_request request,
+                                 coro::call_context context, std::string* out) {
+    result<process_result> ended = co_await children->run(std::move(request), context);
+    if (!ended) co_return std::move(ended).error();
+    *out = std::move(ended->out);
+    co_return result<void>();
+}
+
+coro::task<void> drop_result(coro::task<result<void>> work) {
+    const result<void> ended = co_await std::move(work);
+    static_cast<void>(ended);
+}
+
 TEST_F(process_end, run_timeout_is_a_result_with_what_was_written) {
     process_request request = shell(
         "echo began; trap 'echo asked; exit 7' TERM; "
@@ -68,6 +92,7 @@ TEST_F(process_end, cancel_before_the_start_starts_nothing) {
 }
 
 TEST_F(process_end, cancel_at_every_turn_leaves_nothing) {
+    ASSERT_TRUE(run(program({"true"}))); // the keeper is held for the next program
     const std::size_t before = open_descriptors();
     for (int turns = 0; turns < 60; ++turns) {
         coro::cancel_source cancel;
@@ -121,25 +146,107 @@ TEST_F(process_end, run_daemon_that_keeps_the_pipe_is_not_waited_for) {
         "while [ ! -s daemon ]; do sleep 0.01; done; echo done");
     request.grace = 50ms;
     const auto ended = run(request);
-    const pid_t daemon = number_in("daemon");
-    ASSERT_GT(daemon, 1);
-    EXPECT_TRUE(alive(daemon)); // it left the group: what it does is its own affair
-    ::kill(daemon, SIGKILL);
     ASSERT_TRUE(ended);
     EXPECT_EQ(ended->out, "done\n");
+    const pid_t daemon = number_in("daemon");
+    ASSERT_GT(daemon, 1);
+    EXPECT_FALSE(alive(daemon)); // also what has left the group ends with the program
 }
 
-coro::task<result<void>> run_one(ports::process_port* children, process_request request,
-                                 coro::call_context context, std::string* out) {
-    result<process_result> ended = co_await children->run(std::move(request), context);
-    if (!ended) co_return std::move(ended).error();
-    *out = std::move(ended->out);
-    co_return result<void>();
+TEST_F(process_end, run_daemon_of_any_kind_ends_with_the_program) {
+    // A session of its own, no pipe of ours, and a parent that is gone.
+    const auto ended =
+        run(shell("(setsid sh -c 'sh -c \"echo \\$\\$ >daemon; exec sleep 60\" >/dev/null 2>&1 &' "
+                  ">/dev/null 2>&1 &); while [ ! -s daemon ]; do sleep 0.01; done; echo done"));
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_EQ(ended->out, "done\n");
+    const pid_t daemon = number_in("daemon");
+    ASSERT_GT(daemon, 1);
+    EXPECT_FALSE(alive(daemon));
 }
 
-coro::task<void> drop_result(coro::task<result<void>> work) {
-    const result<void> ended = co_await std::move(work);
-    static_cast<void>(ended);
+TEST_F(process_end, run_program_that_leaves_its_group_is_ended_in_time) {
+    process_request request = program({"/proc/self/exe"}); // as a keeper's child sees it: this one
+    request.environment = {{leave_group, "1"}};
+    request.timeout = 400ms;
+    request.grace = 100ms;
+    const auto began = coro::clock::now();
+    const auto ended = run(request);
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_EQ(ended->out, "left\n");
+    EXPECT_TRUE(ended->timed_out);
+    EXPECT_EQ(ended->signal, SIGTERM);
+    EXPECT_LT(coro::clock::now() - began, 5s);
+    EXPECT_FALSE(has_children());
+}
+
+TEST_F(process_end, run_program_that_stops_its_keeper_is_ended_all_the_same) {
+    process_request request = shell("kill -STOP $PPID; echo $$ >child; exec sleep 60");
+    request.timeout = 300ms;
+    request.grace = 100ms;
+    const auto ended = run(request);
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_TRUE(ended->timed_out);
+    EXPECT_FALSE(alive(number_in("child")));
+}
+
+TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_told) {
+    const auto ended = run(shell("echo $$ >child; kill -KILL $PPID; sleep 60"));
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));
+    EXPECT_TRUE(gone(number_in("child")));
+    // Others do as ever; so they do when the starter is killed too.
+    ASSERT_TRUE(run(program({"true"})));
+    for (const pid_t starter : children_of(::getpid())) {
+        ::kill(starter, SIGKILL);
+        EXPECT_TRUE(gone(starter));
+    }
+    const auto again = run(program({"true"}));
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ(again->exit_code, 0);
+}
+
+/// Runs what leaves children and daemons behind, and dies by `signal` while they live.
+[[noreturn]] void die_with_children(const stdfs::path& root, int signal) {
+    runner test;
+    process_options options;
+    options.workspace = root.string();
+    const auto port = *make_process_port(test.loop, options);
+    process_request request;
+    request.arguments = {
+        "sleep 77 & echo $! >job; setsid sh -c 'echo $$ >daemon; exec sleep 77' & "
+        "echo $$ >child; exec sleep 77"};
+    request.through_shell = true;
+    std::string out;
+    coro::spawn(test.loop,
+                drop_result(run_one(port.get(), std::move(request), test.context(), &out)),
+                [](std::exception_ptr) {});
+    const auto there = [&](const char* name) {
+        std::ifstream in(root / name);
+        pid_t number = 0;
+        return static_cast<bool>(in >> number);
+    };
+    while (!there("job") || !there("daemon") || !there("child")) test.turn(5ms);
+    std::signal(signal, SIG_DFL); // a sanitizer would tell of a crash
+    std::raise(signal);
+    ::_exit(0);
+}
+
+TEST_F(process_end, no_program_outlives_us_whatever_ends_us) {
+    for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, SIGHUP, SIGQUIT, SIGPIPE, SIGTERM}) {
+        SCOPED_TRACE(signal);
+        for (const char* name : {"job", "daemon", "child"}) stdfs::remove(root / name);
+        const pid_t other = ::fork();
+        ASSERT_GE(other, 0);
+        if (other == 0) die_with_children(root, signal);
+        int status = 0;
+        ::waitpid(other, &status, 0);
+        ASSERT_TRUE(WIFSIGNALED(status));
+        EXPECT_EQ(WTERMSIG(status), signal);
+        for (const char* name : {"job", "daemon", "child"}) {
+            EXPECT_TRUE(gone(number_in(name))) << name;
+        }
+    }
 }
 
 /// Destroys the port while a child runs. Gives 0 when nothing is left of that.
@@ -159,7 +266,7 @@ int leave_early(const stdfs::path& root) {
     for (int i = 0; i < 2000 && !stdfs::exists(root / "child"); ++i) test.turn(5ms);
     port.reset();
     if (ended) return 20;
-    return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 21;
+    return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 21; // the starter too
 }
 
 TEST_F(process_end, port_destroyed_while_a_child_runs_kills_it) {

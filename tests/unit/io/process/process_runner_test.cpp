@@ -1,5 +1,7 @@
 #include "process_testing.hpp"
 
+#include "process/environment.hpp"
+
 #include <csignal>
 #include <cstdlib>
 
@@ -157,6 +159,42 @@ TEST_F(process_runner, usual_secrets_cover_the_names_of_keys) {
     ASSERT_TRUE(ended);
     EXPECT_EQ(ended->out.find("hidden"), std::string::npos);
     EXPECT_NE(ended->out.find("PATH="), std::string::npos);
+    const auto secret = [](const char* name) {
+        const auto patterns = usual_secrets();
+        return std::any_of(patterns.begin(), patterns.end(),
+                           [name](const auto& each) { return matches_name(each, name); });
+    };
+    for (const char* name : {"OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+                             "GITHUB_TOKEN", "GITHUB_PAT", "DD_APP_KEY", "AZURE_STORAGE_KEY",
+                             "REDISCLI_AUTH", "DOCKER_AUTH_CONFIG", "MYSQL_PWD", "PGPASSWORD",
+                             "SENTRY_DSN", "CI_JOB_JWT", "npm_config__auth", "MY_PASSPHRASE"}) {
+        EXPECT_TRUE(secret(name)) << name;
+    }
+    for (const char* name : {"PATH", "HOME", "SSH_AUTH_SOCK", "XAUTHORITY", "LS_COLORS", "OLDPWD",
+                             "LD_LIBRARY_PATH", "KEYBOARD", "GIT_AUTHOR_NAME", "MONKEY"}) {
+        EXPECT_FALSE(secret(name)) << name;
+    }
+}
+
+TEST_F(process_runner, passwords_in_addresses_are_withheld_where_asked_for) {
+    for (const char* text : {"postgres://me:pw@db/x", "http://u:p@proxy:3128",
+                             "a b=redis://:pw@h:1", "x://a, https://u:p@h/?q"}) {
+        EXPECT_TRUE(holds_password(text)) << text;
+    }
+    for (const char* text : {"", "http://proxy:3128", "http://user@host", "http://user:@host",
+                             "https://h/a:b@c", "git@host:repo", "user:pw@host", "x://", "://:@"}) {
+        EXPECT_FALSE(holds_password(text)) << text;
+    }
+    ::setenv("HEDDLE_TEST_DATABASE", "postgres://me:hidden@db/x", 1);
+    process_options options;
+    options.workspace = root.string();
+    options.withhold_passwords = true;
+    children = make_process_port(test.loop, options).value();
+    process_request request = shell("echo \"${HEDDLE_TEST_DATABASE-none}\"");
+    EXPECT_EQ(run(request)->out, "none\n");
+    request.secrets = {"HEDDLE_TEST_DATABASE"};
+    EXPECT_EQ(run(request)->out, "postgres://me:hidden@db/x\n");
+    ::unsetenv("HEDDLE_TEST_DATABASE");
 }
 
 TEST_F(process_runner, run_child_has_usual_signals_and_no_descriptors) {
@@ -225,12 +263,25 @@ TEST_F(process_runner, run_many_at_once_keep_their_output_apart) {
     EXPECT_FALSE(has_children());
 }
 
-TEST_F(process_runner, status_taken_by_another_is_an_error) {
+TEST_F(process_runner, what_others_do_with_children_does_not_matter) {
     std::signal(SIGCHLD, SIG_IGN); // the system reaps
-    const auto ended = run(program({"true"}));
+    open();
+    const auto ended = run(shell("(exit 3) & wait $!; exit $?"));
+    static_cast<void>(::waitpid(-1, nullptr, WNOHANG));
+    const auto again = run(program({"true"}));
     std::signal(SIGCHLD, SIG_DFL);
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_EQ(ended->exit_code, 3);
+    ASSERT_TRUE(again) << again.error().message();
+}
+
+TEST_F(process_runner, what_keeps_a_program_shows_no_variables) {
+    // It was forked from us, and we hold what programs are not to inherit.
+    if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+    const auto ended = run(shell("cat /proc/$PPID/environ"));
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_EQ(ended->out, "");
+    EXPECT_NE(ended->err.find("ermission denied"), std::string::npos) << ended->err;
 }
 
 TEST_F(process_runner, open_missing_workspace_is_not_found) {

@@ -117,7 +117,20 @@ protected:
         const auto all = stdfs::directory_iterator("/proc/self/fd");
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
     }
-    static bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
+    /// Our children are starters, theirs are keepers, and theirs programs.
+    static bool has_children() {
+        for (const pid_t starter : children_of(::getpid())) {
+            for (const pid_t keeper : children_of(starter)) {
+                if (!children_of(keeper).empty()) return true;
+            }
+        }
+        return false;
+    }
+    static std::vector<pid_t> children_of(pid_t parent) {
+        const std::string number = std::to_string(parent);
+        std::ifstream in("/proc/" + number + "/task/" + number + "/children");
+        return {std::istream_iterator<pid_t>(in), {}};
+    }
 
     stdfs::path base;
     stdfs::path root;

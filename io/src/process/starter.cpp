@@ -1,0 +1,104 @@
+#include "starter.hpp"
+
+#include "descriptor_messages.hpp"
+#include "keeper.hpp"
+
+#include <heddle/ports/process_port.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace heddle::process {
+
+namespace {
+
+[[nodiscard]] error cannot(const std::string& what) {
+    const int number = errno;
+    return error(ports::process_errc::start_failed,
+                 what + ": " + std::generic_category().message(number));
+}
+
+[[nodiscard]] bool socket_pair(fs::descriptor& ours, fs::descriptor& theirs) noexcept {
+    std::array<int, 2> ends{-1, -1};
+    // A message stays one, and the end of the other side shows.
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
+    ours = fs::descriptor(ends[0]);
+    theirs = fs::descriptor(ends[1]);
+    return true;
+}
+
+[[nodiscard]] bool send_order(const fs::descriptor& control, const start_order& order) noexcept {
+    const start_message message{order.image_bytes, order.in_terminal ? 1U : 0U,
+                                order.takes_terminal ? 1U : 0U};
+    const std::array<int, start_descriptors> numbers{order.image, order.directory, order.streams[0],
+                                                     order.streams[1], order.streams[2]};
+    return send_with(control.get(), message, numbers);
+}
+
+} // namespace
+
+result<std::unique_ptr<program_starter>> program_starter::create() {
+    std::unique_ptr<program_starter> made(new program_starter);
+    HEDDLE_CHECK(made->launch());
+    return made;
+}
+
+program_starter::~program_starter() { retire(); }
+
+result<void> program_starter::launch() {
+    retire();
+    fs::descriptor theirs;
+    if (!socket_pair(socket_, theirs)) return cannot("no program can be started");
+    process_ = ::fork();
+    if (process_ == 0) serve_starts(theirs.get());
+    if (process_ < 0) return cannot("no program can be started");
+    return {};
+}
+
+void program_starter::retire() noexcept {
+    socket_ = fs::descriptor();
+    if (process_ <= 0) return;
+    pid_t got = 0;
+    do got = ::waitpid(process_, nullptr, 0);
+    while (got < 0 && errno == EINTR);
+    process_ = -1;
+}
+
+result<fs::descriptor> program_starter::new_keeper() {
+    fs::descriptor ours;
+    fs::descriptor theirs;
+    if (!socket_pair(ours, theirs) || ::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) {
+        return cannot("the program cannot be started");
+    }
+    const std::array<int, wish_descriptors> control{theirs.get()};
+    if (send_with(socket_.get(), keeper_wish(), control)) return ours;
+    if (errno != EPIPE && errno != ECONNRESET) return cannot("the program cannot be started");
+    HEDDLE_CHECK(launch());
+    if (!send_with(socket_.get(), keeper_wish(), control)) {
+        return cannot("the program cannot be started");
+    }
+    return ours;
+}
+
+result<fs::descriptor> program_starter::start(const start_order& order) {
+    while (!idle_.empty()) {
+        fs::descriptor kept = std::move(idle_.back());
+        idle_.pop_back();
+        if (send_order(kept, order)) return kept;
+        // Somebody has killed that one.
+    }
+    HEDDLE_TRY(fs::descriptor fresh, new_keeper());
+    if (!send_order(fresh, order)) return cannot("the program cannot be started");
+    return fresh;
+}
+
+void program_starter::give_back(fs::descriptor control) {
+    if (control.open() && idle_.size() < max_idle) idle_.push_back(std::move(control));
+}
+
+} // namespace heddle::process
