@@ -61,11 +61,21 @@ TEST_F(index_command, keeps_its_index) {
     const std::vector<std::string> command{"index", "tree", "--index-file", "kept", "--json"};
     EXPECT_EQ(json::parse(heddle(command).out).at("added"), json::value(3));
     EXPECT_EQ(json::parse(heddle(command).out).at("unchanged"), json::value(3));
-    scratch.file("kept", "rubbish");
-    const auto ended = heddle(command);
+    scratch.file("kept", "heddle index\nrubbish");
+    auto ended = heddle(command);
     EXPECT_EQ(json::parse(ended.out).at("added"), json::value(3));
-    EXPECT_NE(ended.err.find("is no index of heddle; it is made anew"), std::string::npos)
+    EXPECT_NE(ended.err.find("it is made anew"), std::string::npos) << ended.err;
+    EXPECT_EQ(json::parse(heddle(command).out).at("unchanged"), json::value(3));
+}
+
+TEST_F(index_command, never_replaces_what_is_no_index) {
+    const std::string precious = scratch.file("thesis.txt", std::string(100'000, 'x'));
+    const auto ended = heddle({"index", "tree", "--index-file", "thesis.txt"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find("thesis.txt\" is there and is no index of heddle"), std::string::npos)
         << ended.err;
+    EXPECT_NE(ended.err.find("hint: name another file"), std::string::npos) << ended.err;
+    EXPECT_EQ(std::filesystem::file_size(precious), 100'000U);
 }
 
 TEST_F(index_command, names_what_is_wrong) {

@@ -3,6 +3,7 @@
 #include <heddle/base/utf8.hpp>
 
 #include "memory/shared_index.hpp"
+#include "memory/snapshot.hpp"
 #include "memory/walk/file_text.hpp"
 
 #include <algorithm>
@@ -138,6 +139,10 @@ memory_system::memory_system(ports::worker_port& workers,
 
 memory_system::~memory_system() = default;
 
+bool is_unusable_index(const error& failure) noexcept {
+    return dynamic_cast<const unusable_index*>(failure.info().payload.get()) != nullptr;
+}
+
 void memory_system::say(log_level level, const std::string& line) const {
     if (options_.log && options_.log->enabled(level)) options_.log->write(level, "memory", line);
 }
@@ -248,8 +253,10 @@ coro::task<result<void>> memory_system::refresh_roots(coro::call_context context
 coro::task<result<void>> memory_system::refresh_locked(coro::call_context context) {
     if (!opened_ && !options_.index_file.empty()) {
         const result<void> loaded = co_await load(options_.index_file, context);
-        if (!loaded && loaded.error().is_cancelled()) co_return loaded;
-        if (!loaded && loaded.error().code() != make_error_code(errc::not_found)) {
+        const bool absent = !loaded && loaded.error().code() == make_error_code(errc::not_found);
+        if (!loaded && !absent) {
+            // What is none of ours, or cannot be looked at, is not replaced.
+            if (!is_unusable_index(loaded.error())) co_return loaded;
             say(log_level::warn,
                 options_.index_file + ": " + loaded.error().message() + "; it is made anew");
         }

@@ -160,10 +160,15 @@ result<void> shared_index::save(const std::string& file) {
         const std::unique_lock writing(lock_);
         bytes = write_snapshot(index_);
     }
+    const auto there = tree_->beginning(file, snapshot_mark_bytes);
+    if (!there && there.error().code() != make_error_code(errc::not_found)) return there.error();
+    if (there && !there->empty() && !begins_snapshot(*there)) return not_an_index(file);
     return tree_->replace(file, bytes);
 }
 
 result<void> shared_index::load(const std::string& file) {
+    HEDDLE_TRY(const std::string beginning, tree_->beginning(file, snapshot_mark_bytes));
+    if (!beginning.empty() && !begins_snapshot(beginning)) return not_an_index(file);
     HEDDLE_TRY(const std::string bytes, tree_->read(file, largest_index_file));
     auto made = read_snapshot(bytes);
     if (!made) {

@@ -5,6 +5,7 @@ namespace heddle::memory {
 namespace {
 
 constexpr std::string_view magic = "heddle index\n";
+static_assert(magic.size() == snapshot_mark_bytes);
 constexpr std::uint64_t version = 1;
 
 /// FNV-1a in steps of 8 bytes. Each step is a bijection, so that no single damaged byte gets through.
@@ -26,10 +27,19 @@ constexpr std::uint64_t version = 1;
 
 [[nodiscard]] error refused(std::string what) {
     return error(errc::invalid_argument, "the index file " + std::move(what))
-        .with_hint("delete it: it is made anew from the files");
+        .with_hint("delete it: it is made anew from the files")
+        .with_payload(std::make_shared<unusable_index>());
 }
 
 } // namespace
+
+bool begins_snapshot(std::string_view beginning) noexcept { return beginning.starts_with(magic); }
+
+error not_an_index(const std::string& file) {
+    return error(errc::invalid_argument,
+                 "\"" + file + "\" is there and is no index of heddle: it is left as it is")
+        .with_hint("name another file for the index, or delete this one");
+}
 
 std::string write_snapshot(inverted_index& index) {
     std::string content;
@@ -45,7 +55,11 @@ std::string write_snapshot(inverted_index& index) {
 }
 
 result<inverted_index> read_snapshot(std::string_view bytes) {
-    if (!bytes.starts_with(magic)) return refused("is no index of heddle");
+    if (bytes.empty()) return refused("is empty");
+    if (!begins_snapshot(bytes)) {
+        return error(errc::invalid_argument, "the index file is no index of heddle")
+            .with_hint("name another file for the index, or delete this one");
+    }
     bytes.remove_prefix(magic.size());
     byte_reader head(bytes);
     const auto made_by = head.fixed64();

@@ -54,7 +54,7 @@ coro::task<result<void>> index_and_ask(index_run* run) {
     const index_request& asked = run->asked;
     if (asked.index_file && std::filesystem::exists(*asked.index_file)) {
         const result<void> opened = co_await run->memory.load(*asked.index_file, context);
-        if (!opened && opened.error().is_cancelled()) co_return opened;
+        if (!opened && !memory::is_unusable_index(opened.error())) co_return opened;
         if (!opened) {
             run->log->write(log_level::warn, "memory",
                             opened.error().message() + "; it is made anew");

@@ -42,6 +42,17 @@ constexpr std::size_t piece_size = 1024 * 1024;
     return {};
 }
 
+result<descriptor> open_regular(const std::string& file, struct stat& about) {
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
+    descriptor opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!opened.open()) return file_error(errno, "read", file);
+    if (::fstat(opened.get(), &about) != 0) return file_error(errno, "read", file);
+    if (!S_ISREG(about.st_mode)) {
+        return error(errc::invalid_argument, "\"" + file + "\" is not a regular file");
+    }
+    return opened;
+}
+
 class local_tree final : public ports::tree_port {
 public:
     result<std::string> resolve(const std::string& path) const override {
@@ -89,16 +100,24 @@ public:
         return found;
     }
 
-    result<std::string> read(const std::string& file, std::size_t most_bytes) const override {
-        // O_NONBLOCK: opening a pipe must not wait for its writer.
-        const descriptor opened(
-            ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        if (!opened.open()) return file_error(errno, "read", file);
+    result<std::string> beginning(const std::string& file, std::size_t bytes) const override {
         struct stat about {};
-        if (::fstat(opened.get(), &about) != 0) return file_error(errno, "read", file);
-        if (!S_ISREG(about.st_mode)) {
-            return error(errc::invalid_argument, "\"" + file + "\" is not a regular file");
+        HEDDLE_TRY(const descriptor opened, open_regular(file, about));
+        std::string made(bytes, '\0');
+        std::size_t have = 0;
+        while (have < bytes) {
+            const ssize_t count = ::read(opened.get(), made.data() + have, bytes - have);
+            if (count < 0 && errno != EINTR) return file_error(errno, "read", file);
+            if (count == 0) break;
+            have += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
         }
+        made.resize(have);
+        return made;
+    }
+
+    result<std::string> read(const std::string& file, std::size_t most_bytes) const override {
+        struct stat about {};
+        HEDDLE_TRY(const descriptor opened, open_regular(file, about));
         const auto announced = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
         std::string bytes;
         for (;;) {

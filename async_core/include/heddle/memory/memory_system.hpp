@@ -101,7 +101,8 @@ public:
     [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
         ports::memory_request request, coro::call_context context) override;
 
-    /// Writes the index in one step. Errors: io_error.
+    /// Writes the index in one step. Errors: io_error; invalid_argument when the file is there and is
+    /// no index: it is left as it is.
     [[nodiscard]] coro::task<result<void>> save(std::string file, coro::call_context context);
     /// Takes the place of what is known. Errors: not_found; invalid_argument for a file that is no
     /// index, is of another version, or is damaged: nothing has changed then.
@@ -134,5 +135,9 @@ private:
     bool opened_ = false; ///< the index file was looked at
     std::optional<coro::clock::time_point> refreshed_;
 };
+
+/// True when load() found an index that cannot be used (another version, damaged, empty): it may be
+/// made anew in its place. False for files that are none.
+[[nodiscard]] bool is_unusable_index(const error& failure) noexcept;
 
 } // namespace heddle::memory

@@ -39,6 +39,9 @@ public:
     /// invalid_argument (no regular file), limit_exceeded.
     [[nodiscard]] virtual result<std::string> read(const std::string& file,
                                                    std::size_t most_bytes) const = 0;
+    /// The first bytes of a regular file, fewer where it is shorter. Errors: as read.
+    [[nodiscard]] virtual result<std::string> beginning(const std::string& file,
+                                                        std::size_t bytes) const = 0;
     /// Replaces the file in one step: whoever opens it sees the old bytes or the new ones.
     [[nodiscard]] virtual result<void> replace(const std::string& file,
                                                std::string_view bytes) const = 0;

@@ -221,6 +221,10 @@ public:
         if (file == refused_) return refusal();
         return real_->read(file, most);
     }
+    result<std::string> beginning(const std::string& file, std::size_t bytes) const override {
+        if (file == refused_) return refusal();
+        return real_->beginning(file, bytes);
+    }
     result<void> replace(const std::string& file, std::string_view bytes) const override {
         return real_->replace(file, bytes);
     }

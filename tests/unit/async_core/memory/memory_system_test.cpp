@@ -208,5 +208,42 @@ TEST_F(memory_look_up, saved_and_loaded_by_hand) {
     EXPECT_FALSE(test.run(memory->save((base / "no" / "dir").string(), test.context())));
 }
 
+TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
+    open();
+    ASSERT_TRUE(describe({{"/p/a.py", "looms"}}));
+    const std::string file = (base / "thesis.txt").string();
+    const std::string precious(3'000'000, 'x');
+    std::ofstream(file, std::ios::binary) << precious;
+    const auto kept = [&] {
+        std::ifstream in(file, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {}) == precious;
+    };
+    for (const auto& refused : {test.run(memory->save(file, test.context())),
+                                test.run(memory->load(file, test.context()))}) {
+        ASSERT_FALSE(refused);
+        EXPECT_THAT(refused.error().message(), HasSubstr("thesis.txt\" is there and is no index"));
+    }
+    EXPECT_TRUE(kept());
+    memory_options options;
+    options.roots.emplace_back().root = root.string();
+    options.index_file = file;
+    open(options);
+    ports::memory_request request;
+    request.query = "looms";
+    const auto answer = ask(request);
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().message(), HasSubstr("no index"));
+    EXPECT_TRUE(kept());
+    // A pipe that nobody writes to is neither waited for nor replaced.
+    const std::string pipe = (base / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_FALSE(test.run(memory->save(pipe, test.context())));
+    EXPECT_TRUE(stdfs::is_fifo(pipe));
+    // An empty file is nobody's.
+    const std::string empty = (base / "empty").string();
+    { const std::ofstream made(empty); }
+    EXPECT_TRUE(test.run(memory->save(empty, test.context())));
+}
+
 } // namespace
 } // namespace heddle::memory
