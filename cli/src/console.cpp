@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -39,20 +40,37 @@ console_traits console_traits::of_process() {
     return made;
 }
 
+std::function<void()> console::note_loss(bool lost) {
+    if (!lost || out_failed_) return nullptr;
+    out_failed_ = true;
+    return std::exchange(tell_loss_, nullptr);
+}
+
 void console::out(std::string_view text) {
-    const std::scoped_lock lock(mutex_);
-    wipe_status();
-    if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) out_failed_ = true;
-    if (traits_.out_is_terminal) std::fflush(out_);
+    std::function<void()> tell;
+    {
+        const std::scoped_lock lock(mutex_);
+        wipe_status();
+        bool lost = std::fwrite(text.data(), 1, text.size(), out_) != text.size();
+        // What stays in the buffer counts as written, also when the system took nothing of it.
+        lost = lost || std::ferror(out_) != 0;
+        if (traits_.out_is_terminal) lost = std::fflush(out_) != 0 || lost;
+        tell = note_loss(lost);
+    }
+    if (tell) tell();
 }
 
 void console::err(std::string_view text) {
-    const std::scoped_lock lock(mutex_);
-    wipe_status();
-    // What was written first is seen first when both streams go to one place.
-    if (std::fflush(out_) != 0) out_failed_ = true;
-    std::fwrite(text.data(), 1, text.size(), err_);
-    std::fflush(err_);
+    std::function<void()> tell;
+    {
+        const std::scoped_lock lock(mutex_);
+        wipe_status();
+        // What was written first is seen first when both streams go to one place.
+        tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
+        std::fwrite(text.data(), 1, text.size(), err_);
+        std::fflush(err_);
+    }
+    if (tell) tell();
 }
 
 bool console::flush() {
@@ -61,6 +79,16 @@ bool console::flush() {
     if (std::fflush(out_) != 0 || std::ferror(out_) != 0) out_failed_ = true;
     std::fflush(err_);
     return !out_failed_;
+}
+
+void console::on_output_lost(std::function<void()> told) {
+    const std::scoped_lock lock(mutex_);
+    tell_loss_ = std::move(told);
+}
+
+bool console::output_lost() const {
+    const std::scoped_lock lock(mutex_);
+    return out_failed_;
 }
 
 void console::show_status(std::string_view line) {

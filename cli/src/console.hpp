@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ public:
     void err(std::string_view text);
     /// Both streams' texts are with the system. False when some of standard output was lost.
     [[nodiscard]] bool flush();
+    /// Told once, by the call that finds out, when standard output takes nothing more: whoever read it
+    /// has gone, or the disk is full. Empty: nobody.
+    void on_output_lost(std::function<void()> told);
+    [[nodiscard]] bool output_lost() const;
 
     /// Shows `line` on standard error in place of the status line before it, cut to the terminal's
     /// width. Does nothing unless standard error is a terminal.
@@ -47,15 +52,18 @@ public:
     }
 
 private:
-    void wipe_status(); ///< with the mutex held
+    // With the mutex held.
+    void wipe_status();
+    [[nodiscard]] std::function<void()> note_loss(bool lost);
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::FILE* out_;
     std::FILE* err_;
     console_traits traits_;
     bool status_shown_ = false;
     bool status_held_ = false;
     bool out_failed_ = false;
+    std::function<void()> tell_loss_;
 };
 
 } // namespace heddle::cli

@@ -16,9 +16,22 @@ extern "C" void leave_at_once(int) { ::_exit(static_cast<int>(exit_code::interru
 
 } // namespace
 
+const std::vector<int>& end_signals() {
+    static const std::vector<int> signals = [] {
+        std::vector<int> made{SIGINT, SIGTERM, SIGQUIT};
+        struct sigaction before {};
+        const bool known = ::sigaction(SIGHUP, nullptr, &before) == 0;
+        if (!known || before.sa_handler != SIG_IGN) made.push_back(SIGHUP);
+        return made;
+    }();
+    return signals;
+}
+
 struct interrupts::state {
     state(boost::asio::io_context& context, std::function<void()> first)
-        : signals(context, SIGINT, SIGTERM), on_first(std::move(first)) {}
+        : signals(context), on_first(std::move(first)) {
+        for (const int each : end_signals()) signals.add(each);
+    }
 
     boost::asio::signal_set signals;
     std::function<void()> on_first;
@@ -33,8 +46,7 @@ interrupts::interrupts(boost::asio::io_context& context, std::function<void()> o
         held->came = true;
         // Out of the loop's hands: a second signal must work even when the loop does not.
         held->signals.clear(ec);
-        std::signal(SIGINT, leave_at_once);
-        std::signal(SIGTERM, leave_at_once);
+        for (const int each : end_signals()) std::signal(each, leave_at_once);
         const auto first = std::exchange(held->on_first, nullptr);
         if (first) first();
     });

@@ -1,15 +1,20 @@
-// Ctrl-C and SIGTERM.
+// Ctrl-C and the other ways to be asked to end.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace heddle::cli {
 
-/// The first SIGINT or SIGTERM calls `on_first` on the loop. From then on a second one ends the
-/// process at once with exit code 130, whatever the loop is doing.
+/// The signals that ask a program to end: Ctrl-C, Ctrl-\, SIGTERM, and SIGHUP when a terminal or a
+/// connection goes away; the last not where it is ignored from the start, as nohup has it.
+[[nodiscard]] const std::vector<int>& end_signals();
+
+/// The first of them calls `on_first` on the loop. From then on a second one ends the process at once
+/// with exit code 130, whatever the loop is doing; programs that still run are killed by their keepers.
 class interrupts {
 public:
     interrupts(boost::asio::io_context& context, std::function<void()> on_first);

@@ -1,11 +1,25 @@
 #include "commands/commands.hpp"
 
+#include <csignal>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include <sys/prctl.h>
+
+namespace {
+
+/// The environment of this process and its memory hold keys: no other process of the user's may read
+/// them, and no file of a crash has them.
+void guard_memory() noexcept { ::prctl(PR_SET_DUMPABLE, 0); }
+
+} // namespace
+
 int main(int argc, char** argv) {
     using namespace heddle::cli;
+    guard_memory();
+    // Whoever reads our output may go away: that is an error of a write, and no way to end.
+    std::signal(SIGPIPE, SIG_IGN);
     console output(stdout, stderr, console_traits::of_process());
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);

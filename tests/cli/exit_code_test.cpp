@@ -1,5 +1,6 @@
 // 0 done, 1 the workflow failed, 2 usage or syntax error.
 #include "child_process.hpp"
+#include "scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,31 @@ TEST(exit_code, output_that_is_lost_is_1) {
     const auto ended = run_heddle({"eval", "1"}, options);
     EXPECT_EQ(ended.code, 1);
     EXPECT_EQ(ended.err, "heddle: standard output cannot be written\n");
+}
+
+TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_told) {
+    const scratch_directory scratch;
+    const std::string rules =
+        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const std::string text(1000, 'x');
+    // Without an end of its own: it ends because nobody reads.
+    const std::string program = scratch.file("w.heddle",
+                                             "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                             "(while true (ask \"q\") (print \"" +
+                                                 text + "\"))\n");
+    child_process child({"/bin/sh", "-c", "\"$@\" | head -c 10; exit 0", "sh", HEDDLE_PROGRAM,
+                         "run", program, "--model", "scripted:" + rules});
+    const auto piped = child.wait(milliseconds(15'000));
+    EXPECT_EQ(piped.out, "xxxxxxxxxx");
+    EXPECT_NE(piped.err.find("heddle: standard output cannot be written\nbefore that: "),
+              std::string::npos)
+        << piped.err;
+    EXPECT_NE(piped.err.find("calls done"), std::string::npos) << piped.err;
+    child_process coded({"/bin/bash", "-c", "\"$@\" | head -c 10; exit ${PIPESTATUS[0]}", "bash",
+                         HEDDLE_PROGRAM, "run", program, "--model", "scripted:" + rules, "--json"});
+    const auto ended = coded.wait(milliseconds(15'000));
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find("\"exit_code\":1"), std::string::npos) << ended.err;
 }
 
 TEST(exit_code, no_model_is_1_and_names_the_variables) {

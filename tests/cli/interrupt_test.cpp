@@ -48,10 +48,26 @@ TEST_F(interrupt, with_calls_in_flight_ends_them_and_says_what_was_done) {
     EXPECT_NE(child.err().find("tokens in"), std::string::npos) << child.err();
 }
 
-TEST_F(interrupt, by_sigterm_is_the_same) {
-    child_process child(command());
+TEST_F(interrupt, by_every_signal_that_asks_for_an_end_is_the_same) {
+    for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) {
+        SCOPED_TRACE(signal);
+        child_process child(command());
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
+        child.send_signal(signal);
+        expect_clean_end(child);
+        EXPECT_NE(child.err().find("interrupted: 10 calls done"), std::string::npos) << child.err();
+    }
+}
+
+TEST_F(interrupt, does_not_come_with_a_hangup_that_was_ignored_from_the_start) {
+    std::vector<std::string> ignoring{"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+    for (const std::string& each : command()) ignoring.push_back(each);
+    child_process child(ignoring);
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
-    child.send_signal(SIGTERM);
+    child.send_signal(SIGHUP);
+    std::this_thread::sleep_for(milliseconds(300));
+    EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
+    child.send_signal(SIGINT);
     expect_clean_end(child);
 }
 

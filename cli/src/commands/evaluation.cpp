@@ -21,6 +21,8 @@
 #include <heddle/tasks/task_result.hpp>
 #include <heddle/tasks/template_report.hpp>
 
+#include <boost/asio/post.hpp>
+
 namespace heddle::cli {
 
 namespace {
@@ -143,6 +145,19 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
     return code;
 }
 
+exit_code tell_lost_output(workflow_run& run, workshop& tools, const workflow_options& options,
+                           console& output) {
+    const error lost(errc::io_error, std::string(output_lost_message));
+    if (options.json) {
+        return tell_failure(lost, exit_code::failed, run, tools, options, output);
+    }
+    output.err("heddle: " + lost.message() + "\n");
+    const call_counts& counts = tools.counts();
+    if (counts.any() && options.verbosity >= 0)
+        output.err("before that: " + counts.summary() + "\n");
+    return exit_code::failed;
+}
+
 exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& options,
                    bool interrupted, console& output) {
     const bool failed = run.ended && tasks::is_failed_result(*run.ended);
@@ -151,6 +166,8 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     if (failed && !shows_failure) {
         run.ended = tasks::task_error_of(*run.ended);
     }
+    const auto tell_loss = [&] { return tell_lost_output(run, tools, options, output); };
+    if (output.output_lost() && !interrupted) return tell_loss();
     if (!run.ended) {
         const exit_code code = interrupted ? exit_code::interrupted : run.on_failure;
         return tell_failure(run.ended.error(), code, run, tools, options, output);
@@ -160,6 +177,7 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out(*text);
+    if (!output.flush()) return tell_loss();
     if (const auto failure = tools.models().recording_failure()) {
         output.err("heddle: the recording is not whole: " + failure->message() + "\n");
         return exit_code::failed;
@@ -238,6 +256,10 @@ exit_code evaluate_program(program source, const workflow_options& options,
                        " calls; Ctrl-C again stops at once\n");
         }
     });
+    // Nobody reads any more: calls that are still to come would be paid for nothing.
+    output.on_output_lost([&] {
+        boost::asio::post(loop.context(), [&run] { run.cancel.request(cancel_reason::user); });
+    });
     std::optional<progress> status;
     if (options.verbosity >= 0) status.emplace(loop, output, (*tools)->counts());
 
@@ -256,6 +278,7 @@ exit_code evaluate_program(program source, const workflow_options& options,
                     loop.context().stop();
                 });
     loop.context().run();
+    output.on_output_lost(nullptr);
     if (broken) std::rethrow_exception(broken);
     return tell_end(run, **tools, options, signals.came(), output);
 }

@@ -10,9 +10,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
+
+/// What is said when whoever reads standard output has gone, or the disk is full.
+inline constexpr std::string_view output_lost_message = "standard output cannot be written";
 
 struct program {
     std::string name; ///< in errors

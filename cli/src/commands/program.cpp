@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
 
 namespace heddle::cli {
 
@@ -51,7 +52,7 @@ exit_code run_program(std::vector<std::string> arguments, const environment& var
         code = std::visit(runner{variables, output}, std::get<request>(parsed));
     }
     if (!output.flush() && code == exit_code::done) {
-        output.err("heddle: standard output cannot be written\n");
+        output.err("heddle: " + std::string(output_lost_message) + "\n");
         code = exit_code::failed;
     }
     return code;

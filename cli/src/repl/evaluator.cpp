@@ -39,7 +39,7 @@ private:
     void look() {
         for (int signal = owner_.signals_.take(); signal != 0; signal = owner_.signals_.take()) {
             if (signal == SIGWINCH || !owner_.cancel_) continue;
-            if (signal == SIGTERM) owner_.terminated_ = true;
+            if (signal != SIGINT) owner_.terminated_ = true;
             owner_.signals_.end_at_once(true);
             owner_.cancel_->request(cancel_reason::user);
         }

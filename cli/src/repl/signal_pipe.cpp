@@ -1,6 +1,7 @@
 #include "repl/signal_pipe.hpp"
 
 #include "exit_code.hpp"
+#include "interrupts.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -40,9 +41,8 @@ signal_pipe::signal_pipe() {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGINT, SIGTERM, SIGWINCH}) {
-        ::sigaction(signal, &action, &before_[signal]);
-    }
+    ::sigaction(SIGWINCH, &action, &before_[SIGWINCH]);
+    for (const int signal : end_signals()) ::sigaction(signal, &action, &before_[signal]);
 }
 
 signal_pipe::~signal_pipe() {
@@ -67,7 +67,9 @@ signal_pipe::woken_by signal_pipe::wait(int input) {
             return woken_by::input;
         switch (take()) {
         case SIGINT: return woken_by::interrupt;
-        case SIGTERM: return woken_by::leave;
+        case SIGTERM:
+        case SIGHUP:
+        case SIGQUIT: return woken_by::leave;
         case SIGWINCH: return woken_by::resize;
         default: break;
         }

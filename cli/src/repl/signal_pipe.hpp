@@ -6,7 +6,7 @@
 
 namespace heddle::cli {
 
-/// While it lives SIGINT, SIGTERM and SIGWINCH are noted and end nothing. They can be waited for
+/// While it lives SIGWINCH and those that ask for an end (interrupts.hpp) are noted and end nothing. They can be waited for
 /// beside other descriptors: at the prompt with poll, on the event loop while something runs.
 /// One at a time. Threads: one.
 class signal_pipe {
@@ -21,7 +21,7 @@ public:
     /// The oldest signal that was not taken yet; 0 when there is none.
     [[nodiscard]] int take() noexcept;
 
-    /// From now on SIGINT and SIGTERM end the process at once, with exit code 130.
+    /// From now on those that ask for an end end the process at once, with exit code 130.
     void end_at_once(bool on) noexcept;
 
     enum class woken_by { input, interrupt, leave, resize };
