@@ -1,20 +1,22 @@
 #include "input_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace heddle::cli {
 
 namespace {
-
-constexpr std::size_t largest_file = 64 * 1024 * 1024;
 
 struct closer {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -26,30 +28,72 @@ error file_error(const std::string& path, std::string_view what) {
     return error(code, path + ": " + std::string(what) + ": " + std::strerror(errno));
 }
 
-result<std::string> read_stream(std::FILE* stream, const std::string& name) {
+/// Closed at the end, unless it is standard input.
+class open_stream {
+public:
+    explicit open_stream(int number) noexcept : number_(number) {}
+    ~open_stream() {
+        if (number_ > STDIN_FILENO) ::close(number_);
+    }
+    open_stream(const open_stream&) = delete;
+    open_stream& operator=(const open_stream&) = delete;
+    [[nodiscard]] int get() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+result<std::string> read_stream(int stream, const std::string& name, std::size_t max_bytes) {
     std::string text;
-    char piece[16 * 1024];
-    while (const std::size_t count = std::fread(piece, 1, sizeof piece, stream)) {
-        text.append(piece, count);
-        if (text.size() > largest_file) {
-            return error(errc::limit_exceeded, name + ": is larger than 64 MB");
+    std::array<char, 64 * 1024> piece;
+    for (;;) {
+        const ssize_t count = ::read(stream, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return file_error(name, "cannot be read");
+        if (count == 0) return text;
+        text.append(piece.data(), static_cast<std::size_t>(count));
+        if (text.size() > max_bytes) {
+            return error(errc::limit_exceeded,
+                         name + ": is larger than " + std::to_string(max_bytes >> 20) + " MB");
         }
     }
-    if (std::ferror(stream) != 0) return file_error(name, "cannot be read");
-    return text;
+}
+
+/// Names of what whoever started the program has opened for it.
+bool names_open_stream(std::string_view path) noexcept {
+    return path == "/dev/stdin" || path.starts_with("/dev/fd/") ||
+           path.starts_with("/proc/self/fd/");
+}
+
+/// What of a file cannot be read as one.
+std::optional<error> not_a_file(const std::string& path, const struct stat& about) {
+    constexpr unsigned null_major = 1; // Documentation/admin-guide/devices.txt of Linux
+    constexpr unsigned null_minor = 3;
+    if (S_ISREG(about.st_mode)) return std::nullopt;
+    if (S_ISDIR(about.st_mode)) return error(errc::io_error, path + ": is a directory");
+    if (S_ISCHR(about.st_mode) && about.st_rdev == makedev(null_major, null_minor)) {
+        return std::nullopt;
+    }
+    return error(errc::io_error, path + ": is a pipe, a socket or a device, and no file")
+        .with_hint("give - and feed it to standard input");
 }
 
 } // namespace
 
-result<std::string> read_input_file(const std::string& path) {
-    if (path == "-") return read_stream(stdin, "standard input");
+result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
+    if (path == "-") return read_stream(STDIN_FILENO, "standard input", max_bytes);
+    const bool opened_before = names_open_stream(path);
+    // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a stream
+    // it would be an error to find nothing there yet.
+    const open_stream file(
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (opened_before ? 0 : O_NONBLOCK)));
+    if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
-    if (::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
-        return error(errc::io_error, path + ": is a directory");
+    if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
+    if (!opened_before) {
+        if (auto failure = not_a_file(path, about)) return *std::move(failure);
     }
-    const file_handle file(std::fopen(path.c_str(), "rb"));
-    if (!file) return file_error(path, "cannot be opened");
-    return read_stream(file.get(), path);
+    return read_stream(file.get(), path, max_bytes);
 }
 
 result<std::shared_ptr<providers::scripted::engine>> load_rules(const std::string& path) {
@@ -60,20 +104,31 @@ result<std::shared_ptr<providers::scripted::engine>> load_rules(const std::strin
 
 namespace {
 
+mode_t mode_of_new_files() noexcept {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return 0666 & ~mask;
+}
+
 /// Writes all of `text` under another name, gives that file `mode` and moves it to `path`.
 result<void> write_and_move(const std::string& path, const std::string& text,
                             std::optional<mode_t> mode) {
-    const std::string unfinished = path + ".part-" + std::to_string(::getpid());
+    std::string unfinished = path + ".part-XXXXXX";
+    // Of a name that nobody could foresee, and never one that is there.
+    const int made = ::mkostemp(unfinished.data(), O_CLOEXEC);
+    if (made < 0) return file_error(path, "cannot be written");
+    file_handle file(::fdopen(made, "wb"));
     const auto give_up = [&] {
         const error failure = file_error(path, "cannot be written");
         ::unlink(unfinished.c_str());
         return failure;
     };
-    std::FILE* opened = std::fopen(unfinished.c_str(), "wb");
-    if (!opened) return file_error(path, "cannot be written");
-    file_handle file(opened);
-    if (std::fwrite(text.data(), 1, text.size(), opened) != text.size()) return give_up();
-    if (mode && ::fchmod(::fileno(opened), *mode) != 0) return give_up();
+    if (!file) {
+        ::close(made);
+        return give_up();
+    }
+    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return give_up();
+    if (::fchmod(made, mode ? *mode : mode_of_new_files()) != 0) return give_up();
     if (std::fclose(file.release()) != 0) return give_up();
     if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};
@@ -83,6 +138,10 @@ result<void> write_and_move(const std::string& path, const std::string& text,
 
 result<void> write_output_file(const std::string& path, const std::string& text) {
     return write_and_move(path, text, std::nullopt);
+}
+
+result<void> write_private_file(const std::string& path, const std::string& text) {
+    return write_and_move(path, text, 0600);
 }
 
 result<void> write_new_file(const std::string& path, const std::string& text) {

@@ -9,8 +9,14 @@
 
 namespace heddle::cli {
 
-/// The whole of a file; "-" is standard input. Errors: not_found, io_error, limit_exceeded (64 MB).
-[[nodiscard]] result<std::string> read_input_file(const std::string& path);
+inline constexpr std::size_t max_input_bytes = 64 << 20;
+
+/// The whole of a file; "-" is standard input. Never waits for somebody to open the other end of a
+/// pipe: what is no regular file is refused, but for streams that the caller has opened already
+/// (/dev/stdin, /dev/fd/N, which is what a shell makes of <(…)) and /dev/null.
+/// Errors: not_found, io_error, limit_exceeded.
+[[nodiscard]] result<std::string> read_input_file(const std::string& path,
+                                                  std::size_t max_bytes = max_input_bytes);
 
 /// A file with the rules of a scripted model. Errors: as above, and a rules_report.
 [[nodiscard]] result<std::shared_ptr<providers::scripted::engine>> load_rules(
@@ -18,6 +24,9 @@ namespace heddle::cli {
 
 /// Writes a small file in one step: who waits for it never sees a part of it.
 [[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);
+
+/// The same for a file that only its owner may read.
+[[nodiscard]] result<void> write_private_file(const std::string& path, const std::string& text);
 
 /// Writes a file that is not there yet. Errors: invalid_argument when it is, io_error.
 [[nodiscard]] result<void> write_new_file(const std::string& path, const std::string& text);

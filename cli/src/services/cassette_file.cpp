@@ -1,9 +1,9 @@
 #include "services/cassette_file.hpp"
 
+#include "input_files.hpp"
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::uintmax_t largest = 1024ULL * 1024 * 1024;
+constexpr std::size_t max_recording_bytes = 1 << 30;
 
 error failed(const std::string& path) {
     return error(errno == ENOENT ? errc::not_found : errc::io_error,
@@ -42,15 +42,7 @@ result<void> cassette_file::write(std::string_view line) {
 }
 
 result<std::string> read_recording(const std::string& path) {
-    struct stat about {};
-    if (::stat(path.c_str(), &about) != 0) return failed(path);
-    if (static_cast<std::uintmax_t>(about.st_size) > largest) {
-        return error(errc::limit_exceeded, path + ": the recording is larger than 1 GB");
-    }
-    std::ifstream in(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in) return failed(path);
-    return text;
+    return read_input_file(path, max_recording_bytes);
 }
 
 } // namespace heddle::cli
