@@ -6,30 +6,38 @@
 
 namespace heddle::tasks {
 
+namespace {
+
+constexpr std::size_t longest_list = 500; // bytes of names in a hint
+
+} // namespace
+
 void model_registry::add(ports::llm_port& provider) {
-    const auto same = std::find_if(providers_.begin(), providers_.end(), [&](const auto* known) {
-        return known->provider_name() == provider.provider_name();
-    });
-    if (same == providers_.end()) {
+    const auto [same, added] =
+        places_.emplace(std::string(provider.provider_name()), providers_.size());
+    if (added) {
         providers_.push_back(&provider);
     } else {
-        if (default_provider_ == *same) default_provider_ = &provider;
-        *same = &provider;
+        ports::llm_port*& replaced = providers_[same->second];
+        if (default_provider_ == replaced) default_provider_ = &provider;
+        replaced = &provider;
     }
     if (!default_provider_) default_provider_ = &provider;
 }
 
 ports::llm_port* model_registry::find(std::string_view provider) const noexcept {
-    for (ports::llm_port* known : providers_) {
-        if (known->provider_name() == provider) return known;
-    }
-    return nullptr;
+    const auto found = places_.find(provider);
+    return found == places_.end() ? nullptr : providers_[found->second];
 }
 
 error model_registry::unknown_provider(std::string_view name) const {
     std::string known;
     for (const ports::llm_port* one : providers_) {
         if (!known.empty()) known += ", ";
+        if (known.size() > longest_list) {
+            known += "…";
+            break;
+        }
         known += one->provider_name();
     }
     error failure = lang::task_error("configuration_error",

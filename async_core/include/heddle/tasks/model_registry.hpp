@@ -79,6 +79,7 @@ private:
     [[nodiscard]] std::optional<std::string> doubt_about(const model_choice& chosen) const;
 
     std::vector<ports::llm_port*> providers_;
+    std::map<std::string, std::size_t, std::less<>> places_; ///< in providers_, by name
     ports::llm_port* default_provider_ = nullptr;
     std::string default_model_;
     std::map<std::string, std::string, std::less<>> aliases_;
