@@ -12,6 +12,14 @@ std::optional<std::string> process_variable(const std::string& name) {
     return std::string(value);
 }
 
+/// `own`, when it is absolute, else `usual` in the user's folder.
+std::optional<std::string> below(const std::optional<std::string>& own,
+                                 const std::optional<std::string>& home, const char* usual) {
+    if (own && own->starts_with('/')) return own;
+    if (home && home->starts_with('/')) return *home + "/" + usual;
+    return std::nullopt;
+}
+
 } // namespace
 
 std::optional<std::string> environment::variable(const std::string& name) const {
@@ -30,15 +38,17 @@ secret environment::key(const std::string& name) const {
 }
 
 std::optional<std::string> environment::config_folder() const {
-    if (config_home) return config_home;
-    if (home) return *home + "/.config";
-    return std::nullopt;
+    return below(config_home, home, ".config");
 }
 
 std::optional<std::string> environment::cache_folder() const {
-    if (cache_home) return *cache_home + "/heddle";
-    if (home) return *home + "/.cache/heddle";
-    return std::nullopt;
+    const auto folder = below(cache_home, home, ".cache");
+    return folder ? std::optional(*folder + "/heddle") : std::nullopt;
+}
+
+std::optional<std::string> environment::state_folder() const {
+    const auto folder = below(state_home, home, ".local/state");
+    return folder ? std::optional(*folder + "/heddle") : std::nullopt;
 }
 
 environment environment::of_process() {

@@ -25,10 +25,14 @@ struct environment {
     /// Variables that hold keys or addresses of services, named by a table or by heddle.toml.
     [[nodiscard]] std::optional<std::string> variable(const std::string& name) const;
     [[nodiscard]] secret key(const std::string& name) const;
-    /// Where the user's heddle.toml is looked for: XDG_CONFIG_HOME, else HOME/.config.
+    /// Where the user's heddle.toml is looked for: XDG_CONFIG_HOME, else HOME/.config. As the XDG
+    /// specification has it, in these three a path that is not absolute counts as none: it would be
+    /// whoever's folder one happens to be in.
     [[nodiscard]] std::optional<std::string> config_folder() const;
     /// XDG_CACHE_HOME/heddle, else HOME/.cache/heddle.
     [[nodiscard]] std::optional<std::string> cache_folder() const;
+    /// XDG_STATE_HOME/heddle, else HOME/.local/state/heddle.
+    [[nodiscard]] std::optional<std::string> state_folder() const;
 
     /// Empty variables count as not set.
     [[nodiscard]] static environment of_process();

@@ -3,6 +3,7 @@
 #include "input_files.hpp"
 #include "services/cache_file.hpp"
 #include "services/cassette_file.hpp"
+#include "services/service_trust.hpp"
 #include "services/unavailable_provider.hpp"
 
 #include <heddle/lang/realm.hpp>
@@ -11,6 +12,8 @@
 #include <heddle/store/response_store.hpp>
 
 #include <algorithm>
+#include <set>
+#include <unordered_set>
 
 namespace heddle::cli {
 
@@ -53,24 +56,28 @@ std::vector<configured_service> configured_services(const configuration& setting
                                                     std::optional<std::string> base_url,
                                                     const service_parts& parts) {
     std::vector<configured_service> made;
+    std::unordered_set<std::string_view> done;
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
     for (const usual_service& usual : usual_services()) {
         provider_config own;
         own.name = usual.name;
         if (const provider_config* said = settings.provider(usual.name)) own = *said;
         const bool is_openai = usual.name == openai_name;
-        if (is_openai && base_url) own.base_url = base_url;
+        if (is_openai && base_url) {
+            own.base_url = base_url;
+            own.base_url_is_flag = true;
+        }
         const bool known =
             !own.place.file.empty() || (is_openai && base_url) ||
             std::any_of(usual.variables.begin(), usual.variables.end(), [&](const auto& name) {
                 return parts.variables.variable(name).has_value();
             });
-        if (known) made.push_back(make_service(own, parts));
+        if (!known) continue;
+        made.push_back(make_service(own, parts));
+        done.insert(usual.name);
     }
     for (const provider_config& each : settings.providers) {
-        const bool done = std::any_of(made.begin(), made.end(),
-                                      [&](const auto& other) { return other.name == each.name; });
-        if (!done) made.push_back(make_service(each, parts));
+        if (!done.contains(each.name)) made.push_back(make_service(each, parts));
     }
     return made;
 }
@@ -118,16 +125,22 @@ private:
     }
 
     result<void> open_services() {
-        const service_parts shared{parts_.http,      parts_.loop,      parts_.log,
-                                   made_->limiters_, parts_.variables, parts_.options.seed};
+        const service_parts shared{parts_.http,         parts_.loop,      parts_.log,
+                                   made_->limiters_,    parts_.variables, parts_.settings,
+                                   parts_.options.seed, parts_.consents};
         HEDDLE_CHECK(open_cache());
         made_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
         HEDDLE_CHECK(open_scripted());
         add_named_service(shared);
+        const std::set<std::string> reached = reached_services();
         for (configured_service& each : made_->services_) {
             if (each.provider) continue;
             // Asked for by name: better now than at the first call.
             if (is_asked_for(each.name)) return *each.failure;
+            const auto* payload = each.failure->info().payload.get();
+            if (reached.contains(each.name) && dynamic_cast<const consent_needed*>(payload)) {
+                return *each.failure;
+            }
         }
         std::vector<configured_service*> usable_first;
         for (configured_service& each : made_->services_) {
@@ -152,6 +165,28 @@ private:
         if (name == openai_name && parts_.options.base_url) return true;
         const auto& said = asked_model();
         return said && provider_of(*said) == name;
+    }
+
+    /// The services that the model of the run may lead to, through aliases and all models of a route.
+    [[nodiscard]] std::set<std::string> reached_services() const {
+        std::set<std::string> services;
+        std::set<std::string> seen;
+        std::vector<std::string> open;
+        if (const auto& said = asked_model()) open.push_back(*said);
+        while (!open.empty()) {
+            const std::string name = std::move(open.back());
+            open.pop_back();
+            if (!seen.insert(name).second) continue;
+            if (const auto provider = provider_of(name)) services.insert(*provider);
+            for (const alias_config& each : parts_.settings.aliases) {
+                if (each.name == name) open.push_back(each.model);
+            }
+            for (const route_config& each : parts_.settings.routes) {
+                if (each.name != name) continue;
+                open.insert(open.end(), each.models.begin(), each.models.end());
+            }
+        }
+        return services;
     }
 
     /// "groq:llama-3": a service that is known by name needs no heddle.toml.
@@ -277,7 +312,7 @@ private:
             }
         } else if (made_->player_) {
             wanted = made_->player_->default_model();
-        } else if (usable(openai_name)) {
+        } else if (goes_without_saying()) {
             wanted = std::string(openai_name) + ":" + std::string(default_openai_model);
         }
         return wanted;
@@ -304,16 +339,18 @@ private:
                          "no service is configured for the model '" + model + "'")
                 .with_hint(std::string(no_model_hint));
         }
-        const std::string near = lang::suggest_names(*name, service_types());
+        const std::string near = lang::suggest_names(*name, service_type_names());
         return error(errc::invalid_argument, "there is no provider '" + *name + "'")
             .with_hint((near.empty() ? "" : near + "; ") +
                        std::string("a model whose name holds a colon is written openai:") + model);
     }
 
-    [[nodiscard]] bool usable(std::string_view name) const {
+    /// OpenAI is there. Where it cannot be used and nothing else can, a call is to say why.
+    [[nodiscard]] bool goes_without_saying() const {
         return std::any_of(
-            made_->services_.begin(), made_->services_.end(),
-            [&](const configured_service& each) { return each.name == name && each.provider; });
+            made_->services_.begin(), made_->services_.end(), [&](const configured_service& each) {
+                return each.name == openai_name && (each.provider || made_->usable_ == 0);
+            });
     }
 
     /// Outermost, so that a replay gives what the run saw.

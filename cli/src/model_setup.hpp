@@ -41,6 +41,7 @@ struct model_parts {
     ports::http_port& http;
     ports::worker_port& workers;
     log_port& log;
+    const consent_store* consents = nullptr; ///< null: nothing is allowed
 };
 
 /// The providers of a run and the registry that names them.

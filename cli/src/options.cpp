@@ -32,6 +32,7 @@ public:
         set_up_index();
         set_up_models();
         set_up_cache();
+        set_up_trust();
         set_up_reference();
     }
 
@@ -71,6 +72,7 @@ public:
             return request(index_request_);
         }
         if (reference_->parsed()) return request(reference_request_);
+        if (trust_->parsed()) return request(trust_request_);
         if (models_->parsed()) {
             models_request_.verbosity = verbosity();
             return request(models_request_);
@@ -267,6 +269,28 @@ private:
             add_config_option(*each, cache_request_.config);
             each->add_flag("--json", cache_request_.json, "One JSON object on standard output");
         }
+    }
+
+    void set_up_trust() {
+        trust_ =
+            app_.add_subcommand("trust", "Show and allow what a project's heddle.toml asks for");
+        trust_->footer(std::string(trust_footer));
+        trust_
+            ->add_option("DIR", trust_request_.place,
+                         "The project's folder, default the current one")
+            ->type_name("");
+        const auto action = [this](const char* flag, trust_action what, const char* help) {
+            return trust_->add_flag_callback(
+                flag, [this, what] { trust_request_.what = what; }, help);
+        };
+        CLI::Option* allow = action("--allow", trust_action::allow, "Allow what it asks for now");
+        CLI::Option* revoke =
+            action("--revoke", trust_action::revoke, "Take back all that it was allowed");
+        CLI::Option* list =
+            action("--list", trust_action::list, "List what is allowed, for all projects");
+        allow->excludes(revoke)->excludes(list);
+        revoke->excludes(list);
+        trust_->add_flag("--json", trust_request_.json, "One JSON object on standard output");
     }
 
     static void add_config_option(CLI::App& command, std::optional<std::string>& into) {
@@ -509,6 +533,7 @@ private:
     CLI::App* cache_ = nullptr;
     CLI::App* cache_stats_ = nullptr;
     CLI::App* cache_clear_ = nullptr;
+    CLI::App* trust_ = nullptr;
     CLI::App* model_ = nullptr;
     CLI::App* serve_ = nullptr;
     run_request run_request_;
@@ -520,6 +545,7 @@ private:
     reference_request reference_request_;
     models_request models_request_;
     cache_request cache_request_;
+    trust_request trust_request_;
     serve_request serve_request_;
     format_request format_request_;
     dump_request dump_request_;

@@ -147,14 +147,24 @@ struct cache_request {
     bool json = false;
 };
 
+enum class trust_action : std::uint8_t { show, allow, revoke, list };
+
+/// What a project's heddle.toml asks for, and what the user allows it.
+struct trust_request {
+    trust_action what = trust_action::show;
+    std::string place = "."; ///< the folder, or its file
+    bool json = false;
+};
+
 /// Writes the pages of docs/reference/language.
 struct reference_request {
     std::string directory;
 };
 
-using request = std::variant<run_request, eval_request, call_request, tasks_request, repl_request,
-                             serve_request, format_request, dump_request, check_request,
-                             index_request, reference_request, models_request, cache_request>;
+using request =
+    std::variant<run_request, eval_request, call_request, tasks_request, repl_request,
+                 serve_request, format_request, dump_request, check_request, index_request,
+                 reference_request, models_request, cache_request, trust_request>;
 
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {

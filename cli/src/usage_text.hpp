@@ -131,6 +131,17 @@ Examples:
   heddle cache stats
   heddle cache clear --older-than 7)";
 
+inline constexpr std::string_view trust_footer = R"(
+A heddle.toml in or above the current folder may come with somebody else's repository. Where it names
+the address of a service, neither keys nor prompts go there before you have allowed it, but for this
+machine, which gets prompts without a key. What was allowed holds for this file, address and key.
+docs/reference/configuration.md tells the rest. The exit code is 1 where something is not allowed.
+
+Examples:
+  heddle trust
+  heddle trust --allow
+  heddle trust --revoke ../other)";
+
 inline constexpr std::string_view dump_footer = R"(
 Nothing is run. 'ast' shows each node with its place and each name with where it lives; 'ir' shows
 the instructions that the machine runs.

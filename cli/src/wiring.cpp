@@ -75,7 +75,9 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     std::unique_ptr<workshop> made(
         new workshop(make_console_log(output, level_for(options.verbosity))));
 
-    HEDDLE_TRY(made->settings_, find_config(options.config, ".", variables.config_folder()));
+    const consent_store consents = consents_of(variables);
+    HEDDLE_TRY(made->settings_,
+               find_config({options.config, ".", variables.config_folder(), &consents}));
     for (const std::string& file : made->settings_.files) {
         made->log_->write(log_level::info, "config", "settings from " + file);
     }
@@ -106,7 +108,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
 
     auto models = set_up_models({options, made->settings_, variables, made->loop_, *made->http_,
-                                 *made->workers_, *made->log_});
+                                 *made->workers_, *made->log_, &consents});
     if (!models) return std::move(models).error();
     made->models_ = *std::move(models);
 

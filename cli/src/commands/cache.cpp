@@ -87,7 +87,8 @@ coro::task<void> perform(const cache_request* asked, ports::response_store* stor
 } // namespace
 
 exit_code manage_cache(const cache_request& asked, const environment& variables, console& output) {
-    auto settings = find_config(asked.config, ".", variables.config_folder());
+    const consent_store consents = consents_of(variables);
+    auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
     if (!settings) return tell_usage_error(settings.error(), asked.json, output);
     auto place = find_cache(asked.file, settings->cache, variables);
     if (!place) return tell_usage_error(place.error(), asked.json, output);

@@ -26,6 +26,8 @@ namespace heddle::cli {
                                     console& output);
 [[nodiscard]] exit_code manage_cache(const cache_request& asked, const environment& variables,
                                      console& output);
+[[nodiscard]] exit_code manage_trust(const trust_request& asked, const environment& variables,
+                                     console& output);
 [[nodiscard]] exit_code check_files(const check_request& asked, console& output);
 
 /// Parses the arguments (without the program's name) and runs the command.

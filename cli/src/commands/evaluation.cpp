@@ -202,7 +202,9 @@ const tasks::template_report* failure_report(const error& failure) {
 
 error with_model_hint(error failure, bool has_models) {
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-    if (has_models || !script || script->reason != "configuration_error") return failure;
+    // A service that says itself how to mend it knows better.
+    const bool hinted = !failure.info().hint.empty();
+    if (has_models || hinted || !script || script->reason != "configuration_error") return failure;
     return std::move(failure).with_hint(std::string(no_model_hint));
 }
 

@@ -33,12 +33,13 @@ struct ping_outcome {
 /// One run of the command.
 struct models_run {
     models_run(const models_request& request, const environment& values, configuration found,
-               console& target)
+               const consent_store& consents, console& target)
         : asked(request), settings(std::move(found)),
           log(make_console_log(target, level_for(request.verbosity))),
           http(http::make_http_client(loop, client_options(settings.http, values, *log))),
-          services(configured_services(settings, request.base_url,
-                                       {*http, loop, *log, limiters, values, 0})),
+          services(
+              configured_services(settings, request.base_url,
+                                  {*http, loop, *log, limiters, values, settings, 0, &consents})),
           pings(services.size()) {}
 
     const models_request& asked;
@@ -82,6 +83,7 @@ std::string message_of(const error& failure) {
 }
 
 std::string key_text(const configured_service& service) {
+    if (!service.withheld_key.empty()) return service.withheld_key + ", not allowed";
     if (!service.key_from.empty()) return service.key_from;
     return service.needs_key ? "missing" : "none needed";
 }
@@ -188,9 +190,10 @@ std::string default_model_of(const models_run& run, const environment& variables
 } // namespace
 
 exit_code list_models(const models_request& asked, const environment& variables, console& output) {
-    auto settings = find_config(asked.config, ".", variables.config_folder());
+    const consent_store consents = consents_of(variables);
+    auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
     if (!settings) return tell_usage_error(settings.error(), asked.json, output);
-    models_run run(asked, variables, *std::move(settings), output);
+    models_run run(asked, variables, *std::move(settings), consents, output);
     if (asked.ping) {
         interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
         std::exception_ptr broken;

@@ -35,6 +35,9 @@ struct runner {
     exit_code operator()(const cache_request& asked) const {
         return manage_cache(asked, variables, output);
     }
+    exit_code operator()(const trust_request& asked) const {
+        return manage_trust(asked, variables, output);
+    }
     exit_code operator()(const check_request& asked) const { return check_files(asked, output); }
 };
 

@@ -1,6 +1,9 @@
 #include "config/config_file.hpp"
 
+#include "config/toml_bounds.hpp"
+#include "display_text.hpp"
 #include "input_files.hpp"
+#include "trust/file_owner.hpp"
 
 #include <heddle/lang/realm.hpp>
 
@@ -19,6 +22,10 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t most_mistakes = 50;
+constexpr std::size_t max_config_bytes = 1 << 20;
+constexpr std::size_t max_depth = 16; // of names and values; three are used
+constexpr std::size_t max_shown = 200;
+constexpr std::size_t max_user_agent = 200;
 
 std::string kind_of(const toml::node& node) {
     switch (node.type()) {
@@ -53,6 +60,10 @@ public:
         : name_(std::move(name)), folder_(std::move(folder)), trust_(trust) {}
 
     result<configuration> run(std::string_view text) {
+        if (const auto line = too_deep_line(text, max_depth)) {
+            tell(*line, "names or values are nested deeper than " + std::to_string(max_depth));
+            return failure();
+        }
         try {
             read_root(toml::parse(text, name_));
         } catch (const toml::parse_error& wrong) {
@@ -87,7 +98,10 @@ private:
     }
 
     void tell(std::size_t line, const std::string& what) {
-        if (mistakes_.size() < most_mistakes) mistakes_.emplace_back(line, what);
+        // Names and pieces of the file stand in it, and may hold anything.
+        if (mistakes_.size() < most_mistakes) {
+            mistakes_.emplace_back(line, cut_to_width(one_line(what), max_shown));
+        }
     }
     void tell(const toml::node& where, const std::string& what) {
         tell(where.source().begin.line, what);
@@ -225,7 +239,7 @@ private:
         };
     }
 
-    /// A setting that runs or opens what it names.
+    /// A setting that says what is run, opened or believed, or where keys are.
     table_reader trusted(table_reader read) {
         return [this, read = std::move(read)](const toml::node& node) {
             if (trust_ == config_trust::project) {
@@ -263,7 +277,7 @@ private:
         read_table(root, "",
                    {{"model", text(made_.model)},
                     {"concurrency", whole(made_.concurrency, 1, 1'000'000)},
-                    {"prices", path(made_.prices)},
+                    {"prices", trusted(path(made_.prices))},
                     {"tasks",
                      [this](const toml::node& node) {
                          texts(made_.tasks)(node);
@@ -282,7 +296,7 @@ private:
                          read_route(name, node);
                      })},
                     {"cache", inside([this] { return cache_fields(); })},
-                    {"http", inside([this] { return http_fields(); })}});
+                    {"http", trusted(inside([this] { return http_fields(); }))}});
     }
 
     void read_provider(const std::string& name, const toml::node& node) {
@@ -296,14 +310,18 @@ private:
         inside([&] {
             return std::vector<field>{
                 {"type", plain_text(made.type)},
-                {"base_url", text(made.base_url)},
+                {"base_url",
+                 [&](const toml::node& url) {
+                     text(made.base_url)(url);
+                     made.base_url_place = place_of(url);
+                 }},
                 {"api_key",
                  [this](const toml::node& key) {
                      tell(key, current_ +
                                    ": a key does not stand in this file; name where it is: "
                                    "api_key_env, api_key_file or api_key_command");
                  }},
-                {"api_key_env", text(made.api_key_env)},
+                {"api_key_env", trusted(text(made.api_key_env))},
                 {"api_key_file", trusted(path(made.api_key_file))},
                 {"api_key_command", trusted(texts(made.api_key_command))},
                 {"api_version", text(made.api_version)},
@@ -346,10 +364,12 @@ private:
     }
 
     std::vector<field> cache_fields() {
-        return {{"enabled", truth(made_.cache.enabled)},
-                {"file", path(made_.cache.file)},
-                {"keep_for", time(made_.cache.keep_for)},
-                {"max_size", size(made_.cache.max_bytes)}};
+        return {
+            {"enabled", truth(made_.cache.enabled)},
+            // The answers are the user's, and paid for: a project does not have them thrown away.
+            {"file", trusted(path(made_.cache.file))},
+            {"keep_for", trusted(time(made_.cache.keep_for))},
+            {"max_size", trusted(size(made_.cache.max_bytes))}};
     }
 
     std::vector<field> http_fields() {
@@ -358,7 +378,19 @@ private:
                 {"no_proxy", text(made_.http.no_proxy)},
                 {"ca_file", path(made_.http.ca_file)},
                 {"ca_directory", path(made_.http.ca_directory)},
-                {"max_connections", whole(made_.http.max_connections, 1, 1'000'000)}};
+                {"max_connections", whole(made_.http.max_connections, 1, 1'000'000)},
+                {"user_agent", [this](const toml::node& node) { read_user_agent(node); }}};
+    }
+
+    void read_user_agent(const toml::node& node) {
+        const auto given = node.value_exact<std::string>();
+        const auto on = node.value_exact<bool>();
+        const bool fits =
+            given && !given->empty() && given->size() <= max_user_agent &&
+            std::all_of(given->begin(), given->end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+        if (fits) made_.http.user_agent = *given;
+        else if (on && !*on) made_.http.user_agent.emplace();
+        else wrong_kind(node, "false, or a text of plain characters");
     }
 
     [[nodiscard]] std::string resolved(const std::string& given) const {
@@ -376,21 +408,34 @@ private:
     configuration made_;
 };
 
-std::optional<std::string> file_above(const std::string& folder) {
-    std::error_code failed;
-    std::filesystem::path at = std::filesystem::absolute(folder, failed).lexically_normal();
-    for (;; at = at.parent_path()) {
-        const std::filesystem::path file = at / "heddle.toml";
-        if (std::filesystem::is_regular_file(file, failed)) return file.string();
-        if (!at.has_relative_path()) return std::nullopt;
-    }
-}
-
 result<configuration> read_file(const std::string& file, config_trust trust) {
-    auto text = read_input_file(file);
+    auto text = read_input_file(file, max_config_bytes);
     if (!text) return std::move(text).error();
     const std::string folder = std::filesystem::path(file).parent_path().string();
     return read_config(*text, file, folder.empty() ? "." : folder, trust);
+}
+
+/// A file that was found, and not named.
+result<configuration> read_found(const std::string& file, config_trust trust, bool allowed) {
+    if (auto owned = check_owners(file); !owned && !allowed) {
+        const std::string way = trust == config_trust::project
+                                    ? "'heddle trust --allow' takes it all the same; --config FILE "
+                                      "names another"
+                                    : "make it yours alone, or name another with --config FILE";
+        return error(errc::invalid_argument, file + " is not read: " + owned.error().message())
+            .with_hint("whoever may change it decides where prompts go; " + way);
+    }
+    return read_file(file, trust);
+}
+
+std::optional<std::string> find_user_file(const std::optional<std::string>& folder) {
+    std::error_code failed;
+    if (!folder) return std::nullopt;
+    const auto own = std::filesystem::canonical(std::filesystem::path(*folder) / "heddle", failed);
+    if (failed || !std::filesystem::is_regular_file(own / "heddle.toml", failed)) {
+        return std::nullopt;
+    }
+    return (own / "heddle.toml").string();
 }
 
 } // namespace
@@ -400,27 +445,36 @@ result<configuration> read_config(std::string_view text, const std::string& name
     return config_reading(name, folder, trust).run(text);
 }
 
-result<configuration> find_config(const std::optional<std::string>& explicit_file,
-                                  const std::string& folder,
-                                  const std::optional<std::string>& user_folder) {
-    if (explicit_file) return read_file(*explicit_file, config_trust::user);
-    configuration made;
-    std::optional<std::string> user_file;
+std::optional<std::string> find_project_file(const std::string& folder) {
     std::error_code failed;
-    if (user_folder) {
-        const auto file = std::filesystem::path(*user_folder) / "heddle" / "heddle.toml";
-        if (std::filesystem::is_regular_file(file, failed)) user_file = file.string();
+    // Without links: what is above a folder is what is above the real one.
+    std::filesystem::path at = std::filesystem::canonical(folder, failed);
+    if (failed) return std::nullopt;
+    for (;; at = at.parent_path()) {
+        const std::filesystem::path file = at / "heddle.toml";
+        if (std::filesystem::is_regular_file(file, failed)) return file.string();
+        if (!at.has_relative_path()) return std::nullopt;
     }
-    const auto project_file = file_above(folder);
+}
+
+result<configuration> find_config(const config_sources& sources) {
+    if (sources.explicit_file) return read_file(*sources.explicit_file, config_trust::user);
+    std::error_code failed;
+    configuration own;
+    const auto user_file = find_user_file(sources.user_folder);
+    if (user_file) {
+        HEDDLE_TRY(own, read_found(*user_file, config_trust::user, false));
+    }
+    const auto project_file = find_project_file(sources.folder);
     const bool same =
         project_file && user_file && std::filesystem::equivalent(*project_file, *user_file, failed);
-    if (project_file && !same) {
-        HEDDLE_TRY(made, read_file(*project_file, config_trust::project));
-    }
-    if (user_file) {
-        HEDDLE_TRY(configuration weaker, read_file(*user_file, config_trust::user));
-        lay_over(made, std::move(weaker));
-    }
+    if (!project_file || same) return own;
+    const bool allowed = sources.whoever_owns ||
+                         (sources.consents && sources.consents->holds({*project_file, "", ""}));
+    HEDDLE_TRY(configuration made, read_found(*project_file, config_trust::project, allowed));
+    made.project_file = *project_file;
+    made.without_project = std::make_shared<const configuration>(own);
+    lay_over(made, std::move(own));
     return made;
 }
 

@@ -1,6 +1,7 @@
 #include "config/configuration.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace heddle::cli {
 
@@ -23,6 +24,7 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
         stronger.api_key_file = std::move(weaker.api_key_file);
         stronger.api_key_command = std::move(weaker.api_key_command);
     }
+    if (!stronger.base_url) stronger.base_url_place = std::move(weaker.base_url_place);
     fill(stronger.base_url, weaker.base_url);
     fill(stronger.api_version, weaker.api_version);
     fill(stronger.organization, weaker.organization);
@@ -41,6 +43,18 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
 }
 
+/// Adds the items of `weaker` that `stronger` has none of; those of both are merged.
+template <class Item, class Merge>
+void lay_over_by_name(std::vector<Item>& stronger, std::vector<Item>& weaker, Merge&& merge) {
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < stronger.size(); ++i) places.emplace(stronger[i].name, i);
+    for (Item& each : weaker) {
+        const auto [same, added] = places.emplace(each.name, stronger.size());
+        if (added) stronger.push_back(std::move(each));
+        else merge(stronger[same->second], each);
+    }
+}
+
 } // namespace
 
 const provider_config* configuration::provider(std::string_view name) const noexcept {
@@ -56,23 +70,10 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.prices, weaker.prices);
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);
-    for (provider_config& each : weaker.providers) {
-        const auto same =
-            std::find_if(stronger.providers.begin(), stronger.providers.end(),
-                         [&](const provider_config& other) { return other.name == each.name; });
-        if (same == stronger.providers.end()) stronger.providers.push_back(std::move(each));
-        else lay_over(*same, each);
-    }
-    const auto add_missing = [](auto& into, auto& from) {
-        for (auto& each : from) {
-            const bool known = std::any_of(into.begin(), into.end(), [&](const auto& other) {
-                return other.name == each.name;
-            });
-            if (!known) into.push_back(std::move(each));
-        }
-    };
-    add_missing(stronger.aliases, weaker.aliases);
-    add_missing(stronger.routes, weaker.routes);
+    lay_over_by_name(stronger.providers, weaker.providers,
+                     [](provider_config& same, provider_config& other) { lay_over(same, other); });
+    lay_over_by_name(stronger.aliases, weaker.aliases, [](auto&, auto&) {});
+    lay_over_by_name(stronger.routes, weaker.routes, [](auto&, auto&) {});
     fill(stronger.cache.enabled, weaker.cache.enabled);
     fill(stronger.cache.file, weaker.cache.file);
     fill(stronger.cache.keep_for, weaker.cache.keep_for);
@@ -83,6 +84,7 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.http.ca_file, weaker.http.ca_file);
     fill(stronger.http.ca_directory, weaker.http.ca_directory);
     fill(stronger.http.max_connections, weaker.http.max_connections);
+    fill(stronger.http.user_agent, weaker.http.user_agent);
 }
 
 } // namespace heddle::cli

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ struct provider_config {
     config_place place;
     std::string type; ///< a service (openai, anthropic, …) or a preset; empty: as the name
     std::optional<std::string> base_url;
+    std::optional<config_place> base_url_place;
+    bool base_url_is_flag = false; ///< said on the command line, which goes before everything
     std::optional<std::string> api_key_env;
     std::optional<std::string> api_key_file;
     std::vector<std::string> api_key_command; ///< program and arguments; its output is the key
@@ -80,11 +83,17 @@ struct http_config {
     std::optional<std::string> ca_file;
     std::optional<std::string> ca_directory;
     std::optional<std::int64_t> max_connections;
+    std::optional<std::string> user_agent; ///< empty: none is sent
 };
 
 /// One file, or several laid over one another.
 struct configuration {
     std::vector<std::string> files; ///< that were read, the strongest first
+    /// The project's file, as find_project_file() gives it; empty: there is none.
+    std::string project_file;
+    /// Where there is a project's file: what the user's own files say without it. Who decides whether
+    /// a key may go somewhere compares with it (services/service_trust.hpp).
+    std::shared_ptr<const configuration> without_project;
     std::optional<std::string> model;
     std::optional<std::int64_t> concurrency;
     std::optional<std::string> prices; ///< a file that adds to the table of prices
@@ -100,7 +109,7 @@ struct configuration {
 };
 
 /// What `weaker` says besides. Providers and routes of the same name are merged setting by setting
-/// (providers) or kept from the stronger (routes).
+/// (providers) or kept from the stronger (routes). Linear in both.
 void lay_over(configuration& stronger, configuration weaker);
 
 } // namespace heddle::cli

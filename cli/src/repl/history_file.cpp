@@ -37,11 +37,8 @@ void write_all(int file, std::string_view text) {
 } // namespace
 
 std::optional<std::string> history_path(const environment& variables) {
-    // The XDG specification: a path that is not absolute is to be ignored.
-    if (variables.state_home && variables.state_home->starts_with('/'))
-        return *variables.state_home + "/heddle/history";
-    if (variables.home) return *variables.home + "/.local/state/heddle/history";
-    return std::nullopt;
+    const auto folder = variables.state_folder();
+    return folder ? std::optional(*folder + "/history") : std::nullopt;
 }
 
 bool looks_secret(std::string_view line) {

@@ -19,6 +19,7 @@ http::http_client_options client_options(const http_config& settings, const envi
     if (made.no_proxy.empty()) made.no_proxy = settings.no_proxy.value_or("");
     if (made.ca_file.empty()) made.ca_file = settings.ca_file.value_or("");
     if (made.ca_directory.empty()) made.ca_directory = settings.ca_directory.value_or("");
+    made.user_agent = settings.user_agent.value_or(std::string("heddle/") + HEDDLE_VERSION);
     if (settings.max_connections) {
         made.max_connections = static_cast<std::size_t>(*settings.max_connections);
     }

@@ -43,8 +43,11 @@ coro::task<void> run_command(ports::process_port* port, ports::process_request r
     into->emplace(std::move(ended));
 }
 
+std::string name_of_command(const provider_config& settings) {
+    return "the command \"" + settings.api_key_command.front() + "\"";
+}
+
 result<found_key> key_of_command(const provider_config& settings) {
-    const std::string& program = settings.api_key_command.front();
     boost::asio::io_context io{1};
     coro::event_loop loop(io);
     HEDDLE_TRY(const auto port, process::make_process_port(loop, {}));
@@ -57,7 +60,7 @@ result<found_key> key_of_command(const provider_config& settings) {
     coro::spawn(loop, run_command(port.get(), std::move(request), context, &ended),
                 [&io](std::exception_ptr) { io.stop(); });
     io.run();
-    const std::string name = "the command \"" + program + "\"";
+    const std::string name = name_of_command(settings);
     if (!ended) return wrong_key(settings, name + " could not be run");
     if (!*ended) {
         const bool late = (*ended).error().is_cancelled();
@@ -73,6 +76,18 @@ result<found_key> key_of_command(const provider_config& settings) {
 }
 
 } // namespace
+
+std::string key_name(const provider_config* settings,
+                     const std::vector<std::string>& usual_variables,
+                     const environment& variables) {
+    if (settings && settings->api_key_env) return *settings->api_key_env;
+    if (settings && settings->api_key_file) return "the file " + *settings->api_key_file;
+    if (settings && !settings->api_key_command.empty()) return name_of_command(*settings);
+    for (const std::string& name : usual_variables) {
+        if (!variables.key(name).empty()) return name;
+    }
+    return {};
+}
 
 result<found_key> find_key(const provider_config* settings,
                            const std::vector<std::string>& usual_variables,

@@ -17,6 +17,13 @@ struct found_key {
     std::string from; ///< in words, for people: "OPENAI_API_KEY", "the file /home/…"; may be empty
 };
 
+/// What the key of a service is called, in the words of found_key::from, without reading it or
+/// running anything: what `settings` name, else the first of `usual_variables` that is set; empty:
+/// there is none. `settings` may be null.
+[[nodiscard]] std::string key_name(const provider_config* settings,
+                                   const std::vector<std::string>& usual_variables,
+                                   const environment& variables);
+
 /// The key that `settings` names (variable, file, or the output of a command, which may take half a
 /// minute), else the first of `usual_variables` that is set. `settings` may be null.
 /// Errors: invalid_argument, naming the setting and its place: a variable that is not set, a file that

@@ -1,6 +1,8 @@
 #include "services/service_factory.hpp"
 
 #include "services/key_source.hpp"
+#include "services/service_trust.hpp"
+#include "services/service_types.hpp"
 
 #include <heddle/lang/realm.hpp>
 #include <heddle/providers/anthropic/provider.hpp>
@@ -19,44 +21,6 @@ namespace {
 
 using made_provider = result<std::unique_ptr<providers::http_chat_provider>>;
 
-/// A service that is no preset of OpenAI's format.
-struct own_format {
-    std::string_view type;
-    std::string_view base_url;
-    std::vector<std::string> key_variables;
-    std::vector<std::string> url_variables;
-    bool needs_key;
-};
-
-const std::vector<own_format>& own_formats() {
-    static const std::vector<own_format> table{
-        {"anthropic",
-         providers::anthropic::default_base_url,
-         {"ANTHROPIC_API_KEY"},
-         {"ANTHROPIC_BASE_URL"},
-         true},
-        {"gemini",
-         providers::gemini::default_base_url,
-         {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-         {"GOOGLE_GEMINI_BASE_URL"},
-         true},
-        {"ollama", providers::ollama::default_base_url, {"OLLAMA_API_KEY"}, {"OLLAMA_HOST"}, false},
-        {"openai-responses",
-         providers::openai::default_base_url,
-         {"OPENAI_API_KEY"},
-         {"OPENAI_BASE_URL"},
-         true},
-    };
-    return table;
-}
-
-const own_format* find_own_format(std::string_view type) noexcept {
-    const auto& table = own_formats();
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const own_format& each) { return each.type == type; });
-    return found == table.end() ? nullptr : &*found;
-}
-
 error wrong_setting(const provider_config& settings, std::string what) {
     const std::string place = settings.place.file.empty() ? "" : settings.place.shown() + ": ";
     return error(ports::make_error_code(ports::llm_errc::configuration),
@@ -69,7 +33,7 @@ public:
     service_maker(const provider_config& settings, const service_parts& parts)
         : settings_(settings), parts_(parts) {
         made_.name = settings.name;
-        made_.type = settings.type.empty() ? settings.name : settings.type;
+        made_.type = type_of(settings);
     }
 
     configured_service run() {
@@ -81,63 +45,52 @@ public:
 
 private:
     made_provider make() {
-        const own_format* own = find_own_format(made_.type);
-        const providers::openai::preset* preset =
-            own ? nullptr : providers::openai::find_preset(made_.type);
-        if (!own && !preset) {
+        const auto type = find_service_type(made_.type);
+        if (!type) {
             error failure = wrong_setting(settings_, "there is no service '" + made_.type + "'");
-            const std::string near = lang::suggest_names(made_.type, service_types());
+            const std::string near = lang::suggest_names(made_.type, service_type_names());
             return std::move(failure).with_hint(
                 near.empty() ? "set type, for a server that speaks OpenAI's format to \"openai\""
                              : near);
         }
-        std::vector<std::string> key_variables;
-        std::vector<std::string> url_variables;
-        if (own) {
-            key_variables = own->key_variables;
-            url_variables = own->url_variables;
-            made_.base_url = own->base_url;
-            made_.needs_key = own->needs_key;
-        } else {
-            if (!preset->key_variable.empty()) key_variables.emplace_back(preset->key_variable);
-            if (preset->name == "openai") url_variables.emplace_back("OPENAI_BASE_URL");
-            made_.base_url = preset->base_url;
-            made_.needs_key = !preset->local;
-        }
-        choose_url(url_variables);
-        auto found = find_key(&settings_, key_variables, parts_.variables);
-        if (!found) return std::move(found).error();
-        made_.key_from = found->from;
-        key_ = std::move(found->key);
-        made_.key = key_;
+        made_.base_url = address_of(settings_, *type, parts_.variables);
         // A server of one's own may ask for none.
-        const bool elsewhere = made_.base_url != (own ? own->base_url : preset->base_url);
-        if (made_.needs_key && elsewhere) made_.needs_key = false;
-        if (made_.needs_key && key_.empty()) {
-            return wrong_setting(settings_, "no API key")
-                .with_hint("set " + key_variables.front() +
-                           ", or name where the key is in heddle.toml: api_key_env, api_key_file "
-                           "or api_key_command in [providers." +
-                           settings_.name + "]");
-        }
-        if (preset) return openai_chat(*preset);
+        made_.needs_key = type->needs_key && made_.base_url == type->base_url;
+        HEDDLE_CHECK(find_key_for(*type));
+        if (type->preset) return openai_chat(*type->preset);
         if (made_.type == "anthropic") return anthropic();
         if (made_.type == "gemini") return gemini();
         if (made_.type == "ollama") return ollama();
         return responses();
     }
 
-    void choose_url(const std::vector<std::string>& variables) {
-        if (settings_.base_url) {
-            made_.base_url = *settings_.base_url;
-            return;
-        }
-        for (const std::string& name : variables) {
-            if (const auto found = parts_.variables.variable(name)) {
-                made_.base_url = *found;
-                return;
+    /// Before anything is read: whether the key may go there.
+    result<void> find_key_for(const service_type& type) {
+        const trust_question question =
+            judge_service(settings_, type, parts_.settings, parts_.variables, parts_.consents);
+        if (question.verdict != trust_verdict::trusted) made_.withheld_key = question.key;
+        if (question.verdict == trust_verdict::refused) return refusal(question);
+        if (question.verdict == trust_verdict::keyless) {
+            if (!question.key.empty()) {
+                parts_.log.write(log_level::info, "config",
+                                 question.place.shown() + ": " + question.key + " is not sent to " +
+                                     question.address + " ('heddle trust --allow' allows it)");
             }
+            return {};
         }
+        auto found = find_key(&settings_, type.key_variables, parts_.variables);
+        if (!found) return std::move(found).error();
+        made_.key_from = found->from;
+        key_ = std::move(found->key);
+        made_.key = key_;
+        if (made_.needs_key && key_.empty()) {
+            return wrong_setting(settings_, "no API key")
+                .with_hint("set " + type.key_variables.front() +
+                           ", or name where the key is in your own heddle.toml: api_key_env, "
+                           "api_key_file or api_key_command in [providers." +
+                           settings_.name + "]");
+        }
+        return {};
     }
 
     /// What all formats have in common.
@@ -271,28 +224,6 @@ private:
 
 configured_service make_service(const provider_config& settings, const service_parts& parts) {
     return service_maker(settings, parts).run();
-}
-
-bool is_service_type(std::string_view type) noexcept {
-    return find_own_format(type) != nullptr || providers::openai::find_preset(type) != nullptr;
-}
-
-std::vector<std::string> service_types() {
-    std::vector<std::string> names;
-    for (const own_format& each : own_formats()) names.emplace_back(each.type);
-    for (const auto& each : providers::openai::presets()) names.emplace_back(each.name);
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-const std::vector<usual_service>& usual_services() {
-    static const std::vector<usual_service> table{
-        {"openai", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
-        {"anthropic", {"ANTHROPIC_API_KEY"}},
-        {"gemini", {"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
-        {"ollama", {"OLLAMA_HOST"}},
-    };
-    return table;
 }
 
 } // namespace heddle::cli

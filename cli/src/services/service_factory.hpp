@@ -3,6 +3,7 @@
 
 #include "config/configuration.hpp"
 #include "environment.hpp"
+#include "trust/consent_store.hpp"
 
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
@@ -26,7 +27,9 @@ struct service_parts {
     log_port& log;
     providers::limiter_set& limiters;
     const environment& variables;
+    const configuration& settings; ///< all of it, to judge what a project's file brings about
     std::uint64_t seed = 0;
+    const consent_store* consents = nullptr; ///< null: nothing is allowed
 };
 
 /// A service as it is configured, whether or not it can be used.
@@ -36,6 +39,8 @@ struct configured_service {
     std::string base_url;
     secret key;           ///< for redaction; empty: there is none
     std::string key_from; ///< where the key came from, in words; empty: there is none
+    std::string
+        withheld_key; ///< what the key is called that the user has not allowed for the address
     bool needs_key = false;
     std::optional<error> failure; ///< why it cannot be used; then `provider` is null
     std::unique_ptr<providers::http_chat_provider> provider;
@@ -45,17 +50,5 @@ struct configured_service {
 /// wrong stands in `failure`.
 [[nodiscard]] configured_service make_service(const provider_config& settings,
                                               const service_parts& parts);
-
-/// True for a type that make_service knows.
-[[nodiscard]] bool is_service_type(std::string_view type) noexcept;
-/// All of them, sorted; for hints.
-[[nodiscard]] std::vector<std::string> service_types();
-/// Those that are there without being configured, when a variable of theirs is set: openai,
-/// anthropic, gemini, ollama.
-struct usual_service {
-    std::string_view name;
-    std::vector<std::string> variables; ///< any of them
-};
-[[nodiscard]] const std::vector<usual_service>& usual_services();
 
 } // namespace heddle::cli

@@ -75,6 +75,7 @@ no_proxy = "localhost,.corp"
 ca_file = "/etc/ca.pem"
 ca_directory = "ca"
 max_connections = 1000
+user_agent = "mine/1"
 )");
     EXPECT_EQ(made.model, "fast");
     EXPECT_EQ(made.concurrency, 500);
@@ -158,8 +159,37 @@ TEST(config_file, takes_no_commands_and_key_files_from_a_project) {
                             HasSubstr("api_key_command is taken from your own")));
 }
 
+TEST(config_file, many_services_are_read_in_the_time_of_their_number) {
+    // Generous: with squares of the number this took minutes.
+    std::string text;
+    for (int i = 0; i < 40'000; ++i) text += "[providers.p" + std::to_string(i) + "]\n";
+    const auto began = std::chrono::steady_clock::now();
+    configuration made = read(text);
+    lay_over(made, read(text));
+    EXPECT_EQ(made.providers.size(), 40'000U);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+}
+
+TEST(config_file, the_user_agent_is_a_text_or_false) {
+    EXPECT_EQ(read("[http]\nuser_agent = \"mine/1\"\n").http.user_agent, "mine/1");
+    EXPECT_EQ(read("[http]\nuser_agent = false\n").http.user_agent, "");
+    for (const char* wrong : {"true", "1", "\"\"", "\"a\\r\\nb: c\"", "\"\u00e4\""}) {
+        EXPECT_THAT(mistakes(std::string("[http]\nuser_agent = ") + wrong + "\n"),
+                    ElementsAre(HasSubstr("http.user_agent must be false, or a text")))
+            << wrong;
+    }
+}
+
 TEST(config_file, survives_hostile_text) {
-    EXPECT_FALSE(mistakes(std::string(100'000, '[')).empty());
+    // Each of these ended the program: parsers take tables apart by recursion.
+    std::string dots;
+    for (int i = 0; i < 200'000; ++i) dots += "a.";
+    for (const std::string& deep :
+         {"[" + dots + "b]", dots + "b = 1", "x = {" + dots + "b = 1}", "[[" + dots + "b]]",
+          "[x]\n" + dots + "b = 1", std::string(100'000, '['), "x = " + std::string(100'000, '['),
+          "x = " + std::string(100'000, '{'), "\"quoted\"." + dots + "b = 1"}) {
+        EXPECT_THAT(mistakes(deep), ElementsAre(HasSubstr("nested deeper than 16")));
+    }
     EXPECT_FALSE(mistakes("a = \"\xff\xfe\"").empty());
     EXPECT_FALSE(mistakes(std::string("a = \0", 5)).empty());
     std::string many;
@@ -185,8 +215,8 @@ protected:
         std::ofstream(root / file) << text;
     }
     [[nodiscard]] result<configuration> find(std::optional<std::string> named = {}) const {
-        return find_config(named, (root / "project" / "deep" / "er").string(),
-                           (root / "user").string());
+        return find_config(
+            {named, (root / "project" / "deep" / "er").string(), (root / "user").string()});
     }
     std::filesystem::path root;
 };

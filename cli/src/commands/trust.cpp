@@ -1,0 +1,206 @@
+// `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "config/config_file.hpp"
+#include "display_text.hpp"
+#include "services/service_trust.hpp"
+#include "trust/file_owner.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <filesystem>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+namespace fs = std::filesystem;
+
+/// What one project's file asks for.
+struct project_asks {
+    std::string file;                    ///< empty: there is none
+    std::optional<std::string> stranger; ///< who else may change it, in words
+    bool stranger_allowed = false;
+    std::vector<trust_question> questions; ///< those that the project has a hand in
+};
+
+bool is_open(const trust_question& question) {
+    return !question.allowed && question.verdict == trust_verdict::refused;
+}
+
+/// A key that stays at home although prompts may go: nobody is stopped by that.
+bool may_be_allowed(const trust_question& question) {
+    return !question.allowed && question.verdict != trust_verdict::trusted &&
+           (question.verdict == trust_verdict::refused || !question.key.empty());
+}
+
+std::string folder_of(const std::string& place) {
+    std::error_code failed;
+    const fs::path path(place);
+    if (fs::is_directory(path, failed)) return place;
+    const fs::path parent = path.parent_path();
+    return parent.empty() ? "." : parent.string();
+}
+
+result<project_asks> asks_of(const std::string& place, const environment& variables,
+                             const consent_store& consents) {
+    project_asks made;
+    config_sources sources;
+    sources.folder = folder_of(place);
+    sources.user_folder = variables.config_folder();
+    sources.consents = &consents;
+    sources.whoever_owns = true;
+    HEDDLE_TRY(const configuration found, find_config(sources));
+    if (found.project_file.empty()) return made;
+    made.file = found.project_file;
+    if (const auto owned = check_owners(made.file); !owned) {
+        made.stranger = owned.error().message();
+        made.stranger_allowed = consents.holds({made.file, "", ""});
+    }
+    for (const provider_config& each : found.providers) {
+        const auto type = find_service_type(type_of(each));
+        if (!type) continue; // a mistake that a run tells
+        trust_question question = judge_service(each, *type, found, variables, &consents);
+        const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
+        if (of_project) made.questions.push_back(std::move(question));
+    }
+    return made;
+}
+
+std::string what_goes(const std::string& key) {
+    return key.empty() ? "prompts" : key + " and prompts";
+}
+
+std::string state_of(const trust_question& question) {
+    if (question.allowed) return "allowed";
+    if (question.verdict == trust_verdict::refused) return "not allowed";
+    return question.key.empty() ? "this machine" : "this machine: without the key";
+}
+
+std::string shown_address(const std::string& address) {
+    constexpr std::size_t longest = 200;
+    return cut_to_width(one_line(address), longest);
+}
+
+std::string line_of(const trust_question& question) {
+    return question.place.shown() + ": provider '" + one_line(question.provider) +
+           "': " + what_goes(question.key) + " to " + shown_address(question.address) + ": " +
+           state_of(question) + "\n";
+}
+
+bool anything_open(const project_asks& asks) {
+    return (asks.stranger && !asks.stranger_allowed) ||
+           std::any_of(asks.questions.begin(), asks.questions.end(), is_open);
+}
+
+std::string text_of(const project_asks& asks) {
+    if (asks.file.empty()) return "there is no project's heddle.toml here or above\n";
+    std::string text;
+    if (asks.stranger) {
+        text += asks.file + ": " + *asks.stranger + ": " +
+                (asks.stranger_allowed ? "read all the same, as allowed" : "not read") + "\n";
+    }
+    for (const trust_question& each : asks.questions) text += line_of(each);
+    if (text.empty()) return asks.file + " asks for nothing that has to be allowed\n";
+    if (anything_open(asks)) text += "'heddle trust --allow' allows it\n";
+    return text;
+}
+
+json::object json_of(const project_asks& asks) {
+    json::array questions;
+    for (const trust_question& each : asks.questions) {
+        questions.push_back(json::object{{"provider", each.provider},
+                                         {"file", each.place.file},
+                                         {"line", each.place.line},
+                                         {"address", each.address},
+                                         {"key", each.key},
+                                         {"allowed", each.allowed},
+                                         {"needs_consent", is_open(each)}});
+    }
+    json::object made{{"file", asks.file}, {"asks", std::move(questions)}};
+    if (asks.stranger) {
+        made["owner"] =
+            json::object{{"problem", *asks.stranger}, {"allowed", asks.stranger_allowed}};
+    }
+    return made;
+}
+
+exit_code show(const project_asks& asks, bool as_json, console& output) {
+    output.out(as_json ? json::serialize(json_of(asks)) + "\n" : text_of(asks));
+    return anything_open(asks) ? exit_code::failed : exit_code::done;
+}
+
+exit_code allow(const project_asks& asks, consent_store& consents, const trust_request& asked,
+                console& output) {
+    std::vector<consent> more;
+    std::string text;
+    if (asks.stranger && !asks.stranger_allowed) {
+        more.push_back({asks.file, "", ""});
+        text += "allowed: " + asks.file + " is read, although " + *asks.stranger + "\n";
+    }
+    for (const trust_question& each : asks.questions) {
+        if (!may_be_allowed(each)) continue;
+        more.push_back({asks.file, each.address, each.key});
+        text += "allowed: " + what_goes(each.key) + " to " + shown_address(each.address) + "\n";
+    }
+    if (!more.empty()) {
+        if (const auto done = consents.allow(more); !done) {
+            return tell_usage_error(done.error(), asked.json, output);
+        }
+    }
+    if (asked.json) output.out(json::serialize(json::object{{"allowed", more.size()}}) + "\n");
+    else output.out(text.empty() ? text_of(asks) : text);
+    return exit_code::done;
+}
+
+exit_code revoke(consent_store& consents, const trust_request& asked, console& output) {
+    // The file may be gone, and what it was allowed not.
+    std::error_code failed;
+    const std::string named = fs::absolute(asked.place, failed).lexically_normal().string();
+    const std::string file = find_project_file(folder_of(asked.place)).value_or(named);
+    const auto count = consents.revoke(file);
+    if (!count) return tell_usage_error(count.error(), asked.json, output);
+    if (asked.json) output.out(json::serialize(json::object{{"revoked", *count}}) + "\n");
+    else output.out("took back " + counted(*count, "permission") + " of " + file + "\n");
+    return exit_code::done;
+}
+
+exit_code list(const consent_store& consents, const trust_request& asked, console& output) {
+    if (const auto& problem = consents.problem()) {
+        return tell_usage_error(*problem, asked.json, output);
+    }
+    json::array all;
+    std::string text;
+    for (const consent& each : consents.all()) {
+        const std::string what = each.address.empty()
+                                     ? std::string("is read although others may change it")
+                                     : what_goes(each.key) + " to " + shown_address(each.address);
+        text += each.file + ": " + what + "\n";
+        all.push_back(
+            json::object{{"file", each.file}, {"address", each.address}, {"key", each.key}});
+    }
+    if (text.empty()) text = "nothing is allowed\n";
+    output.out(asked.json ? json::serialize(json::object{{"allowed", std::move(all)}}) + "\n"
+                          : text);
+    return exit_code::done;
+}
+
+} // namespace
+
+exit_code manage_trust(const trust_request& asked, const environment& variables, console& output) {
+    consent_store consents = consents_of(variables);
+    if (asked.what == trust_action::list) return list(consents, asked, output);
+    if (asked.what == trust_action::revoke) return revoke(consents, asked, output);
+    if (const auto& problem = consents.problem()) {
+        return tell_usage_error(*problem, asked.json, output);
+    }
+    const auto asks = asks_of(asked.place, variables, consents);
+    if (!asks) return tell_usage_error(asks.error(), asked.json, output);
+    return asked.what == trust_action::allow ? allow(*asks, consents, asked, output)
+                                             : show(*asks, asked.json, output);
+}
+
+} // namespace heddle::cli

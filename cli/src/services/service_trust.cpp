@@ -1,0 +1,108 @@
+#include "services/service_trust.hpp"
+
+#include "display_text.hpp"
+#include "services/key_source.hpp"
+
+#include <heddle/http/origin_name.hpp>
+#include <heddle/http/proxy_rules.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t max_shown_address = 200;
+
+/// An address with the key that goes there.
+struct destination {
+    std::string address;
+    std::string key;
+
+    friend bool operator==(const destination&, const destination&) = default;
+};
+
+/// Where the key of a service goes as these settings alone have it.
+destination destination_of(const provider_config& settings, const service_type& type,
+                           const environment& variables) {
+    return {normalised_address(address_of(settings, type, variables), type),
+            key_name(&settings, type.key_variables, variables)};
+}
+
+/// The same for a service of the user's own layers; one that they do not have goes by its name.
+/// Nothing where that means nothing.
+std::optional<destination> own_destination(const std::string& name, const provider_config& merged,
+                                           const configuration& own, const environment& variables) {
+    provider_config settings;
+    if (const provider_config* said = own.provider(name)) settings = *said;
+    else settings.name = name;
+    if (merged.base_url_is_flag && name == merged.name) {
+        settings.base_url = merged.base_url;
+        settings.base_url_is_flag = true;
+    }
+    const auto type = find_service_type(type_of(settings));
+    if (!type) return std::nullopt;
+    return destination_of(settings, *type, variables);
+}
+
+bool is_this_machine(const std::string& address) {
+    const std::size_t scheme = address.find("://");
+    if (scheme == std::string::npos) return false;
+    const auto origin = http::parse_origin(address.substr(0, address.find('/', scheme + 3)));
+    return origin && http::is_loopback(*origin);
+}
+
+} // namespace
+
+std::string normalised_address(const std::string& address, const service_type& type) {
+    std::string url = address;
+    // OLLAMA_HOST may hold a host alone.
+    if (type.name == "ollama" && url.find("://") == std::string::npos) url = "http://" + url;
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string::npos) return address;
+    const std::size_t slash = std::min(url.find('/', scheme + 3), url.size());
+    const auto origin = http::parse_origin(url.substr(0, slash));
+    if (!origin) return address;
+    std::string path = url.substr(slash);
+    while (path.ends_with('/')) path.pop_back();
+    return origin->text() + path;
+}
+
+trust_question judge_service(const provider_config& settings, const service_type& type,
+                             const configuration& all, const environment& variables,
+                             const consent_store* consents) {
+    trust_question made;
+    made.provider = settings.name;
+    made.place = settings.place;
+    const auto& said = settings.base_url_place;
+    if (said && said->file == all.project_file) made.place = *said;
+    const destination there = destination_of(settings, type, variables);
+    made.address = there.address;
+    made.key = there.key;
+    if (!all.without_project) return made;
+    const configuration& own = *all.without_project;
+    if (there == own_destination(settings.name, settings, own, variables)) return made;
+    // The usual key of a type, or none, where services of that type are.
+    const std::string usual_key = key_name(nullptr, type.key_variables, variables);
+    const std::string usual_address = normalised_address(std::string(type.base_url), type);
+    if (there == destination{usual_address, usual_key}) return made;
+    if (there == own_destination(std::string(type.name), settings, own, variables)) return made;
+    made.allowed = consents && consents->holds({all.project_file, there.address, there.key});
+    if (made.allowed) return made;
+    made.verdict = is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
+    return made;
+}
+
+error refusal(const trust_question& question) {
+    const std::string where = cut_to_width(one_line(question.address), max_shown_address);
+    return error(ports::make_error_code(ports::llm_errc::configuration),
+                 question.place.shown() + ": provider '" + question.provider +
+                     "': this project's file has " +
+                     (question.key.empty() ? "prompts" : question.key + " and prompts") +
+                     " sent to " + where + ", which you have not allowed")
+        .with_hint(
+            "'heddle trust' shows what the file asks for, 'heddle trust --allow' allows it; "
+            "nothing was sent")
+        .with_payload(std::make_shared<consent_needed>());
+}
+
+} // namespace heddle::cli

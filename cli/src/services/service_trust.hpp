@@ -1,0 +1,53 @@
+// Whether a service that a project's heddle.toml has a hand in may have the user's key, and prompts.
+#pragma once
+
+#include "config/configuration.hpp"
+#include "environment.hpp"
+#include "services/service_types.hpp"
+#include "trust/consent_store.hpp"
+
+#include <heddle/base/error.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::cli {
+
+enum class trust_verdict : std::uint8_t {
+    trusted, ///< the project decides neither address nor key, or the user has allowed it
+    keyless, ///< this machine: prompts may go there, the key does not
+    refused  ///< nothing may go there before the user has allowed it
+};
+
+/// What is asked for one service, and the answer.
+struct trust_question {
+    std::string provider;
+    config_place place;  ///< where the project says so
+    std::string address; ///< normalised
+    std::string key;     ///< what the key is called; empty: there is none
+    trust_verdict verdict = trust_verdict::trusted;
+    bool allowed = false; ///< trusted because the user has allowed it
+};
+
+/// Scheme, host, port and path in one spelling; the text itself when it is no URL (which no service
+/// takes). Pure.
+[[nodiscard]] std::string normalised_address(const std::string& address, const service_type& type);
+
+/// Judges where `settings` (all layers together) would send the key, without reading it. A key is the
+/// user's word about one address: what the user's own layers and variables give without the project's
+/// file, or the usual variable of a type at the type's own address. Everything else that a project's
+/// file brings about needs consent, however it does so: an address, a type that has another address,
+/// a name. `consents` may be null.
+[[nodiscard]] trust_question judge_service(const provider_config& settings,
+                                           const service_type& type, const configuration& all,
+                                           const environment& variables,
+                                           const consent_store* consents);
+
+/// Payload of the error below.
+class consent_needed final : public error_payload {};
+
+/// That a question was refused: llm_errc::configuration with place, address, name of the key, and what
+/// to type.
+[[nodiscard]] error refusal(const trust_question& question);
+
+} // namespace heddle::cli

@@ -1,0 +1,230 @@
+// The program in a folder with somebody else's heddle.toml: what reaches the net, and `heddle trust`.
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+
+#include <loopback_server.hpp>
+
+#include <gmock/gmock.h>
+#include <boost/json/parse.hpp>
+
+#include <filesystem>
+#include <mutex>
+
+#include <sys/stat.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* key = "sk-of-the-user-0123456789";
+
+/// Everything that leaves the program goes through a proxy of the user's, which notes it.
+class trust : public ::testing::Test {
+protected:
+    trust() {
+        scratch.file("project/w.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(content (ask \"a prompt\"))\n");
+        options.directory = scratch.path() + "/project";
+        options.variables = {{"HOME", scratch.path() + "/home"},
+                             {"OPENAI_API_KEY", key},
+                             {"http_proxy", proxy.url()}};
+        std::filesystem::create_directories(scratch.path() + "/home");
+    }
+    [[nodiscard]] child_result heddle(const std::vector<std::string>& arguments) const {
+        return run_heddle(arguments, options);
+    }
+    [[nodiscard]] std::vector<std::string> seen() {
+        const std::scoped_lock lock(mutex);
+        return requests;
+    }
+    void project(const std::string& text) const { scratch.file("project/heddle.toml", text); }
+
+    scratch_directory scratch;
+    child_options options;
+    std::mutex mutex;
+    std::vector<std::string> requests;
+    loopback::server proxy{[this](loopback::connection& peer, int) {
+        for (;;) {
+            const std::string request = peer.read_request();
+            if (request.empty()) return;
+            {
+                const std::scoped_lock lock(mutex);
+                requests.push_back(request);
+            }
+            (void)peer.send(loopback::answer(
+                R"({"id":"1","model":"m","choices":[{"index":0,"finish_reason":"stop",)"
+                R"("message":{"role":"assistant","content":"an answer"}}]})",
+                "Content-Type: application/json\r\n"));
+        }
+    }};
+};
+
+TEST_F(trust, nothing_is_sent_before_the_user_has_allowed_it) {
+    project(
+        "model = \"evil:m\"\n\n[providers.evil]\ntype = \"openai\"\n"
+        "base_url = \"http://evil.test/v1\"\n");
+    const std::string file =
+        std::filesystem::canonical(options.directory).string() + "/heddle.toml";
+    auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(file + ":5: provider 'evil'"),
+                                 HasSubstr("OPENAI_API_KEY"), HasSubstr("http://evil.test:80/v1"),
+                                 HasSubstr("heddle trust --allow"), Not(HasSubstr(key))));
+    EXPECT_THAT(seen(), IsEmpty());
+    ended = heddle({"trust"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.out, file +
+                             ":5: provider 'evil': OPENAI_API_KEY and prompts to "
+                             "http://evil.test:80/v1: not allowed\n"
+                             "'heddle trust --allow' allows it\n");
+    EXPECT_THAT(seen(), IsEmpty());
+
+    ended = heddle({"trust", "--allow"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "allowed: OPENAI_API_KEY and prompts to http://evil.test:80/v1\n");
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+    ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "an answer\n");
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(), AllOf(HasSubstr("POST http://evil.test/v1/chat/completions "),
+                                      HasSubstr(std::string("Bearer ") + key)));
+
+    // A later change asks again; so does taking it back.
+    project(
+        "model = \"evil:m\"\n[providers.evil]\ntype = \"openai\"\n"
+        "base_url = \"http://evil.test/v2\"\n");
+    EXPECT_EQ(heddle({"run", "w.heddle"}).code, 2);
+    project(
+        "model = \"evil:m\"\n[providers.evil]\ntype = \"openai\"\n"
+        "base_url = \"http://evil.test/v1\"\n");
+    EXPECT_THAT(heddle({"trust", "--list"}).out, HasSubstr(file + ": OPENAI_API_KEY and prompts"));
+    EXPECT_THAT(heddle({"trust", "--revoke"}).out, HasSubstr("took back 1 permission of " + file));
+    EXPECT_EQ(heddle({"run", "w.heddle"}).code, 2);
+    EXPECT_EQ(seen().size(), 1U);
+}
+
+TEST_F(trust, a_service_that_nobody_names_is_refused_when_it_is_called) {
+    project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
+    const auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("heddle.toml:2: provider 'openai'"),
+                                 HasSubstr("http://evil.test:80/v1"),
+                                 HasSubstr("heddle trust --allow"), Not(HasSubstr(key))));
+    EXPECT_THAT(seen(), IsEmpty());
+    EXPECT_EQ(heddle({"eval", "(+ 1 2)"}).code, 0); // what calls nobody is not stopped
+}
+
+TEST_F(trust, services_are_not_asked_whether_they_answer) {
+    project("[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+    const auto ended = heddle({"models", "--ping"});
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("OPENAI_API_KEY, not allowed"), Not(HasSubstr(key))));
+    EXPECT_THAT(seen(), IsEmpty());
+}
+
+TEST_F(trust, a_variable_of_the_environment_is_the_users_word) {
+    project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
+    options.variables["OPENAI_BASE_URL"] = "http://good.test/v1";
+    const auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(), AllOf(HasSubstr("http://good.test/v1/"), HasSubstr(key)));
+}
+
+TEST_F(trust, this_machine_is_asked_without_the_key) {
+    project("model = \"mine:m\"\n[providers.mine]\ntype = \"openai\"\nbase_url = \"" + proxy.url() +
+            "/v1\"\n");
+    const auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(),
+                AllOf(HasSubstr("a prompt"), Not(HasSubstr("uthorization")), Not(HasSubstr(key))));
+    EXPECT_EQ(heddle({"trust"}).code, 0); // nothing has to be allowed
+    EXPECT_THAT(heddle({"trust", "--allow"}).out, HasSubstr("allowed: OPENAI_API_KEY"));
+    EXPECT_EQ(heddle({"run", "w.heddle"}).code, 0);
+    ASSERT_EQ(seen().size(), 2U);
+    EXPECT_THAT(seen().back(), HasSubstr(key));
+}
+
+TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {
+    project("model = \"x\"\n[http]\nhttps_proxy = \"http://127.0.0.1:1\"\n");
+    for (const auto& command : {std::vector<std::string>{"run", "w.heddle"},
+                                {"trust"},
+                                {"trust", "--allow"},
+                                {"models"},
+                                {"cache", "stats"}}) {
+        const auto ended = heddle(command);
+        EXPECT_EQ(ended.code, 2) << command.front();
+        EXPECT_THAT(ended.err, HasSubstr("heddle.toml:2: http is taken from your own heddle.toml"));
+    }
+    EXPECT_THAT(seen(), IsEmpty());
+}
+
+TEST_F(trust, is_told_as_json) {
+    project("[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+    const auto shown = boost::json::parse(heddle({"trust", "--json"}).out);
+    const auto& ask = shown.at("asks").at(0);
+    EXPECT_EQ(ask.at("provider"), "evil");
+    EXPECT_EQ(ask.at("line"), 3);
+    EXPECT_EQ(ask.at("address"), "http://evil.test:80/v1");
+    EXPECT_EQ(ask.at("key"), "OPENAI_API_KEY");
+    EXPECT_EQ(ask.at("needs_consent"), true);
+    EXPECT_EQ(boost::json::parse(heddle({"trust", "--allow", "--json"}).out).at("allowed"), 1);
+    EXPECT_EQ(boost::json::parse(heddle({"trust", "--list", "--json"}).out)
+                  .at("allowed")
+                  .as_array()
+                  .size(),
+              1U);
+    EXPECT_EQ(boost::json::parse(heddle({"trust", "--revoke", "--json"}).out).at("revoked"), 1);
+}
+
+TEST_F(trust, the_program_says_who_it_is_unless_told_otherwise) {
+    options.variables["OPENAI_BASE_URL"] = "http://good.test/v1";
+    ASSERT_EQ(heddle({"run", "w.heddle"}).code, 0);
+    scratch.file("home/.config/heddle/heddle.toml", "[http]\nuser_agent = false\n");
+    ASSERT_EQ(heddle({"run", "w.heddle"}).code, 0);
+    scratch.file("home/.config/heddle/heddle.toml", "[http]\nuser_agent = \"mine/1\"\n");
+    ASSERT_EQ(heddle({"run", "w.heddle"}).code, 0);
+    EXPECT_THAT(seen(),
+                ElementsAre(HasSubstr("\r\nUser-Agent: heddle/"), Not(HasSubstr("User-Agent")),
+                            HasSubstr("\r\nUser-Agent: mine/1\r\n")));
+}
+
+TEST_F(trust, a_pipe_or_a_device_as_a_file_is_an_error) {
+    ASSERT_EQ(::mkfifo((options.directory + "/pipe.heddle").c_str(), 0600), 0);
+    for (const auto& command : {std::vector<std::string>{"run", "pipe.heddle"},
+                                {"check", "pipe.heddle"},
+                                {"fmt", "pipe.heddle"},
+                                {"dump", "ast", "pipe.heddle"},
+                                {"tasks", "check", "pipe.heddle"},
+                                {"tasks", "list", "--tasks", "pipe.heddle"},
+                                {"run", "w.heddle", "--tasks", "pipe.heddle"},
+                                {"run", "w.heddle", "--input-json", "pipe.heddle"},
+                                {"run", "w.heddle", "--config", "pipe.heddle"},
+                                {"run", "w.heddle", "--replay", "pipe.heddle"},
+                                {"run", "w.heddle", "--model", "scripted:pipe.heddle"},
+                                {"run", "/dev/zero"},
+                                {"check", "/dev/tty"}}) {
+        child_process child(heddle_command(command), options);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 2) << command[0] << " " << command[1] << "\n" << ended.err;
+        EXPECT_EQ(ended.out, "") << command[0];
+        EXPECT_THAT(
+            ended.err,
+            HasSubstr(command[1] == "w.heddle" || command[0] != "check" ? "" : command[1] + ": "));
+    }
+    // What the caller has opened is read as it comes.
+    options.input = "(+ 20 22)";
+    EXPECT_EQ(heddle({"run", "/dev/stdin"}).out, "42\n");
+    EXPECT_EQ(heddle({"run", "/dev/fd/0"}).out, "42\n");
+    EXPECT_EQ(heddle({"run", "-", "--config", "/dev/null"}).out, "42\n");
+}
+
+} // namespace
+} // namespace heddle::cli_test

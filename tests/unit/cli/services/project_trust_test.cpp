@@ -1,0 +1,402 @@
+// What a project's heddle.toml may have the user's keys do: each test is a way to get at them.
+#include "config/config_file.hpp"
+#include "model_setup.hpp"
+#include "services/service_trust.hpp"
+
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/http/client.hpp>
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include <unistd.h>
+
+namespace heddle::cli {
+namespace {
+
+namespace stdfs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A home and a project in it, read by the real loader.
+class project_trust : public ::testing::Test {
+protected:
+    project_trust() {
+        std::string name = (stdfs::temp_directory_path() / "heddle-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        root = stdfs::canonical(name);
+        stdfs::create_directories(root / "home" / "config" / "heddle");
+        stdfs::create_directories(root / "project" / "deep");
+        variables.lookup = [this](const std::string& wanted) -> std::optional<std::string> {
+            const auto found = set.find(wanted);
+            return found == set.end() ? std::nullopt : std::optional(found->second);
+        };
+        variables.config_home = (root / "home" / "config").string();
+        variables.openai_api_key = secret("sk-of-the-user-0123456789");
+        consents = consent_store((root / "home" / "state" / "trusted.json").string());
+    }
+    ~project_trust() override {
+        std::error_code ignored;
+        stdfs::permissions(root / "project", stdfs::perms::owner_all, ignored);
+        stdfs::remove_all(root, ignored);
+    }
+
+    void user(const std::string& text) const {
+        std::ofstream(root / "home" / "config" / "heddle" / "heddle.toml") << text;
+    }
+    void project(const std::string& text) const { std::ofstream(project_file()) << text; }
+    [[nodiscard]] std::string project_file() const {
+        return (root / "project" / "heddle.toml").string();
+    }
+    [[nodiscard]] result<configuration> load() const {
+        return find_config({std::nullopt, (root / "project" / "deep").string(),
+                            variables.config_folder(), &consents});
+    }
+    /// The message of a configuration that is refused as a whole.
+    [[nodiscard]] std::vector<std::string> mistakes() const {
+        const auto found = load();
+        if (found) return {};
+        const auto* report = dynamic_cast<const config_report*>(found.error().info().payload.get());
+        return report ? report->lines : std::vector<std::string>{found.error().message()};
+    }
+    /// The service of that name as a run would have it.
+    [[nodiscard]] configured_service service(const std::string& name) {
+        auto found = load();
+        EXPECT_TRUE(found) << found.error().message();
+        if (!found) return {};
+        for (configured_service& each : configured_services(
+                 *found, flag,
+                 {*http, loop, null_log(), limiters, variables, *found, 0, &consents})) {
+            if (each.name == name) return std::move(each);
+        }
+        ADD_FAILURE() << "there is no service " << name;
+        return {};
+    }
+    void expect_refused(const std::string& name, const std::string& address,
+                        const std::string& key) {
+        const configured_service found = service(name);
+        EXPECT_FALSE(found.provider);
+        EXPECT_TRUE(found.key.empty());
+        ASSERT_TRUE(found.failure);
+        EXPECT_THAT(found.failure->message(),
+                    AllOf(HasSubstr(project_file() + ":"), HasSubstr("'" + name + "'"),
+                          HasSubstr(address), HasSubstr(key)));
+        EXPECT_THAT(found.failure->info().hint, HasSubstr("heddle trust --allow"));
+    }
+    void expect_sent(const std::string& name, const std::string& address, const std::string& key) {
+        const configured_service found = service(name);
+        ASSERT_TRUE(found.provider) << (found.failure ? found.failure->message() : "");
+        EXPECT_EQ(found.base_url, address);
+        EXPECT_EQ(found.key.reveal(), key);
+        EXPECT_EQ(found.withheld_key, "");
+    }
+    /// What `heddle trust --allow` does for one service.
+    void allow(const std::string& address, const std::string& key) {
+        ASSERT_TRUE(consents.allow({{project_file(), address, key}}));
+    }
+
+    stdfs::path root;
+    environment variables;
+    std::map<std::string, std::string> set;
+    std::optional<std::string> flag;
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io};
+    std::shared_ptr<ports::http_port> http = http::make_http_client(loop);
+    providers::limiter_set limiters{loop};
+    consent_store consents;
+};
+
+const std::string users_key = "sk-of-the-user-0123456789";
+const std::string official = "https://api.openai.com/v1";
+
+TEST_F(project_trust, a_variable_cannot_be_named) {
+    set["GITHUB_TOKEN"] = "ghp_0123456789";
+    project(
+        "model = \"evil:m\"\n[providers.evil]\ntype = \"openai\"\n"
+        "base_url = \"http://evil.test/v1\"\napi_key_env = \"GITHUB_TOKEN\"\n");
+    EXPECT_THAT(mistakes(),
+                ElementsAre(AllOf(HasSubstr(project_file() + ":5: "),
+                                  HasSubstr("providers.evil.api_key_env is taken from"))));
+}
+
+TEST_F(project_trust, nor_proxies_authorities_prices_commands_and_the_cache) {
+    for (const char* line :
+         {"prices = \"p.json\"", "aider = [\"sh\"]", "http.https_proxy = \"http://127.0.0.1:1\"",
+          "http.http_proxy = \"http://127.0.0.1:1\"", "http.no_proxy = \"*\"",
+          "http.ca_file = \"ca.pem\"", "http.ca_directory = \"ca\"", "http.user_agent = \"x\"",
+          "http.max_connections = 1", "[http]", "[cache]\nfile = \"forged.db\"",
+          "[cache]\nkeep_for = \"1s\"", "[cache]\nmax_size = 1",
+          "[providers.openai]\napi_key_file = \"k\"",
+          "[providers.openai]\napi_key_command = [\"sh\"]"}) {
+        project(line);
+        EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("taken from your own heddle.toml only")))
+            << line;
+    }
+}
+
+TEST_F(project_trust, the_usual_key_does_not_go_to_an_address_of_the_project) {
+    for (const char* name : {"openai", "evil"}) {
+        project(std::string("[providers.") + name +
+                "]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+        expect_refused(name, "http://evil.test:80/v1", "OPENAI_API_KEY");
+    }
+    set["ANTHROPIC_API_KEY"] = "sk-ant";
+    project("[providers.anthropic]\nbase_url = \"https://evil.test\"\n");
+    expect_refused("anthropic", "https://evil.test:443", "ANTHROPIC_API_KEY");
+}
+
+TEST_F(project_trust, nor_do_prompts_without_a_key) {
+    variables.openai_api_key = secret();
+    project("[providers.evil]\ntype = \"vllm\"\nbase_url = \"http://evil.test/v1\"\n");
+    expect_refused("evil", "http://evil.test:80/v1", "prompts");
+}
+
+TEST_F(project_trust, a_key_of_the_users_file_does_not_follow_the_address) {
+    const std::string marker = (root / "was-run").string();
+    for (const std::string& key :
+         {std::string("api_key_env = \"MINE\""), std::string("api_key_file = \"key\""),
+          "api_key_command = [\"touch\", \"" + marker + "\"]"}) {
+        set["MINE"] = "sk-mine";
+        std::ofstream(root / "home" / "config" / "heddle" / "key") << "sk-mine";
+        user("[providers.mine]\ntype = \"openai\"\nbase_url = \"https://good.test/v1\"\n" + key +
+             "\n");
+        project("[providers.mine]\nbase_url = \"http://evil.test/v1\"\n");
+        expect_refused("mine", "http://evil.test:80/v1", "");
+        EXPECT_FALSE(stdfs::exists(marker)); // not even asked for
+    }
+}
+
+TEST_F(project_trust, nor_does_it_follow_another_type) {
+    std::ofstream(root / "home" / "config" / "heddle" / "key") << "sk-ant-of-the-user";
+    user("[providers.claude]\ntype = \"anthropic\"\napi_key_file = \"key\"\n");
+    project("[providers.claude]\ntype = \"deepseek\"\n");
+    expect_refused("claude", "https://api.deepseek.com", "the file ");
+    // The address is the user's, and the key would be another one than the user meant for it.
+    user("[providers.gate]\ntype = \"openai\"\nbase_url = \"https://good.test/v1\"\n");
+    set["ANTHROPIC_API_KEY"] = "sk-ant";
+    project("[providers.gate]\ntype = \"anthropic\"\n");
+    expect_refused("gate", "https://good.test:443/v1", "ANTHROPIC_API_KEY");
+}
+
+TEST_F(project_trust, no_order_of_layers_joins_a_key_with_an_address_of_the_project) {
+    const auto own = std::make_shared<const configuration>(
+        read_config("[providers.mine]\ntype = \"openai\"\nbase_url = \"https://good.test/v1\"\n"
+                    "api_key_env = \"MINE\"\n",
+                    "user", "/", config_trust::user)
+            .value());
+    const configuration theirs =
+        read_config("[providers.mine]\nbase_url = \"http://evil.test/v1\"\n", "project", "/",
+                    config_trust::project)
+            .value();
+    for (const bool project_first : {true, false}) {
+        configuration merged = project_first ? theirs : *own;
+        lay_over(merged, project_first ? *own : theirs);
+        merged.without_project = own;
+        merged.project_file = "/p/heddle.toml";
+        const provider_config& mine = *merged.provider("mine");
+        const trust_question asked =
+            judge_service(mine, *find_service_type("openai"), merged, variables, nullptr);
+        EXPECT_EQ(asked.key, "MINE");
+        const bool evil = asked.address == "http://evil.test:80/v1";
+        EXPECT_EQ(evil, project_first);
+        EXPECT_EQ(asked.verdict, evil ? trust_verdict::refused : trust_verdict::trusted);
+    }
+}
+
+TEST_F(project_trust, the_users_own_addresses_are_trusted) {
+    expect_sent("openai", official, users_key);
+    // A project that says something else about the service.
+    project("[providers.openai]\nmax_in_flight = 3\n[providers.alike]\ntype = \"openai\"\n");
+    expect_sent("openai", official, users_key);
+    expect_sent("alike", official, users_key);
+    // The variable goes before a project's file; it is the user's word.
+    variables.openai_base_url = "https://mine.test/v1";
+    project(
+        "[providers.openai]\nbase_url = \"http://evil.test/v1\"\n"
+        "[providers.alike]\ntype = \"openai\"\n");
+    expect_sent("openai", "https://mine.test/v1", users_key);
+    expect_sent("alike", "https://mine.test/v1", users_key);
+    // So does the flag.
+    flag = "https://flag.test/v1";
+    expect_sent("openai", "https://flag.test/v1", users_key);
+    flag.reset();
+    variables.openai_base_url.reset();
+    // What the user's file and the project say alike.
+    user("[providers.office]\ntype = \"openai\"\nbase_url = \"https://office.test/v1/\"\n");
+    project("[providers.office]\nbase_url = \"HTTPS://Office.test:443/v1\"\n");
+    expect_sent("office", "HTTPS://Office.test:443/v1", users_key);
+}
+
+TEST_F(project_trust, a_file_that_is_named_is_the_users) {
+    project("[providers.openai]\nbase_url = \"http://other.test/v1\"\napi_key_env = \"MINE\"\n");
+    set["MINE"] = "sk-mine";
+    const auto found = find_config({project_file(), "/", std::nullopt, nullptr});
+    ASSERT_TRUE(found) << found.error().message();
+    const service_parts parts{*http, loop, null_log(), limiters, variables, *found, 0, nullptr};
+    EXPECT_EQ(make_service(*found->provider("openai"), parts).key.reveal(), "sk-mine");
+}
+
+TEST_F(project_trust, an_address_that_looks_like_the_official_one_is_another) {
+    project("[providers.openai]\nbase_url = \"https://API.openai.com:443/v1/\"\n");
+    EXPECT_EQ(service("openai").key.reveal(), users_key);
+    for (const char* url :
+         {"http://api.openai.com/v1", "https://api.openai.com:8443/v1",
+          "https://api.openai.com./v1", "https://api.openai.com/v1/../x",
+          "https://api.openai.com/v2", "https://api.openai.com",
+          "https://api.openai.com.evil.test/v1", "https://api.openai.com@evil.test/v1",
+          "https://evil.test/api.openai.com/v1", "//api.openai.com/v1", "api.openai.com/v1"}) {
+        project(std::string("[providers.openai]\nbase_url = \"") + url + "\"\n");
+        const configured_service found = service("openai");
+        EXPECT_TRUE(found.key.empty()) << url;
+        EXPECT_FALSE(found.provider) << url;
+    }
+}
+
+TEST_F(project_trust, this_machine_gets_prompts_and_no_key) {
+    for (const char* url : {"http://127.0.0.1:8000/v1", "http://localhost:8000/v1",
+                            "http://[::1]:8000/v1", "http://a.localhost/v1", "http://127.9.9.9"}) {
+        project(std::string("[providers.mine]\ntype = \"openai\"\nbase_url = \"") + url + "\"\n");
+        const configured_service found = service("mine");
+        EXPECT_TRUE(found.provider) << url;
+        EXPECT_TRUE(found.key.empty()) << url;
+        EXPECT_EQ(found.withheld_key, "OPENAI_API_KEY") << url;
+    }
+    for (const char* url : {"http://127.0.0.1.evil.test/v1", "http://localhost.evil.test/v1",
+                            "http://127.evil.test", "http://0.0.0.0:8000", "http://127.1/v1",
+                            "http://2130706433/v1", "http://localhost@evil.test/v1"}) {
+        project(std::string("[providers.mine]\ntype = \"openai\"\nbase_url = \"") + url + "\"\n");
+        const configured_service found = service("mine");
+        EXPECT_FALSE(found.provider) << url;
+        EXPECT_TRUE(found.key.empty()) << url;
+    }
+    allow("http://127.0.0.1:8000/v1", "OPENAI_API_KEY");
+    project("[providers.mine]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:8000/v1\"\n");
+    expect_sent("mine", "http://127.0.0.1:8000/v1", users_key);
+}
+
+TEST_F(project_trust, what_is_allowed_holds_for_that_file_address_and_key) {
+    const auto asks_for = [&](const std::string& url) {
+        project("[providers.mine]\ntype = \"openai\"\nbase_url = \"" + url + "\"\n");
+    };
+    asks_for("https://office.test/v1");
+    expect_refused("mine", "https://office.test:443/v1", "OPENAI_API_KEY");
+    allow("https://office.test:443/v1", "OPENAI_API_KEY");
+    expect_sent("mine", "https://office.test/v1", users_key);
+    for (const char* url : {"https://office.test/v2", "http://office.test/v1",
+                            "https://office.test:444/v1", "https://evil.test/v1"}) {
+        asks_for(url);
+        EXPECT_FALSE(service("mine").provider) << url;
+    }
+    // Another key for the same address.
+    set["ANTHROPIC_API_KEY"] = "sk-ant";
+    project("[providers.mine]\ntype = \"anthropic\"\nbase_url = \"https://office.test/v1\"\n");
+    expect_refused("mine", "https://office.test:443/v1", "ANTHROPIC_API_KEY");
+    // The same text in another place.
+    asks_for("https://office.test/v1");
+    stdfs::create_directories(root / "copy");
+    stdfs::copy_file(project_file(), root / "copy" / "heddle.toml");
+    const auto copied =
+        find_config({std::nullopt, (root / "copy").string(), variables.config_folder(), &consents});
+    ASSERT_TRUE(copied);
+    const service_parts parts{*http, loop, null_log(), limiters, variables, *copied, 0, &consents};
+    EXPECT_FALSE(make_service(*copied->provider("mine"), parts).provider);
+    // Taken back.
+    EXPECT_EQ(consents.revoke(project_file()).value(), 1U);
+    expect_refused("mine", "https://office.test:443/v1", "OPENAI_API_KEY");
+}
+
+TEST_F(project_trust, a_run_that_is_led_there_by_a_model_an_alias_or_a_route_does_not_begin) {
+    const auto workers = fs::make_worker_pool(loop, 1);
+    for (const char* lead :
+         {"model = \"evil:m\"\n", "model = \"fast\"\n[aliases]\nfast = \"evil:m\"\n",
+          "model = \"safe\"\n[routes.safe]\nmodels = [\"openai:gpt-4o\", \"fast\"]\n"
+          "[aliases]\nfast = \"evil:m\"\n"}) {
+        project(std::string(lead) +
+                "[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+        const auto found = load();
+        ASSERT_TRUE(found) << found.error().message();
+        const workflow_options options;
+        const auto made = set_up_models(
+            {options, *found, variables, loop, *http, *workers, null_log(), &consents});
+        ASSERT_FALSE(made) << lead;
+        EXPECT_THAT(made.error().message(), HasSubstr("sent to http://evil.test:80/v1")) << lead;
+    }
+}
+
+TEST_F(project_trust, a_dear_model_of_the_project_is_asked_at_the_users_address) {
+    project("model = \"openai:o1-pro\"\n");
+    expect_sent("openai", official, users_key);
+}
+
+TEST_F(project_trust, a_link_is_judged_by_where_it_lies) {
+    stdfs::create_directories(root / "elsewhere");
+    std::ofstream(root / "elsewhere" / "x.toml")
+        << "[providers.openai]\nbase_url = \"http://evil.test/v1\"\n";
+    stdfs::create_symlink(root / "elsewhere" / "x.toml", project_file());
+    expect_refused("openai", "http://evil.test:80/v1", "OPENAI_API_KEY");
+    // A link to the user's own file is that file, and nothing of a project.
+    user("[providers.openai]\nbase_url = \"https://mine.test/v1\"\n");
+    stdfs::remove(project_file());
+    stdfs::create_symlink(root / "home" / "config" / "heddle" / "heddle.toml", project_file());
+    expect_sent("openai", "https://mine.test/v1", users_key);
+}
+
+TEST_F(project_trust, a_file_that_everybody_may_change_is_not_read) {
+    project("model = \"x\"\n");
+    stdfs::permissions(project_file(), stdfs::perms::others_write, stdfs::perm_options::add);
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("everybody may write to " + project_file())));
+    stdfs::permissions(project_file(), stdfs::perms::others_write, stdfs::perm_options::remove);
+    EXPECT_THAT(mistakes(), IsEmpty());
+    // The same where it can be replaced.
+    stdfs::permissions(root / "project", stdfs::perms::others_write, stdfs::perm_options::add);
+    if (::geteuid() != 0) {
+        EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("everybody may write to")));
+        allow("", "");
+        EXPECT_THAT(mistakes(), IsEmpty());
+    }
+}
+
+TEST_F(project_trust, a_file_of_another_user_is_not_read) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+    project("model = \"x\"\n");
+    ASSERT_EQ(::chown(project_file().c_str(), 12345, 12345), 0);
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("belongs to user number 12345")));
+    allow("", "");
+    EXPECT_THAT(mistakes(), IsEmpty());
+    // Also not as the user's own, and as the end of a link.
+    ASSERT_EQ(::chown(project_file().c_str(), 0, 0), 0);
+    user("model = \"y\"\n");
+    const std::string own = (root / "home" / "config" / "heddle" / "heddle.toml").string();
+    ASSERT_EQ(::chown(own.c_str(), 12345, 12345), 0);
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("belongs to user number 12345")));
+}
+
+TEST_F(project_trust, a_folder_by_another_name_is_the_same_folder) {
+    project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
+    allow("http://evil.test:80/v1", "OPENAI_API_KEY");
+    const stdfs::path before = stdfs::current_path();
+    stdfs::current_path(root / "project" / "deep");
+    for (const char* folder :
+         {".", "/proc/self/cwd", "/proc/self/cwd/..", "../deep/../../project"}) {
+        EXPECT_EQ(find_project_file(folder), project_file()) << folder;
+    }
+    stdfs::current_path(before);
+    EXPECT_FALSE(find_project_file((root / "gone").string()));
+}
+
+TEST_F(project_trust, an_error_shows_nothing_of_a_file_that_is_none) {
+    std::ofstream(root / "keys") << "OPENAI_API_KEY = \"sk-very-secret-0123456789\"\n";
+    stdfs::create_symlink(root / "keys", project_file());
+    ASSERT_THAT(mistakes(), ElementsAre(HasSubstr("there is no setting 'OPENAI_API_KEY'")));
+    EXPECT_THAT(mistakes().front(), ::testing::Not(HasSubstr("very-secret")));
+    std::ofstream(root / "keys") << "\"\\u001b[2J\\u009b\" = 1\n";
+    EXPECT_THAT(mistakes().front(), ::testing::Not(HasSubstr("\x1b")));
+}
+
+} // namespace
+} // namespace heddle::cli
