@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace heddle::cli {
@@ -172,19 +173,20 @@ private:
         std::set<std::string> services;
         std::set<std::string> seen;
         std::vector<std::string> open;
+        std::unordered_multimap<std::string_view, std::string_view> leads; // from names to names
+        for (const alias_config& each : parts_.settings.aliases)
+            leads.emplace(each.name, each.model);
+        for (const route_config& each : parts_.settings.routes) {
+            for (const std::string& model : each.models) leads.emplace(each.name, model);
+        }
         if (const auto& said = asked_model()) open.push_back(*said);
         while (!open.empty()) {
             const std::string name = std::move(open.back());
             open.pop_back();
             if (!seen.insert(name).second) continue;
             if (const auto provider = provider_of(name)) services.insert(*provider);
-            for (const alias_config& each : parts_.settings.aliases) {
-                if (each.name == name) open.push_back(each.model);
-            }
-            for (const route_config& each : parts_.settings.routes) {
-                if (each.name != name) continue;
-                open.insert(open.end(), each.models.begin(), each.models.end());
-            }
+            const auto [first, last] = leads.equal_range(name);
+            for (auto each = first; each != last; ++each) open.emplace_back(each->second);
         }
         return services;
     }

@@ -6,6 +6,8 @@
 #include "services/service_trust.hpp"
 #include "trust/file_owner.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -82,11 +84,11 @@ std::string state_of(const trust_question& question) {
 
 std::string shown_address(const std::string& address) {
     constexpr std::size_t longest = 200;
-    return cut_to_width(one_line(address), longest);
+    return cut_to_width(utf8::printable_line(address), longest);
 }
 
 std::string line_of(const trust_question& question) {
-    return question.place.shown() + ": provider '" + one_line(question.provider) +
+    return question.place.shown() + ": provider '" + utf8::printable_line(question.provider) +
            "': " + what_goes(question.key) + " to " + shown_address(question.address) + ": " +
            state_of(question) + "\n";
 }

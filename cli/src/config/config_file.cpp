@@ -5,6 +5,7 @@
 #include "input_files.hpp"
 #include "trust/file_owner.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <toml++/toml.h>
@@ -100,7 +101,7 @@ private:
     void tell(std::size_t line, const std::string& what) {
         // Names and pieces of the file stand in it, and may hold anything.
         if (mistakes_.size() < most_mistakes) {
-            mistakes_.emplace_back(line, cut_to_width(one_line(what), max_shown));
+            mistakes_.emplace_back(line, cut_to_width(utf8::printable_line(what), max_shown));
         }
     }
     void tell(const toml::node& where, const std::string& what) {

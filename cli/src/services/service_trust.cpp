@@ -3,6 +3,7 @@
 #include "display_text.hpp"
 #include "services/key_source.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/proxy_rules.hpp>
 #include <heddle/ports/llm_port.hpp>
@@ -93,7 +94,8 @@ trust_question judge_service(const provider_config& settings, const service_type
 }
 
 error refusal(const trust_question& question) {
-    const std::string where = cut_to_width(one_line(question.address), max_shown_address);
+    const std::string where =
+        cut_to_width(utf8::printable_line(question.address), max_shown_address);
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  question.place.shown() + ": provider '" + question.provider +
                      "': this project's file has " +

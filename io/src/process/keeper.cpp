@@ -162,6 +162,7 @@ private:
         // Shares our memory until it has become the program: none is copied. What it writes there is
         // its own.
         program_ = ::vfork();
+        // NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what it calls is safe there
         if (program_ == 0) become_program(order, image, ends[1], self);
         const int fork_failed = errno;
         ::close(ends[1]);

@@ -68,7 +68,9 @@ result<base_url> parse_base_url(std::string_view text) {
 }
 
 bool is_loopback_name(std::string_view host) noexcept {
-    return host == "localhost" || host == "::1" || host.starts_with("127.");
+    // A name that only begins like an address ("127.0.0.1.example.com") is anybody's.
+    const bool numeric = host.find_first_not_of("0123456789.") == std::string_view::npos;
+    return host == "localhost" || host == "::1" || (numeric && host.starts_with("127."));
 }
 
 } // namespace heddle::providers

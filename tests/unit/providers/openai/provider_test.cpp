@@ -129,9 +129,13 @@ TEST(openai_provider, a_key_sent_without_encryption_is_warned_about) {
     fixture with;
     with.make(options_for("http://127.0.0.1:1/v1"));
     EXPECT_EQ(with.log.text, "");
-    with.make(options_for("http://example.org/v1"));
-    EXPECT_NE(with.log.text.find("without encryption"), std::string::npos);
-    EXPECT_EQ(with.log.text.find(key), std::string::npos);
+    for (const char* url : {"http://example.org/v1", "http://127.0.0.1.example.org/v1",
+                            "http://localhost.example.org/v1"}) {
+        with.log.text.clear();
+        with.make(options_for(url));
+        EXPECT_NE(with.log.text.find("without encryption"), std::string::npos) << url;
+        EXPECT_EQ(with.log.text.find(key), std::string::npos);
+    }
 }
 
 TEST(openai_provider, no_error_and_no_log_line_shows_the_key) {
