@@ -1,6 +1,7 @@
 #include "render.hpp"
 
 #include "display_text.hpp"
+#include "json_line.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -13,7 +14,6 @@
 #include <heddle/lang/text.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 
@@ -168,7 +168,7 @@ std::string render_error_json(const error& failure, const source_map& sources, e
                                       {"output_tokens", counts.output_tokens},
                                       {"cost_usd", std::move(cost)},
                                       {"unpriced", counts.unpriced}}}};
-    return boost::json::serialize(whole) + "\n";
+    return json_line(whole);
 }
 
 } // namespace heddle::cli

@@ -1,10 +1,11 @@
 #include "source_diagnostics.hpp"
 
+#include "json_line.hpp"
+
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 namespace heddle::cli {
 
@@ -45,7 +46,7 @@ std::string problem_as_json(const lang::problem& found, const source_map& source
     line["code"] = boost::json::string(found.code);
     line["message"] = found.message;
     if (!found.hint.empty()) line["hint"] = found.hint;
-    return boost::json::serialize(line) + "\n";
+    return json_line(line);
 }
 
 } // namespace heddle::cli

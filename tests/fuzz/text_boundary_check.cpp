@@ -390,6 +390,7 @@ void text_boundary_check::check_results(input& from) {
     const lang::value* type = lang::map_find(made, "type");
     if (!type || lang::string_bytes(*type) != failed.type_name()) problem_ = "a type was lost";
     text("task_error", tasks::to_json(failed));
+    text("task_error", tasks::to_xml(failed));
     failure("task_error", tasks::to_error({"m" + given, failed.what}));
     if (const auto read = tasks::task_error_from_json(given); !read) {
         failure("task_error_from_json", read.error());

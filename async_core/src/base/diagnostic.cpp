@@ -14,7 +14,8 @@ std::string shown(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string place_name(const source_location& place) {
-    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+    return utf8::printable_line(place.file) + ":" + std::to_string(place.line) + ":" +
+           std::to_string(place.column);
 }
 
 class painter {

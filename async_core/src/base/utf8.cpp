@@ -50,7 +50,27 @@ std::string made_printable(std::string_view text, line_breaks breaks) {
 
 } // namespace
 
-code_point detail::decode_sequence(std::string_view text, std::size_t at) noexcept {
+namespace {
+
+/// Bytes of the valid sequence that begins here with a byte of 0x80 or above; 0: there is none
+/// (Unicode, table 3-7).
+inline std::size_t sequence_size(const unsigned char* bytes, std::size_t available) noexcept {
+    const unsigned char lead = bytes[0];
+    const auto tail = [&](std::size_t i) -> unsigned { return bytes[i] ^ 0x80U; }; // below 0x40
+    if (lead < 0xE0) return lead >= 0xC2 && available >= 2 && tail(1) < 0x40 ? 2 : 0;
+    if (lead < 0xF0) {
+        if (available < 3 || (tail(1) | tail(2)) >= 0x40) return 0;
+        if (lead == 0xE0) return tail(1) >= 0x20 ? 3 : 0; // no overlong forms
+        if (lead == 0xED) return tail(1) < 0x20 ? 3 : 0;  // no surrogates
+        return 3;
+    }
+    if (lead > 0xF4 || available < 4 || (tail(1) | tail(2) | tail(3)) >= 0x40) return 0;
+    if (lead == 0xF0) return tail(1) >= 0x10 ? 4 : 0;
+    return lead < 0xF4 || tail(1) < 0x10 ? 4 : 0; // nothing above U+10FFFF
+}
+
+/// What is wrong with the sequence at `at`: the longest part of it that could have gone on.
+code_point invalid_sequence(std::string_view text, std::size_t at) noexcept {
     const std::size_t available = text.size() - at;
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
     const unsigned char lead = byte(0);
@@ -62,17 +82,27 @@ code_point detail::decode_sequence(std::string_view text, std::size_t at) noexce
     else if (lead == 0xED) high = 0x9F;
     else if (lead == 0xF0) low = 0x90;
     else if (lead == 0xF4) high = 0x8F;
-    const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    char32_t value = lead & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        if (i == available || byte(i) < low || byte(i) > high) {
-            return {replacement_character, i, false};
-        }
-        value = value << 6 | (byte(i) & 0x3FU);
+    std::size_t bytes = 1;
+    while (bytes < available && bytes < 4 && byte(bytes) >= low && byte(bytes) <= high) {
+        ++bytes;
         low = 0x80;
         high = 0xBF;
     }
-    return {value, length, true};
+    return {replacement_character, bytes, false};
+}
+
+} // namespace
+
+code_point detail::decode_sequence(std::string_view text, std::size_t at) noexcept {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data()) + at;
+    const auto bits = [&](std::size_t i) -> char32_t { return bytes[i] & 0x3FU; };
+    const char32_t lead = bytes[0];
+    switch (sequence_size(bytes, text.size() - at)) {
+    case 2: return {(lead & 0x1F) << 6 | bits(1), 2, true};
+    case 3: return {(lead & 0x0F) << 12 | bits(1) << 6 | bits(2), 3, true};
+    case 4: return {(lead & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), 4, true};
+    default: return invalid_sequence(text, at);
+    }
 }
 
 void append(std::string& out, char32_t point) {
@@ -99,11 +129,12 @@ void append(std::string& out, char32_t point) {
 bool is_ascii(std::string_view text) noexcept { return skip_ascii(text, 0) == text.size(); }
 
 std::size_t find_invalid(std::string_view text) noexcept {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
     for (std::size_t at = skip_ascii(text, 0); at < text.size();) {
-        const code_point point = decode(text, at);
-        if (!point.valid) return at;
-        at += point.bytes;
-        if (point.bytes == 1) at = skip_ascii(text, at);
+        const std::size_t size = sequence_size(bytes + at, text.size() - at);
+        if (size == 0) return at;
+        at += size;
+        if (at < text.size() && bytes[at] < 0x80) at = skip_ascii(text, at);
     }
     return std::string_view::npos;
 }

@@ -1,5 +1,7 @@
 #include <heddle/memory/tokens.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -30,8 +32,8 @@ enum class letter : std::uint8_t { none, lower, upper, digit, other, underscore 
 
 [[nodiscard]] letter kind_of(char c) noexcept {
     if (c >= 'a' && c <= 'z') return letter::lower;
-    if (c >= 'A' && c <= 'Z') return letter::upper;
-    if (c >= '0' && c <= '9') return letter::digit;
+    if (ascii::is_upper(c)) return letter::upper;
+    if (ascii::is_digit(c)) return letter::digit;
     if (c == '_') return letter::underscore;
     return static_cast<unsigned char>(c) >= 0x80 ? letter::other : letter::none;
 }
@@ -116,7 +118,7 @@ private:
         const std::size_t from = whole_.size();
         // A whole that has become too long is no term; its parts still are.
         for (const char c : text) {
-            whole_ += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            whole_ += ascii::to_lower(c);
         }
         add(std::string_view(whole_).substr(from));
     }

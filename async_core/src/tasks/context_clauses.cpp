@@ -1,5 +1,6 @@
 #include "context_clauses.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -189,9 +190,9 @@ private:
 std::string snake_case(std::string_view name) {
     std::string made;
     for (const char c : name) {
-        if (c >= 'A' && c <= 'Z') {
+        if (ascii::is_upper(c)) {
             if (!made.empty() && made.back() != '_') made += '_';
-            made += static_cast<char>(c - 'A' + 'a');
+            made += ascii::to_lower(c);
         } else made += c == '-' ? '_' : c;
     }
     return made;

@@ -18,7 +18,7 @@ constexpr std::size_t deepest = 128;
 constexpr std::size_t longest_searched = 8 * 1024 * 1024;
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-    if (text.starts_with(utf8::byte_order_mark)) text.remove_prefix(utf8::byte_order_mark.size());
+    text = utf8::skip_byte_order_mark(text);
     return ascii::trim(text);
 }
 

@@ -40,13 +40,18 @@ lang::value process_notes(lang::heap& memory, ports::process_result& ended) {
     const auto put = [&](std::string_view key, lang::value item) {
         notes = lang::map_put(memory, std::move(notes), key, std::move(item));
     };
-    const auto text = [&](std::string& bytes) {
+    const auto text = [&](std::string& bytes, std::uint64_t& dropped) {
+        if (dropped != 0) { // the limit counts bytes, and may have cut a character
+            const std::size_t part = utf8::incomplete_end(bytes);
+            bytes.resize(bytes.size() - part);
+            dropped += part;
+        }
         return lang::make_string(memory, std::exchange(bytes, {}));
     };
     put("success", lang::value::boolean(ended.exit_code == 0 && !ended.timed_out));
     put("exit_code", lang::value::integer(ended.exit_code));
-    put("stdout", text(ended.out));
-    put("stderr", text(ended.err));
+    put("stdout", text(ended.out, ended.out_dropped));
+    put("stderr", text(ended.err, ended.err_dropped));
     if (ended.signal != 0) put("signal", lang::value::integer(ended.signal));
     if (ended.timed_out) put("timed_out", lang::value::boolean(true));
     const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(ended.elapsed);

@@ -180,7 +180,7 @@ result<void> prompt_template::compiler::read_value(prompt_argument& made) {
         made.json = word;
         return {};
     }
-    if ((c >= '0' && c <= '9') || c == '-' || c == '.') {
+    if (ascii::is_digit(c) || c == '-' || c == '.') {
         double number = 0;
         const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
         const bool whole = read.ec == std::errc() && read.ptr == word.data() + word.size();

@@ -1,5 +1,6 @@
 #include <heddle/tasks/task_matcher.hpp>
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -23,8 +24,7 @@ constexpr std::array<std::string_view, 73> stop_words{
     "what",   "when",  "which",  "will", "with",  "you",  "your"};
 
 [[nodiscard]] bool is_word_byte(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (static_cast<unsigned char>(c) & 0x80) != 0;
+    return ascii::is_letter(c) || ascii::is_digit(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
 } // namespace
@@ -41,7 +41,7 @@ std::vector<std::string> words_of(std::string_view text) {
         std::string word;
         for (; at < text.size() && is_word_byte(text[at]); ++at) {
             const char c = text[at];
-            word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            word += ascii::to_lower(c);
         }
         if (!std::binary_search(stop_words.begin(), stop_words.end(), word)) {
             made.push_back(std::move(word));

@@ -1,18 +1,12 @@
 #include <heddle/tasks/task_registry.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 
 namespace heddle::tasks {
 
 namespace {
-
-[[nodiscard]] std::string lower_case(std::string_view text) {
-    std::string made(text);
-    std::transform(made.begin(), made.end(), made.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return made;
-}
 
 [[nodiscard]] std::string kind_of(const task_template& declared) {
     return declared.type + ":" + declared.subtype;
@@ -72,10 +66,10 @@ std::vector<matching_task> task_registry::find_matching_tasks(
     if (!hints.empty()) {
         raised.resize(by_number_.size());
         std::vector<std::string> wanted;
-        for (const std::string& hint : hints) wanted.push_back(lower_case(hint));
+        for (const std::string& hint : hints) wanted.push_back(ascii::to_lower(hint));
         std::sort(wanted.begin(), wanted.end());
         const auto names_it = [&](std::string_view name) {
-            return std::binary_search(wanted.begin(), wanted.end(), lower_case(name));
+            return std::binary_search(wanted.begin(), wanted.end(), ascii::to_lower(name));
         };
         for (const auto& [name, one] : by_name_) {
             raised[one.number] = names_it(name) || names_it(kind_of(one.entry.task->declared));

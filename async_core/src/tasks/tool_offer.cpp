@@ -1,5 +1,6 @@
 #include "tool_offer.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
@@ -26,8 +27,7 @@ constexpr std::string_view subtask_prefix = "subtask:";
                                        const std::vector<offered_tool>& others) {
     std::string made;
     for (const char c : utf8::prefix(name, longest_wire_name - 4)) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '_' || c == '-';
+        const bool plain = ascii::is_letter(c) || ascii::is_digit(c) || c == '_' || c == '-';
         made += plain ? c : '_';
     }
     const std::string base = made;

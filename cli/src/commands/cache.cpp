@@ -3,13 +3,13 @@
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
+#include "json_line.hpp"
 #include "services/cache_file.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -121,13 +121,12 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
         return exit_code::failed;
     }
     if (asked.what == cache_action::clear) {
-        output.out(
-            asked.json
-                ? json::serialize(json::object{{"file", file}, {"removed", *found.removed}}) + "\n"
-                : "removed " + counted(*found.removed, "answer") + " from " + file + "\n");
+        output.out(asked.json
+                       ? json_line(json::object{{"file", file}, {"removed", *found.removed}})
+                       : "removed " + counted(*found.removed, "answer") + " from " + file + "\n");
         return exit_code::done;
     }
-    output.out(asked.json ? json::serialize(stats_json(*found.stats, file)) + "\n"
+    output.out(asked.json ? json_line(stats_json(*found.stats, file))
                           : stats_text(*found.stats, file));
     return exit_code::done;
 }

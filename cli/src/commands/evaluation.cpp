@@ -3,11 +3,13 @@
 #include "config/config_file.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
+#include "json_line.hpp"
 #include "progress.hpp"
 #include "render.hpp"
 #include "wiring.hpp"
 
 #include <heddle/base/diagnostic.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
@@ -116,7 +118,7 @@ result<std::string> text_of(const value& content, const program& source,
                             const workflow_options& options, const console& output) {
     if (options.json) {
         HEDDLE_TRY(std::string json, lang::value_to_json(content));
-        return json + "\n";
+        return json_line(json);
     }
     if (source.prints_written_form) return lang::print_value(content) + "\n";
     const console_traits& traits = output.traits();
@@ -179,12 +181,13 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     output.out(*text);
     if (!output.flush()) return tell_loss();
     if (const auto failure = tools.models().recording_failure()) {
-        output.err("heddle: the recording is not whole: " + failure->message() + "\n");
+        output.err("heddle: the recording is not whole: " + utf8::printable(failure->message()) +
+                   "\n");
         return exit_code::failed;
     }
     if (options.verbosity >= 0) {
         for (const std::string& line : tools.models().closing_remarks()) {
-            output.err("heddle: " + line + "\n");
+            output.err("heddle: " + utf8::printable(line) + "\n");
         }
     }
     if (options.verbosity > 0 && tools.counts().any()) {
@@ -211,7 +214,7 @@ error with_model_hint(error failure, bool has_models) {
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
     const source_map no_sources;
     if (json && failure_report(failure)) {
-        output.err(failure_report(failure)->json() + "\n");
+        output.err(json_line(failure_report(failure)->json()));
         return exit_code::usage;
     }
     if (json) {
@@ -220,13 +223,13 @@ exit_code tell_usage_error(const error& failure, bool json, console& output) {
     }
     const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
     if (settings) {
-        for (const std::string& line : settings->lines) output.err(line + "\n");
+        for (const std::string& line : settings->lines) output.err(utf8::printable(line) + "\n");
         return exit_code::usage;
     }
     const auto* rules =
         dynamic_cast<const providers::scripted::rules_report*>(failure.info().payload.get());
     if (rules) {
-        output.err(rules->text()); // every mistake with its file and place
+        output.err(utf8::printable(rules->text())); // every mistake with its file and place
         return exit_code::usage;
     }
     diagnostic_style style;

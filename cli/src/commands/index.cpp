@@ -3,6 +3,7 @@
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "interrupts.hpp"
+#include "json_line.hpp"
 #include "logging.hpp"
 #include "table.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -167,7 +167,7 @@ exit_code index_folder(const index_request& asked, console& output) {
     }
     if (asked.json) {
         const json::object made = run.answer ? answer_json(*run.answer) : report_json(run.report);
-        output.out(json::serialize(made) + "\n");
+        output.out(json_line(made));
         return exit_code::done;
     }
     const console_traits& traits = output.traits();

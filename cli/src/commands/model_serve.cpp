@@ -3,6 +3,7 @@
 #include "display_text.hpp"
 #include "input_files.hpp"
 #include "interrupts.hpp"
+#include "json_line.hpp"
 #include "logging.hpp"
 #include "wiring.hpp"
 
@@ -10,7 +11,6 @@
 #include <heddle/providers/scripted/server.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ result<void> announce(const server& listening, const serve_request& asked, conso
     if (asked.json) {
         const boost::json::object line{
             {"url", listening.base_url()}, {"port", listening.port()}, {"pid", ::getpid()}};
-        output.out(boost::json::serialize(line) + "\n");
+        output.out(json_line(line));
     } else {
         output.out(asked.print_port == "-" ? port : listening.base_url() + "\n");
     }

@@ -4,6 +4,7 @@
 #include "config/config_file.hpp"
 #include "display_text.hpp"
 #include "interrupts.hpp"
+#include "json_line.hpp"
 #include "logging.hpp"
 #include "model_setup.hpp"
 #include "services/client_options.hpp"
@@ -15,7 +16,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 namespace heddle::cli {
 
@@ -209,7 +209,7 @@ exit_code list_models(const models_request& asked, const environment& variables,
     const std::string default_model = default_model_of(run, variables);
     const console_traits& traits = output.traits();
     output.out(asked.json
-                   ? json::serialize(report_json(run, default_model)) + "\n"
+                   ? json_line(report_json(run, default_model))
                    : report_text(run, default_model, traits.out_is_terminal ? traits.columns : 0));
     bool all_answer = true;
     for (std::size_t i = 0; asked.ping && i < run.services.size(); ++i) {

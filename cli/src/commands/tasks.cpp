@@ -3,6 +3,7 @@
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "input_files.hpp"
+#include "json_line.hpp"
 #include "starter_template.hpp"
 #include "table.hpp"
 #include "task_files.hpp"
@@ -14,7 +15,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -67,7 +67,7 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
     if (asked.json) {
         json::array made;
         for (const auto* one : all) made.push_back(template_json(*one));
-        output.out(json::serialize(made) + "\n");
+        output.out(json_line(made));
         return exit_code::done;
     }
     table rows;
@@ -95,7 +95,7 @@ exit_code show(const tasks_request& asked, const tasks::loaded_templates& loaded
         return exit_code::failed;
     }
     const tasks::task_template& one = found->task->declared;
-    output.out(asked.json ? json::serialize(template_json(one)) + "\n" : template_text(one));
+    output.out(asked.json ? json_line(template_json(one)) : template_text(one));
     return exit_code::done;
 }
 
@@ -115,7 +115,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
                                         {"kind", one.type + ":" + one.subtype},
                                         {"description", one.description}});
         }
-        output.out(json::serialize(made) + "\n");
+        output.out(json_line(made));
     } else if (found.empty()) {
         output.err("no template shares enough words with that text\n");
     } else {
@@ -152,7 +152,7 @@ exit_code check(const tasks_request& asked, console& output) {
     const tasks::template_report& report = *loaded.report;
     diagnostic_style style;
     style.colour = output.traits().out_is_terminal && output.traits().colour;
-    if (asked.json) output.out(report.json() + "\n");
+    if (asked.json) output.out(json_line(report.json()));
     else if (!report.problems.empty()) output.out(report.text(style));
     else {
         output.out(counted(loaded.templates.size(), "template") + ", " +
@@ -188,7 +188,7 @@ exit_code make(const tasks_request& asked, console& output) {
         return tell_usage_error(written.error(), asked.json, output);
     }
     if (asked.json) {
-        output.out(json::serialize(json::object{{"file", file.string()}}) + "\n");
+        output.out(json_line(json::object{{"file", file.string()}}));
     } else {
         output.out("wrote " + file.string() + "; try: heddle call " + asked.name +
                    " text=\"…\" --tasks " + file.string() + "\n");

@@ -1,5 +1,6 @@
 #include "repl/display.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 
 bool is_number(std::string_view word) {
     const std::size_t sign = word.starts_with("-") || word.starts_with("+") ? 1 : 0;
-    return word.size() > sign && word[sign] >= '0' && word[sign] <= '9';
+    return word.size() > sign && ascii::is_digit(word[sign]);
 }
 
 std::string_view colour_of_word(std::string_view word) {

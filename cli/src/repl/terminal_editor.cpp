@@ -117,31 +117,15 @@ private:
         return count == 1 ? 1 : 0; // a terminal that is gone gives EIO: the end
     }
 
-    /// How many bytes follow the first one of a character; -1 for a byte that begins none.
-    static int bytes_after(unsigned char first) {
-        if (first < 0x80) return 0;
-        if (first < 0xC0 || first >= 0xF8) return -1;
-        if (first < 0xE0) return 1;
-        return first < 0xF0 ? 2 : 3;
-    }
-
     /// UTF-8; bytes that are none become U+FFFD.
     static int read_character(wchar_t* out) {
-        unsigned char byte = 0;
-        if (read_byte(byte) != 1) return 0;
-        const int more = bytes_after(byte);
-        wchar_t point = byte;
-        if (more < 0) point = 0xFFFD;
-        else if (more > 0) point = byte & (0x3F >> more);
-        for (int i = 0; i < more; ++i) {
+        std::string bytes;
+        do {
+            unsigned char byte = 0;
             if (read_byte(byte) != 1) return 0;
-            if ((byte & 0xC0) != 0x80) {
-                point = 0xFFFD;
-                break;
-            }
-            point = static_cast<wchar_t>(point << 6 | (byte & 0x3F));
-        }
-        *out = point;
+            bytes += static_cast<char>(byte);
+        } while (utf8::incomplete_end(bytes) == bytes.size());
+        *out = static_cast<wchar_t>(utf8::decode(bytes, 0).value);
         return 1;
     }
 
@@ -158,6 +142,7 @@ private:
                 std::mismatch(common.begin(), common.end(), each.begin(), each.end()).first;
             common.erase(differ, common.end());
         }
+        common.resize(common.size() - utf8::incomplete_end(common)); // é and è begin alike
         std::string more = common.substr(std::min(found.word_bytes, common.size()));
         const bool only = found.candidates.size() == 1;
         if (only) more += ' ';

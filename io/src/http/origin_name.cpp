@@ -24,7 +24,7 @@ error invalid(std::string_view url, std::string why) {
 }
 
 bool is_host_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || ascii::is_digit(c) || c == '-' || c == '.' || c == '_';
 }
 
 bool is_address(const std::string& host) {

@@ -94,7 +94,7 @@ result<proxy_server> parse_proxy(std::string_view url) {
         // Where a scheme is expected may stand a password.
         const bool plain =
             wanted.size() < 12 && std::all_of(wanted.begin(), wanted.end(), [](char c) {
-                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+                return (c >= 'a' && c <= 'z') || ascii::is_digit(c);
             });
         return invalid(plain ? "a proxy of the kind " + wanted + ":// is not supported"
                              : "the proxy's scheme is not http or https",

@@ -20,15 +20,13 @@ error refused(const origin_name& origin, std::string what, std::string hint) {
         .with_retryable(false);
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 std::string_view scheme_of(std::string_view location) {
     const std::size_t colon = location.find_first_of(":/?#");
     if (colon == std::string_view::npos || location[colon] != ':' || colon == 0) return {};
     const bool valid =
-        is_letter(location.front()) &&
+        ascii::is_letter(location.front()) &&
         std::all_of(location.begin(), location.begin() + static_cast<long>(colon), [](char c) {
-            return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+            return ascii::is_letter(c) || ascii::is_digit(c) || c == '+' || c == '-' || c == '.';
         });
     return valid ? location.substr(0, colon) : std::string_view();
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// RFC 9110, 5.6.2: what names of methods and headers are made of.
 constexpr bool is_token_byte(char c) noexcept {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
+    if (ascii::is_letter(c) || ascii::is_digit(c)) return true;
     constexpr std::string_view others = "!#$%&'*+-.^_`|~";
     return others.find(c) != std::string_view::npos;
 }

@@ -1,5 +1,6 @@
 #include "common/base_url.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <algorithm>
@@ -15,11 +16,7 @@ error wrong(std::string what) {
 }
 
 bool takes_scheme(std::string_view& text, std::string_view scheme) {
-    if (text.size() < scheme.size()) return false;
-    const auto same = [](char wanted, char given) {
-        return wanted == (given >= 'A' && given <= 'Z' ? given + 32 : given);
-    };
-    if (!std::equal(scheme.begin(), scheme.end(), text.begin(), same)) return false;
+    if (!ascii::equals_ignoring_case(text.substr(0, scheme.size()), scheme)) return false;
     text.remove_prefix(scheme.size());
     return true;
 }
@@ -59,10 +56,7 @@ result<base_url> parse_base_url(std::string_view text) {
     while (prefix.ends_with('/')) prefix.remove_suffix(1);
 
     url.origin = (url.secure ? "https://" : "http://") + std::string(authority);
-    url.host = host;
-    for (char& c : url.host) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    }
+    url.host = ascii::to_lower(host);
     url.prefix = prefix;
     return url;
 }

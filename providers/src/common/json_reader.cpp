@@ -5,6 +5,7 @@
 #include <heddle/providers/common/json_text.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,7 +90,7 @@ json_reader::json_reader(decode_options options)
       parser_({}, parser_limits(options.max_depth), parser_block_.data(), parser_block_.size()) {}
 
 result<json::value> json_reader::parse(std::string_view text) {
-    if (text.starts_with(utf8::byte_order_mark)) text.remove_prefix(utf8::byte_order_mark.size());
+    text = utf8::skip_byte_order_mark(text);
     splits_.clear();
     boost::system::error_code ec;
     {
@@ -124,7 +125,12 @@ json::value json_reader::read_mended(std::string_view text, boost::system::error
     limits.allow_invalid_utf8 = true; // halves, and nothing else
     json::parser parser({}, limits);
     json::value tree = read(parser, text, ec);
-    if (!ec) note_splits(tree);
+    if (ec) return tree;
+    note_splits(tree);
+    // By address: an answer may hold as many as it has bytes for.
+    std::sort(splits_.begin(), splits_.end(), [](const split_string& a, const split_string& b) {
+        return std::less<>()(a.begin, b.begin);
+    });
     return tree;
 }
 
@@ -150,10 +156,10 @@ void json_reader::note_splits(json::value& tree) {
 }
 
 const split_string* json_reader::find_split(std::string_view piece) const noexcept {
-    const auto found = std::find_if(splits_.begin(), splits_.end(), [&](const split_string& one) {
-        return one.begin == piece.data();
-    });
-    return found == splits_.end() ? nullptr : &*found;
+    const auto found = std::lower_bound(
+        splits_.begin(), splits_.end(), piece.data(),
+        [](const split_string& one, const char* begin) { return std::less<>()(one.begin, begin); });
+    return found == splits_.end() || found->begin != piece.data() ? nullptr : &*found;
 }
 
 error with_so_far(error failure, const ports::chat_response& so_far) {

@@ -93,7 +93,7 @@ private:
     alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
     std::optional<json::monotonic_resource> tree_memory_; // made anew for each text
     json::parser parser_;
-    std::vector<split_string> splits_;
+    std::vector<split_string> splits_; // of the tree parsed last, by address
 };
 
 /// The error of a stream that ended before its answer was whole: llm_errc::connection, retryable,

@@ -1,5 +1,6 @@
 #include <heddle/providers/common/json_text.hpp>
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ private:
     }
     bool digits() noexcept {
         const char* begin = at_;
-        while (at_ != end_ && *at_ >= '0' && *at_ <= '9') ++at_;
+        while (at_ != end_ && ascii::is_digit(*at_)) ++at_;
         return at_ != begin;
     }
 
@@ -90,9 +91,7 @@ private:
         if (kind != 'u') return std::string_view("\"\\/bfnrt").find(kind) != std::string_view::npos;
         if (end_ - at_ < 4) return false;
         for (int i = 0; i < 4; ++i, ++at_) {
-            const bool hex = (*at_ >= '0' && *at_ <= '9') || (*at_ >= 'a' && *at_ <= 'f') ||
-                             (*at_ >= 'A' && *at_ <= 'F');
-            if (!hex) return false;
+            if (ascii::hex_value(*at_) < 0) return false;
         }
         return true;
     }

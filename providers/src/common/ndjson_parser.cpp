@@ -1,5 +1,7 @@
 #include <heddle/providers/common/ndjson_parser.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 namespace heddle::providers {
 
 namespace {
@@ -44,7 +46,7 @@ result<bool> ndjson_parser::next(std::string_view& line) {
             carry_.clear();
             line = line_;
         }
-        if (first_line_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+        if (first_line_) line = utf8::skip_byte_order_mark(line);
         first_line_ = false;
         line = content_of(line);
         if (!line.empty()) return true;
@@ -56,7 +58,7 @@ result<bool> ndjson_parser::last(std::string_view& line) {
     line_.swap(carry_);
     carry_.clear();
     line = line_;
-    if (first_line_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    if (first_line_) line = utf8::skip_byte_order_mark(line);
     first_line_ = false;
     line = content_of(line);
     return !line.empty();

@@ -2,8 +2,6 @@
 
 #include <heddle/base/utf8.hpp>
 
-#include <algorithm>
-
 namespace heddle::providers {
 
 namespace {
@@ -21,11 +19,9 @@ std::string& string_of(ports::chat_response& response, grown_string which, std::
 } // namespace
 
 char32_t piece_joiner::take_half(grown_string which, std::size_t index) {
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const waiting_half& one) {
-        return one.which == which && one.index == index;
-    });
+    const auto found = waiting_.find({which, index});
     if (found == waiting_.end()) return 0;
-    const char32_t half = found->half;
+    const char32_t half = found->second;
     waiting_.erase(found);
     return half;
 }
@@ -46,7 +42,7 @@ std::string_view piece_joiner::append(ports::chat_response& response, grown_stri
     }
     if (split && split->high != 0) {
         piece.remove_suffix(utf8::replacement.size());
-        waiting_.push_back({which, index, split->high});
+        waiting_.emplace(std::pair(which, index), split->high);
     }
     out += piece;
     return std::string_view(out).substr(before);
@@ -59,8 +55,8 @@ std::string_view piece_joiner::end_text(ports::chat_response& response) {
 }
 
 void piece_joiner::end(ports::chat_response& response) {
-    for (const waiting_half& one : waiting_) {
-        string_of(response, one.which, one.index) += utf8::replacement;
+    for (const auto& [place, half] : waiting_) {
+        string_of(response, place.first, place.second) += utf8::replacement;
     }
     waiting_.clear();
 }

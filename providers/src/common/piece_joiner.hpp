@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace heddle::providers {
 
@@ -37,17 +38,11 @@ public:
     void end(ports::chat_response& response);
 
 private:
-    struct waiting_half {
-        grown_string which;
-        std::size_t index;
-        char32_t half;
-    };
-
     /// Takes the half that waits for this string; 0 for none.
     char32_t take_half(grown_string which, std::size_t index);
 
     const json_reader& reader_;
-    std::vector<waiting_half> waiting_; ///< empty, but for a moment
+    std::map<std::pair<grown_string, std::size_t>, char32_t> waiting_; ///< nearly always empty
 };
 
 } // namespace heddle::providers

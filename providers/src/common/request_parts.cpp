@@ -1,5 +1,6 @@
 #include "common/request_parts.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -76,8 +77,8 @@ std::size_t expected_size(const ports::chat_request& request) noexcept {
 void append_path_segment(std::string& out, std::string_view segment) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     for (const char c : segment) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+        const bool plain = ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '.' ||
+                           c == '_' || c == '~';
         if (plain) {
             out += c;
             continue;

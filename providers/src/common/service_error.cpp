@@ -1,5 +1,6 @@
 #include "common/service_error.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/redaction.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
@@ -68,8 +69,7 @@ bool may_pass(ports::llm_errc kind, const service_failure& failure) noexcept {
 }
 
 bool is_key_character(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
 /// Takes out what follows the usual beginnings of a key: other people's keys are no more to be

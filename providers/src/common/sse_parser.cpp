@@ -1,5 +1,7 @@
 #include <heddle/providers/common/sse_parser.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <cstring>
 
 namespace heddle::providers {
@@ -70,7 +72,7 @@ sse_parser::line_step sse_parser::take_line(std::string_view& line) {
     }
     if (first_line_) {
         first_line_ = false;
-        if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+        line = utf8::skip_byte_order_mark(line);
     }
     return line_step::line;
 }

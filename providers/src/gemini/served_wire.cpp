@@ -1,5 +1,7 @@
 #include "gemini/served_wire.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
 
@@ -21,18 +23,11 @@ constexpr std::string_view streamed_call = ":streamGenerateContent";
 
 error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
-int digit_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
 std::string percent_decoded(std::string_view text) {
     std::string made;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const int high = text[i] == '%' && i + 2 < text.size() ? digit_value(text[i + 1]) : -1;
-        const int low = high >= 0 ? digit_value(text[i + 2]) : -1;
+        const int high = text[i] == '%' && i + 2 < text.size() ? ascii::hex_value(text[i + 1]) : -1;
+        const int low = high >= 0 ? ascii::hex_value(text[i + 2]) : -1;
         if (low < 0) {
             made += text[i];
             continue;

@@ -190,7 +190,7 @@ bool http_request_parser::read_length(std::string_view value) {
     std::size_t length = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), length);
     const bool digits =
-        !value.empty() && value[0] >= '0' && value[0] <= '9' && end == value.data() + value.size();
+        !value.empty() && ascii::is_digit(value[0]) && end == value.data() + value.size();
     if (digits && ec == std::errc::result_out_of_range) {
         fail(413, "the body is too large");
         return false;

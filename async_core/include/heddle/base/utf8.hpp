@@ -47,6 +47,12 @@ void append(std::string& out, char32_t point);
     return find_invalid(text) == std::string_view::npos;
 }
 
+/// The text behind a byte order mark, if it begins with one.
+[[nodiscard]] inline std::string_view skip_byte_order_mark(std::string_view text) noexcept {
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    return text;
+}
+
 /// Number of bytes at the end that begin a character without completing it: 0 to 3. What has come
 /// of a longer text is valid up to there if the longer text is.
 [[nodiscard]] std::size_t incomplete_end(std::string_view text) noexcept;

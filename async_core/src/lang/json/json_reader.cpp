@@ -133,7 +133,7 @@ json_reading::failure json_reading::read_value() {
     case 'n': return read_word("null", {});
     default: break;
     }
-    if (peek() == '-' || (peek() >= '0' && peek() <= '9')) return read_number();
+    if (peek() == '-' || ascii::is_digit(peek())) return read_number();
     return expected("a value");
 }
 
@@ -281,7 +281,7 @@ json_reading::failure json_reading::read_number() {
     const std::size_t begin = at_;
     const auto digits = [&] {
         const std::size_t first = at_;
-        while (peek() >= '0' && peek() <= '9') ++at_;
+        while (ascii::is_digit(peek())) ++at_;
         return at_ - first;
     };
     if (peek() == '-') ++at_;

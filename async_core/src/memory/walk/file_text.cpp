@@ -1,5 +1,6 @@
 #include "memory/walk/file_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -101,9 +102,8 @@ constexpr std::array<type_row, 62> types{{{"adoc", "text/asciidoc"},
           "doctype", "DOCTYPE",  "xml version", "SPDX",    "Copyright", "copyright"}) {
         if (line.starts_with(empty_talk)) return false;
     }
-    const auto letters = std::count_if(line.begin(), line.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
-    });
+    const auto letters = std::count_if(
+        line.begin(), line.end(), [](char c) { return ascii::is_letter(c) || (c & 0x80) != 0; });
     return letters >= 3;
 }
 
@@ -138,9 +138,7 @@ std::string describe_text(std::string_view path, std::string_view text) {
     // What lies beyond was not looked at for what it is.
     std::string_view rest = text.substr(0, looked_at);
     rest.remove_suffix(utf8::incomplete_end(rest));
-    if (rest.starts_with(utf8::byte_order_mark)) {
-        rest.remove_prefix(utf8::byte_order_mark.size());
-    }
+    rest = utf8::skip_byte_order_mark(rest);
     for (int lines = 0; !rest.empty() && lines < 40; ++lines) {
         const std::size_t end = rest.find('\n');
         const std::string_view line = bare(rest.substr(0, end));

@@ -1,5 +1,7 @@
 #include <heddle/memory/ignore_rules.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <array>
 #include <cctype>
 
@@ -196,7 +198,7 @@ bool ignore_pattern::matches(std::string_view path, bool is_folder) const {
 }
 
 ignore_list::ignore_list(std::string_view text) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    text = utf8::skip_byte_order_mark(text);
     while (!text.empty() && patterns_.size() < most_patterns) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);

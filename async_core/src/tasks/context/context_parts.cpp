@@ -1,5 +1,6 @@
 #include "tasks/context/context_parts.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/memory/ignore_rules.hpp>
 #include <heddle/memory/tokens.hpp>
@@ -96,7 +97,7 @@ void append_attribute(std::string& out, std::string_view text) {
         std::size_t number = 0;
         std::size_t digit = at + end.size();
         if (digit < text.size() && text[digit] == '-') ++digit;
-        for (int i = 0; i < 9 && digit < text.size() && text[digit] >= '0' && text[digit] <= '9';
+        for (int i = 0; i < 9 && digit < text.size() && ascii::is_digit(text[digit]);
              ++i, ++digit) {
             number = number * 10 + static_cast<std::size_t>(text[digit] - '0');
         }

@@ -22,8 +22,7 @@ constexpr std::array<string_view, 7> taken{
 
 [[nodiscard]] bool is_number(string_view text) noexcept {
     double number = 0;
-    const bool digit =
-        !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-');
+    const bool digit = !text.empty() && (ascii::is_digit(text.front()) || text.front() == '-');
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     return digit && read.ec == std::errc() && read.ptr == text.data() + text.size();
 }

@@ -83,7 +83,7 @@ struct template_loader::state {
 };
 
 void template_loader::state::add(std::string name, std::string text) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    text.erase(0, text.size() - utf8::skip_byte_order_mark(text).size());
     // The report keeps no more of a file that is too large than shows what it is.
     const bool kept = text.size() <= options.limits.bytes;
     const std::uint32_t position =

@@ -1,5 +1,7 @@
 #include <heddle/tasks/template_report.hpp>
 
+#include <heddle/base/utf8.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -63,8 +65,9 @@ std::string template_report::text(const diagnostic_style& style) const {
 std::string template_report::json() const {
     json::array all;
     for (const lang::problem& each : problems) all.push_back(as_json(each, sources));
-    return json::serialize(
-        json::object{{"errors", errors()}, {"warnings", warnings()}, {"problems", std::move(all)}});
+    // Names of files may be any bytes.
+    return utf8::replace_invalid(json::serialize(json::object{
+        {"errors", errors()}, {"warnings", warnings()}, {"problems", std::move(all)}}));
 }
 
 } // namespace heddle::tasks

@@ -1,5 +1,6 @@
 #include <heddle/tasks/template_validation.hpp>
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
@@ -335,7 +336,7 @@ bool is_task_name(string_view text) noexcept {
 bool is_input_name(string_view text) noexcept {
     if (text.find_first_of(".:=") != string_view::npos || !is_task_name(text)) return false;
     const char first = text.front();
-    return !(first >= '0' && first <= '9') && first != '-' && first != '+';
+    return !ascii::is_digit(first) && first != '-' && first != '+';
 }
 
 void complete_template(task_template& made) {

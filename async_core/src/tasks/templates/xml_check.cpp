@@ -18,12 +18,12 @@ using std::string_view;
 constexpr size_t most_attributes = 64;
 
 [[nodiscard]] bool starts_name(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
+    return ascii::is_letter(c) || c == '_' || c == ':' ||
            (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
 [[nodiscard]] bool in_name(char c) noexcept {
-    return starts_name(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    return starts_name(c) || ascii::is_digit(c) || c == '-' || c == '.';
 }
 
 /// A number of a character that XML 1.0 has.
@@ -124,11 +124,8 @@ private:
         if (key == string_view::npos) return true;
         const size_t open = inside.find_first_of("\"'", key);
         const size_t close = open == string_view::npos ? open : inside.find(inside[open], open + 1);
-        std::string named(close == string_view::npos ? string_view()
-                                                     : inside.substr(open + 1, close - open - 1));
-        std::transform(named.begin(), named.end(), named.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
+        const std::string named = ascii::to_lower(
+            close == string_view::npos ? string_view() : inside.substr(open + 1, close - open - 1));
         if (named == "utf-8" || named == "us-ascii" || named == "ascii") return true;
         stop("encoding", 5 + key, end, "the declared encoding is not UTF-8",
              "save the file as UTF-8 and write encoding=\"UTF-8\"");

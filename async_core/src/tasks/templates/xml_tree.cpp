@@ -1,6 +1,8 @@
 // The only file that sees pugixml.
 #include "tasks/templates/xml_tree.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <pugixml.hpp>
 
 #include <algorithm>
@@ -97,18 +99,25 @@ std::optional<xml_element> read_xml(std::string_view text, std::uint32_t positio
 std::string xml_escaped(std::string_view text) {
     std::string made;
     made.reserve(text.size());
-    for (const char c : text) {
-        switch (c) {
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point point = utf8::decode(text, at);
+        switch (point.value) {
         case '&': made += "&amp;"; break;
         case '<': made += "&lt;"; break;
         case '>': made += "&gt;"; break;
         case '"': made += "&quot;"; break;
         case '\r': made += "&#13;"; break; // else a reader takes it for a line end
+        case '\t':
+        case '\n': made += text[at]; break;
         default:
-            // XML 1.0 has no way to write the other control codes.
-            if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') made += "\uFFFD";
-            else made += c;
+            // XML 1.0 has no way to write the other control codes and the last two of the plane.
+            if (point.value < 0x20 || point.value == 0xFFFE || point.value == 0xFFFF) {
+                made += utf8::replacement;
+            } else {
+                utf8::append(made, point.value);
+            }
         }
+        at += point.bytes;
     }
     return made;
 }

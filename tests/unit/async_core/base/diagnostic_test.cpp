@@ -102,7 +102,7 @@ TEST(diagnostic, a_long_trace_is_folded_in_the_middle) {
 
 TEST(diagnostic, no_control_character_gets_through) {
     source_map sources;
-    const std::uint32_t at = sources.add("p",
+    const std::uint32_t at = sources.add("\x1b[2Jp\xC2\x9B\xFF",
                                          "\x1b]0;t\x07 \xC2\x9B"
                                          "31m x");
     const error failure = error(errc::internal,

@@ -84,6 +84,14 @@ TEST(run_script, output_is_capped_with_a_note) {
               R"(["0123",["stdout was longer than its limit: the last 6 bytes are left out"]])");
 }
 
+TEST(run_script, the_cap_splits_no_character) {
+    tool_world w;
+    EXPECT_EQ(w.json("(bind r (system:run_script (command \"printf 'ab\xF0\x9F\xA7\xB5z'\")"
+                     "  (max_output 5)))"
+                     "(list (content r) (get-in r '(notes warnings)))"),
+              R"(["ab",["stdout was longer than its limit: the last 5 bytes are left out"]])");
+}
+
 TEST(run_script, bytes_that_are_no_text_are_replaced) {
     tool_world w;
     EXPECT_EQ(

@@ -64,6 +64,7 @@ TEST(task_error, no_text_in_it_loses_the_rest) {
             const lang::value made = to_value(memory.memory(), each);
             const std::string json = to_json(each);
             EXPECT_TRUE(utf8::is_valid(json)) << json;
+            EXPECT_TRUE(utf8::is_valid(to_xml(each))) << to_xml(each);
             for (const std::string& text : {lang::print_value(made), json}) {
                 EXPECT_THAT(text, HasSubstr(each.type_name()));
                 EXPECT_THAT(text, HasSubstr(std::string(utf8::replacement)));

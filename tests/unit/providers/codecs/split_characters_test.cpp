@@ -183,6 +183,13 @@ ports::chat_response read_stream(providers::chat_codec& codec, std::string_view 
     return *std::move(ended);
 }
 
+/// The same at once, without looking at each step.
+ports::chat_response read_stream_unchecked(providers::chat_codec& codec, std::string_view body) {
+    auto read = stream_of(codec, body);
+    EXPECT_TRUE(read) << read.error().message();
+    return read ? *std::move(read) : ports::chat_response();
+}
+
 struct split_case {
     strings pieces;
     std::string wanted;
@@ -290,6 +297,26 @@ TEST(split_characters, a_whole_response_is_read_with_replacements) {
         EXPECT_EQ(read_of(*each.codec, "\xEF\xBB\xBF" + each.whole("x")).text, "x");
         EXPECT_EQ(read_of(*each.codec, "\xEF\xBB\xBF" + each.whole("\xFF")).text, r);
     }
+}
+
+/// Halves in every string of a big response cost no more than the response is long.
+TEST(split_characters, many_halves_take_linear_time) {
+    for (const format& each : formats()) {
+        SCOPED_TRACE(each.name);
+        constexpr int count = 50'000;
+        const std::string one = each.text.piece(R"(\uddf5\ud83e)");
+        std::string body = each.text.begin;
+        for (int i = 0; i < count; ++i) body += one;
+        const auto read = read_stream_unchecked(*each.codec, body + each.text.end);
+        EXPECT_EQ(read.text.size(), r.size() + (count - 1) * std::string("🧵").size() + r.size());
+    }
+    const format gemini_format = gemini();
+    std::string parts;
+    for (int i = 0; i < 200'000; ++i) parts += R"({"text":"x\ud83e"},)";
+    parts.back() = ' ';
+    const std::string body =
+        R"({"candidates":[{"content":{"parts":[)" + parts + R"(]},"finishReason":"STOP"}]})";
+    EXPECT_EQ(read_of(*gemini_format.codec, body).text.size(), 200'000U * (1 + r.size()));
 }
 
 TEST(split_characters, a_byte_order_mark_before_a_stream_is_skipped) {

@@ -1,0 +1,17 @@
+// JSON as the program prints it.
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// `json` with a line end, for a file, a pipe or a terminal: invalid UTF-8, which a name of a file can
+/// hold, becomes U+FFFD, and the control characters that JSON leaves as they are (DEL, U+0080 to
+/// U+009F) become escapes.
+[[nodiscard]] std::string json_line(std::string_view json);
+[[nodiscard]] std::string json_line(const boost::json::value& content);
+
+} // namespace heddle::cli

@@ -1,0 +1,33 @@
+#include "json_line.hpp"
+
+#include <heddle/base/utf8.hpp>
+
+#include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
+
+namespace heddle::cli {
+namespace {
+
+TEST(json_line, leaves_plain_json_as_it_is) {
+    for (const std::string_view json :
+         {"{}", "[1,\"żółć 🧵\"]", "{\n  \"a\": \"\\u001b[31m\"\n}"}) {
+        EXPECT_EQ(json_line(json), std::string(json) + "\n");
+    }
+}
+
+TEST(json_line, disturbs_no_terminal_and_reads_back) {
+    const std::string text =
+        "a\x7F \xC2\x9B"
+        "31m \xC2\x80\xC2\x9F\xC2\xA0";
+    const std::string line = json_line(boost::json::value(text));
+    EXPECT_EQ(line, "\"a\\u007f \\u009b31m \\u0080\\u009f\xC2\xA0\"\n");
+    EXPECT_EQ(boost::json::parse(line).as_string(), text);
+}
+
+TEST(json_line, a_name_of_a_file_may_be_any_bytes) {
+    const std::string line = json_line(boost::json::object{{"file", "a\xF0.xml"}});
+    EXPECT_EQ(line, "{\"file\":\"a" + std::string(utf8::replacement) + ".xml\"}\n");
+}
+
+} // namespace
+} // namespace heddle::cli
