@@ -37,7 +37,7 @@ struct model_setup::recording {
     std::unique_ptr<providers::cassette_recorder> recorder;
 };
 
-model_setup::model_setup(coro::event_loop& loop) : limiters_(loop) {}
+model_setup::model_setup(coro::event_loop& loop, log_port& log) : limiters_(loop, log) {}
 model_setup::~model_setup() = default;
 
 std::optional<error> model_setup::recording_failure() const {
@@ -87,7 +87,7 @@ std::vector<configured_service> configured_services(const configuration& setting
 class model_assembly {
 public:
     explicit model_assembly(const model_parts& parts)
-        : parts_(parts), made_(std::make_unique<model_setup>(parts.loop)) {}
+        : parts_(parts), made_(std::make_unique<model_setup>(parts.loop, parts.log)) {}
 
     result<std::unique_ptr<model_setup>> run() {
         if (parts_.options.replay) {

@@ -47,7 +47,7 @@ struct model_parts {
 /// The providers of a run and the registry that names them.
 class model_setup {
 public:
-    explicit model_setup(coro::event_loop& loop);
+    model_setup(coro::event_loop& loop, log_port& log);
     ~model_setup();
     model_setup(const model_setup&) = delete;
     model_setup& operator=(const model_setup&) = delete;

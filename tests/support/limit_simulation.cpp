@@ -111,9 +111,14 @@ private:
     clock::time_point last_;
 };
 
+providers::limiter_settings seeded(providers::limiter_settings settings, std::uint64_t seed) {
+    settings.options.seed = seed;
+    return settings;
+}
+
 struct world {
     world(const limit_scenario& of, std::uint64_t seed)
-        : scenario(of), gate(loop, of.settings), service(of.quota, loop.now()), random(seed),
+        : scenario(of), gate(loop, seeded(of.settings, seed)), service(of.quota, loop.now()), random(seed),
           measured_from(loop.now() + of.warm_up), ends(measured_from + of.measured) {}
 
     double spread(double mean, double sigma) {

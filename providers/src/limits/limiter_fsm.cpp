@@ -12,22 +12,41 @@ constexpr std::size_t at(measure which) noexcept { return static_cast<std::size_
 constexpr double learning = 0.05;    // of sizes: the weight of a new answer
 constexpr double nearly_full = 0.8;  // of the window
 constexpr double fixed_weight = 200; // of a call beside its tokens, where flows share
+/// So many 429s that headers explain, though the copy of the limit had room, show that the headers do
+/// not say all: from then on refusals teach a pace. A pause as long as that makes them forgotten.
+constexpr unsigned surprises_to_learn = 3;
+constexpr auto surprises_last = std::chrono::minutes(10);
 
 /// A figure of the service, which may be anything.
 double tokens(std::int64_t said) noexcept {
     return static_cast<double>(std::clamp<std::int64_t>(said, 0, 1'000'000'000));
 }
 
+rate_bucket::settings bucket_settings(const limiter_options& options, measure which) noexcept {
+    rate_bucket::settings made;
+    made.burst = options.burst;
+    made.reserve = options.reserve;
+    // Requests in a window are counted alike on both sides; tokens are guessed.
+    made.window_reserve = which == measure::requests ? 0 : options.reserve;
+    return made;
+}
+
+constexpr limiter_hold hold_of(std::size_t which) noexcept {
+    return static_cast<limiter_hold>(static_cast<std::size_t>(limiter_hold::requests) + which);
+}
+
 } // namespace
 
 limiter_fsm::limiter_fsm(limiter_options options, time_point now)
-    : options_(options), buckets_{rate_bucket(options.burst, options.reserve),
-                                  rate_bucket(options.burst, options.reserve),
-                                  rate_bucket(options.burst, options.reserve),
-                                  rate_bucket(options.burst, options.reserve)},
+    : options_(options),
+      buckets_{rate_bucket(bucket_settings(options, measure::requests)),
+               rate_bucket(bucket_settings(options, measure::tokens)),
+               rate_bucket(bucket_settings(options, measure::input_tokens)),
+               rate_bucket(bucket_settings(options, measure::output_tokens))},
       pace_(options.ramp), queue_(options.batch_share),
       window_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
-      plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now) {
+      plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now),
+      chance_(static_cast<std::minstd_rand::result_type>(options.seed ^ (options.seed >> 32))) {
     for (std::size_t i = 0; i < measures; ++i) {
         if (options.per_minute[i]) buckets_[i].set_limit(*options.per_minute[i], now);
     }
@@ -47,20 +66,50 @@ void limiter_fsm::refill(time_point now) noexcept {
     for (rate_bucket& each : buckets_) each.refill(now);
 }
 
-coro::clock::time_point limiter_fsm::fits_at(const amounts& wanted, time_point now) noexcept {
-    if (now < cooldown_until_) return cooldown_until_;
-    if (static_cast<double>(in_flight_) + 1 > window_) {
-        window_held_back_ = true;
+/// A place in flight. The window of a near service doubles by time until the first 429.
+coro::clock::time_point limiter_fsm::place_free_at(time_point now) noexcept {
+    const double needed = static_cast<double>(in_flight_) + 1;
+    if (needed <= window_) return now;
+    window_held_back_ = true;
+    const double most = static_cast<double>(options_.most_in_flight);
+    if (options_.doubles_every.count() <= 0 || epoch_ != 0 || window_ >= most) {
         return time_point::max();
+    }
+    // Nobody was held back for a while: the time begins now.
+    if (doubles_at_ + options_.doubles_every < now) doubles_at_ = now + options_.doubles_every;
+    if (now >= doubles_at_) {
+        window_ = std::min(2 * window_, most);
+        doubles_at_ = now + options_.doubles_every;
+    }
+    return needed <= window_ ? now : doubles_at_;
+}
+
+coro::clock::time_point limiter_fsm::fits_at(const amounts& wanted, time_point now) noexcept {
+    if (now < cooldown_until_) {
+        hold_ = cooldown_why_;
+        return cooldown_until_;
+    }
+    const time_point place = place_free_at(now);
+    if (place > now) {
+        hold_ = limiter_hold::in_flight;
+        return place;
     }
     time_point fits = now;
     for (std::size_t i = 0; i < measures; ++i) {
-        fits = std::max(fits, buckets_[i].fits_at(wanted[i], now));
+        if (!buckets_[i].active()) continue;
+        const time_point possible = buckets_[i].fits_at(wanted[i], now);
+        if (possible > fits) {
+            hold_ = hold_of(i);
+            fits = possible;
+        }
     }
     if (!pace_.fits()) {
         const time_point paced = pace_.fits_at(now);
-        if (paced > fits) pace_held_back_ = true;
-        fits = std::max(fits, paced);
+        if (paced > fits) {
+            pace_held_back_ = true;
+            hold_ = limiter_hold::learned_pace;
+            fits = paced;
+        }
     }
     return fits;
 }
@@ -85,11 +134,11 @@ std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, t
     made.guessed_input = size.input_tokens;
     made.input = wanted[at(measure::input_tokens)];
     made.output = wanted[at(measure::output_tokens)];
-    made.marked = 0;
+    if (std::exchange(after_cooldown_, false)) undisturbed_ = in_flight_ == 0;
+    made.limits_known = false;
     for (std::size_t i = 0; i < measures; ++i) {
-        if (!buckets_[i].active()) continue;
         made.marks[i] = buckets_[i].take(wanted[i]);
-        made.marked |= static_cast<std::uint8_t>(1U << i);
+        made.limits_known = made.limits_known || buckets_[i].told();
     }
     pace_.take(now, std::exchange(pace_held_back_, false));
     ++in_flight_;
@@ -109,22 +158,38 @@ std::uint32_t limiter_fsm::try_admit(const call_size& size, time_point now) {
 /// A lower bound. Tokens may come back, places in flight as well; requests and cooldowns do not.
 coro::clock::time_point limiter_fsm::earliest(const waiter& call, time_point now) const noexcept {
     const rate_bucket& requests = buckets_[at(measure::requests)];
-    time_point at_least = std::max(now, cooldown_until_);
+    time_point at_least = std::max(now, shown_cooldown());
     if (requests.active()) {
         const std::size_t first = call.again ? 0 : queue_.before(call.flow, call.priority);
         const double missing = static_cast<double>(first) + 1 - std::max(requests.level(), 0.0) -
                                static_cast<double>(in_flight_); // what is not sent comes back
-        if (missing > 0) {
-            const auto wait = std::chrono::duration<double>(missing / requests.per_second());
-            at_least = std::max(at_least, now + std::chrono::floor<coro::clock::duration>(wait));
-        }
+        if (missing > 0) at_least = std::max(at_least, requests.earliest(missing, now));
     }
     return at_least;
+}
+
+coro::clock::time_point limiter_fsm::shown_cooldown() const noexcept {
+    return cooldown_why_ == limiter_hold::asked_pause ? promised_until_ : cooldown_until_;
+}
+
+/// When a pause that the service makes is longer than anybody is to wait: its end.
+std::optional<coro::clock::time_point> limiter_fsm::too_long(time_point now) const noexcept {
+    time_point until = shown_cooldown();
+    const rate_bucket& requests = buckets_[at(measure::requests)];
+    if (requests.told() && in_flight_ == 0) until = std::max(until, requests.fits_at(1, now));
+    if (until - now <= options_.longest_wait) return std::nullopt;
+    return until;
 }
 
 limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now) {
     call.slot = try_admit(call.size, now);
     if (call.slot != no_slot) return arrival::admitted;
+    if (const auto until = too_long(now)) {
+        call.refused_until = until;
+        call.refused_for_long = true;
+        ++refused_count_;
+        return arrival::refused;
+    }
     if (!call.until.is_never()) {
         const time_point possible = earliest(call, now);
         if (possible > call.until.at()) {
@@ -150,13 +215,17 @@ void limiter_fsm::leave(waiter& call) noexcept {
     }
 }
 
-/// Those whose deadline lies before the end of a cooldown that has just been prolonged.
-void limiter_fsm::refuse_late() {
+/// Those whose deadline lies before the end of a cooldown that has just been prolonged, and all if it
+/// is too long for anybody.
+void limiter_fsm::refuse_late(time_point now) {
+    const bool for_long = shown_cooldown() - now > options_.longest_wait;
     queue_.for_each([&](queued_call& each) {
         auto& call = static_cast<waiter&>(each);
-        if (call.until.is_never() || call.until.at() >= cooldown_until_) return;
+        const bool in_time = call.until.is_never() || call.until.at() >= cooldown_until_;
+        if (in_time && !for_long) return;
         queue_.remove(call);
-        call.refused_until = cooldown_until_;
+        call.refused_until = shown_cooldown();
+        call.refused_for_long = for_long;
         call.next_refused_ = std::exchange(refused_, &call);
         ++refused_count_;
     });
@@ -169,6 +238,7 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
         return first;
     }
     wake_at_ = time_point::max();
+    hold_ = limiter_hold::nothing;
     if (queue_.empty()) return nullptr;
     refill(now);
     auto* const next = static_cast<waiter*>(queue_.front());
@@ -192,13 +262,11 @@ void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_poi
     reserved_input_ -= ended.input;
     reserved_output_ -= ended.output;
     settle_tokens(ended, report);
-    if (report.end == call_end::not_sent) {
-        buckets_[at(measure::requests)].give_back(1);
-        pace_.give_back(ended.number);
-    }
+    if (report.end == call_end::not_sent) pace_.give_back(ended.number);
     if (report.limits) observe(ended, *report.limits, now);
     if (report.end == call_end::answered) {
-        epochs_without_success_ = 0;
+        // What went before the last 429 says nothing about what gets through after it.
+        if (ended.epoch == epoch_) epochs_without_success_ = 0;
         if (queue_.empty()) pace_.not_pressed();
         grow_window();
     } else if (report.end == call_end::limited) {
@@ -231,35 +299,106 @@ void limiter_fsm::shrink_window() noexcept {
     window_ = std::max(1.0, window_ * options_.decrease);
 }
 
+/// Whether the headers of a 429 say themselves that nothing was left.
+bool limiter_fsm::explained(const record& ended, const call_report& report) const noexcept {
+    if (!report.limits) return false;
+    const rate_limit_headers& seen = *report.limits;
+    const auto short_of = [](const std::optional<std::int64_t>& remaining, double wanted) {
+        return remaining && static_cast<double>(*remaining) < wanted;
+    };
+    return short_of(seen.requests_remaining, 1) ||
+           short_of(seen.tokens_remaining, ended.input + ended.output) ||
+           short_of(seen.input_tokens_remaining, ended.input) ||
+           short_of(seen.output_tokens_remaining, std::max(ended.output, 1.0));
+}
+
+/// Whether a 429 has to teach the pace, because the limits that are known do not account for it.
+bool limiter_fsm::teaches(const record& ended, bool explained, time_point now) noexcept {
+    if (!explained) return true;
+    if (now - surprised_at_ > surprises_last) surprises_ = 0;
+    if (ended.limits_known) {
+        ++surprises_;
+        surprised_at_ = now;
+    }
+    return surprises_ >= surprises_to_learn;
+}
+
+/// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It doubles while nothing gets through; from
+/// the third time on it is no less than if nothing had been learned.
+coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) {
+    const auto in_seconds = [](std::chrono::milliseconds span) {
+        return std::chrono::duration<double>(span).count();
+    };
+    const unsigned doublings = std::min(epochs_without_success_, 16U);
+    double first = first_seconds;
+    if (doublings >= 2) first = std::max(first, in_seconds(options_.first_cooldown) / 4);
+    const double ceiling = std::min(first * static_cast<double>(1U << doublings),
+                                    in_seconds(options_.longest_cooldown));
+    std::uniform_real_distribution<double> between(at_least ? ceiling : 0,
+                                                   at_least ? 1.5 * ceiling : ceiling);
+    return std::chrono::ceil<coro::clock::duration>(std::chrono::duration<double>(between(chance_)));
+}
+
+coro::clock::duration limiter_fsm::some_of(coro::clock::duration span) {
+    std::uniform_int_distribution<coro::clock::duration::rep> between(0, span.count());
+    return coro::clock::duration(between(chance_));
+}
+
+void limiter_fsm::begin_cooldown(time_point until, limiter_hold why) noexcept {
+    if (until <= cooldown_until_) return;
+    cooldown_until_ = until;
+    cooldown_why_ = why;
+}
+
 void limiter_fsm::take_limited(const record& ended, const call_report& report, time_point now) {
     ++limited_count_;
-    auto wait = report.retry_after.value_or(std::chrono::milliseconds(0));
-    wait = std::clamp(wait, std::chrono::milliseconds(0), options_.longest_asked_cooldown);
-    const bool first = ended.epoch == epoch_;
-    if (first) {
-        // Without a time of the service: one of our own, longer each time that nothing gets through.
-        const unsigned doublings = std::min(epochs_without_success_, 16U);
-        const auto own =
-            std::min(options_.first_cooldown * (1U << doublings), options_.longest_cooldown);
-        wait = report.retry_after ? wait : own;
-        ++epochs_without_success_;
+    const double first_cooldown =
+        std::chrono::duration<double>(options_.first_cooldown).count();
+    const auto said = std::min(report.retry_after.value_or(std::chrono::milliseconds(0)),
+                               options_.longest_asked_cooldown);
+    const bool asked = said.count() > 0; // at once is no time
+    const time_point promised = now + said;
+    const time_point cooled_before = cooldown_until_;
+    if (asked) {
+        promised_until_ = std::max(promised_until_, promised);
+        begin_cooldown(promised, limiter_hold::asked_pause);
     }
-    const time_point until = now + wait;
-    const bool prolonged = until > cooldown_until_;
-    cooldown_until_ = std::max(cooldown_until_, until);
-    if (!first) {
+    if (ended.epoch != epoch_) {
         pace_.refused_too(ended.number);
-        if (prolonged) refuse_late();
+        if (cooldown_until_ > cooled_before) {
+            pace_.resume(cooldown_until_);
+            refuse_late(now);
+        }
         return;
     }
-    ++epoch_;
-    shrink_window();
-    window_held_back_ = pace_held_back_ = false;
-    pace_.refused_first(ended.number, ended.sent, cooldown_until_);
-    for (std::size_t i = 0; i < measures; ++i) {
-        if (!report.limits || options_.per_minute[i]) buckets_[i].drain();
+    const double let_in = pace_.let_in(ended.number);
+    if (pace_.active() && let_in >= 1) epochs_without_success_ = 0; // others got through
+    const bool learns = teaches(ended, explained(ended, report), now);
+    if (learns) {
+        if (!pace_.active() || let_in >= 1) shrink_window();
+        pace_.refused_first({ended.number, ended.sent,
+                             asked ? std::optional(promised) : std::nullopt, undisturbed_});
+        for (std::size_t i = 0; i < measures; ++i) {
+            if (!report.limits || options_.per_minute[i]) buckets_[i].drain();
+        }
     }
-    if (prolonged) refuse_late();
+    if (asked) {
+        // Others were promised the same time.
+        begin_cooldown(promised + some_of(std::max(options_.first_cooldown / 4, said / 20)),
+                       limiter_hold::asked_pause);
+    } else if (learns) {
+        begin_cooldown(now + backoff(pace_.worth_a_try(), pace_.is_sure()),
+                       limiter_hold::backoff);
+    } else if (epochs_without_success_ > 0) {
+        // What is left over there says when; that it said so in vain has to be bounded as well.
+        begin_cooldown(now + backoff(first_cooldown, false), limiter_hold::backoff);
+    }
+    ++epochs_without_success_;
+    ++epoch_;
+    after_cooldown_ = true;
+    window_held_back_ = pace_held_back_ = false;
+    if (learns) pace_.resume(std::max(cooldown_until_, now));
+    if (cooldown_until_ > cooled_before) refuse_late(now);
 }
 
 void limiter_fsm::settle_tokens(const record& ended, const call_report& report) noexcept {
@@ -274,7 +413,12 @@ void limiter_fsm::settle_tokens(const record& ended, const call_report& report) 
         }
         break;
     case call_end::limited:
-    case call_end::not_sent: input = output = 0; break;
+    case call_end::not_sent: // never counted over there
+        buckets_[at(measure::requests)].undo(1);
+        buckets_[at(measure::input_tokens)].undo(input);
+        buckets_[at(measure::output_tokens)].undo(output);
+        buckets_[at(measure::tokens)].undo(input + output);
+        return;
     case call_end::failed: output = 0; break;
     }
     const double back_input = ended.input - input;
@@ -296,27 +440,25 @@ void limiter_fsm::observe(const record& ended, const rate_limit_headers& seen,
                           time_point now) noexcept {
     const auto one = [&](measure which, const std::optional<std::int64_t>& limit,
                          const std::optional<std::int64_t>& remaining,
-                         std::optional<std::chrono::milliseconds> reset, double others,
-                         double uncounted) {
+                         std::optional<std::chrono::milliseconds> reset, double uncounted) {
         if (!limit || !remaining) return;
-        const bool marked = (ended.marked >> at(which) & 1U) != 0;
-        buckets_[at(which)].observe({*limit, *remaining, reset}, others, uncounted,
-                                    marked ? std::optional(ended.marks[at(which)]) : std::nullopt,
-                                    now);
+        buckets_[at(which)].observe({*limit, *remaining, reset, seen.reset_grain}, uncounted,
+                                    ended.marks[at(which)], ended.sent, now);
     };
-    one(measure::requests, seen.requests_limit, seen.requests_remaining, seen.requests_reset,
-        static_cast<double>(in_flight_), 0);
+    one(measure::requests, seen.requests_limit, seen.requests_remaining, seen.requests_reset, 0);
     one(measure::tokens, seen.tokens_limit, seen.tokens_remaining, seen.tokens_reset,
-        reserved_input_ + reserved_output_, reserved_output_);
+        reserved_output_);
     one(measure::input_tokens, seen.input_tokens_limit, seen.input_tokens_remaining,
-        seen.input_tokens_reset, reserved_input_, 0);
+        seen.input_tokens_reset, 0);
     one(measure::output_tokens, seen.output_tokens_limit, seen.output_tokens_remaining,
-        seen.output_tokens_reset, reserved_output_, reserved_output_);
+        seen.output_tokens_reset, reserved_output_);
 }
 
 limiter_counters limiter_fsm::counters(time_point now) const {
     limiter_counters made;
     made.waiting = queue_.size();
+    made.hold = queue_.empty() ? limiter_hold::nothing : hold_;
+    made.held_until = wake_at_;
     made.in_flight = in_flight_;
     made.window = static_cast<std::size_t>(window_);
     made.admitted = admitted_count_;
@@ -327,6 +469,7 @@ limiter_counters limiter_fsm::counters(time_point now) const {
         rate_bucket copy = buckets_[i];
         copy.refill(now);
         made.left[i] = static_cast<std::int64_t>(std::max(copy.level(), 0.0));
+        made.per_second[i] = copy.per_second();
     }
     if (pace_.active()) made.learned_per_second = pace_.per_second();
     made.cooldown_until = cooldown_until_;

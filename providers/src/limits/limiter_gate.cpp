@@ -1,8 +1,10 @@
 #include <heddle/providers/limits/limiter_gate.hpp>
 
 #include <heddle/coro/wait_point.hpp>
+#include <heddle/providers/limits/wait_reporter.hpp>
 
 #include <chrono>
+#include <random>
 #include <string>
 
 namespace heddle::providers {
@@ -16,6 +18,7 @@ constexpr int too_many_requests = 429;
 
 limits::limiter_options options_for(const limiter_settings& settings, std::string_view model) {
     limits::limiter_options chosen = settings.options;
+    if (chosen.seed == 0) chosen.seed = std::random_device{}();
     std::size_t longest = 0;
     for (const model_limits& each : settings.models) {
         if (!model.starts_with(each.prefix) || each.prefix.size() < longest) continue;
@@ -41,14 +44,32 @@ limits::call_report report_of(const call_outcome& outcome) {
     return made;
 }
 
-error too_late(std::string_view model, std::chrono::milliseconds wait) {
-    const std::string seconds = std::to_string((wait.count() + 999) / 1000);
-    return error(ports::llm_errc::rate_limit,
-                 "the limits of " + std::string(model) + " leave no room before the deadline: " +
-                     "the call could go in " + seconds + " s at the earliest")
+/// Whole seconds, rounded up.
+std::string seconds_text(coro::clock::duration span) {
+    return std::to_string(std::chrono::ceil<std::chrono::seconds>(span).count()) + " s";
+}
+
+error no_room(std::string message, coro::clock::duration wait, const char* hint) {
+    return error(ports::llm_errc::rate_limit, std::move(message))
         .with_retryable(false)
-        .with_retry_after(wait)
-        .with_hint("allow more time, send less at once, or name another model as a fallback");
+        .with_retry_after(std::chrono::ceil<std::chrono::milliseconds>(wait))
+        .with_hint(hint);
+}
+
+error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
+                 coro::clock::time_point now, std::chrono::milliseconds longest_wait) {
+    const auto wait = *refused.refused_until - now;
+    if (refused.refused_for_long) {
+        return no_room("rate limited: the service takes no call of " + std::string(model) +
+                           " for " + seconds_text(wait) + ", and a call waits " +
+                           seconds_text(longest_wait) + " at most",
+                       wait, "try again later, or name another model as a fallback");
+    }
+    return no_room("the limits of " + std::string(model) +
+                       " leave no room before the deadline: the call could go in " +
+                       seconds_text(wait) + " at the earliest",
+                   wait,
+                   "allow more time, send less at once, or name another model as a fallback");
 }
 
 } // namespace
@@ -61,8 +82,10 @@ public:
         coro::wait_point point;
     };
 
-    lane(std::string name, coro::event_loop& on, limits::limiter_options options)
-        : model(std::move(name)), fsm(options, on.now()), loop_(on) {}
+    lane(std::string name, coro::event_loop& on, limits::limiter_options options, log_port& log,
+         const std::string& account)
+        : model(std::move(name)), longest_wait(options.longest_wait), fsm(options, on.now()),
+          loop_(on), reporter_(log, account.empty() ? model : model + " at " + account) {}
 
     /// Wakes whoever may go now, and comes back when the next one may.
     void pump() {
@@ -70,6 +93,7 @@ public:
         while (limiter_fsm::waiter* const next = fsm.release(now)) {
             static_cast<parked*>(next)->point.notify();
         }
+        if (fsm.waiting() != 0) reporter_.left_waiting(fsm, now);
         const auto wake = fsm.wake_at();
         if (wake == coro::clock::time_point::max()) {
             unschedule();
@@ -81,17 +105,20 @@ public:
     }
 
     const std::string model;
+    const std::chrono::milliseconds longest_wait;
     limiter_fsm fsm;
 
 private:
     void on_timer() noexcept override { pump(); }
 
     coro::event_loop& loop_;
+    limits::wait_reporter reporter_;
     coro::clock::time_point armed_;
 };
 
-limiter_gate::limiter_gate(coro::event_loop& loop, limiter_settings settings)
-    : loop_(loop), settings_(std::move(settings)) {}
+limiter_gate::limiter_gate(coro::event_loop& loop, limiter_settings settings, log_port& log,
+                           std::string account)
+    : loop_(loop), settings_(std::move(settings)), log_(log), account_(std::move(account)) {}
 
 limiter_gate::~limiter_gate() = default;
 
@@ -100,7 +127,8 @@ limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
     auto found = lanes_.find(model);
     if (found == lanes_.end()) {
         std::string name(model);
-        auto made = std::make_unique<lane>(name, loop_, options_for(settings_, model));
+        auto made =
+            std::make_unique<lane>(name, loop_, options_for(settings_, model), log_, account_);
         found = lanes_.emplace(std::move(name), std::move(made)).first;
     }
     last_ = found->second.get();
@@ -145,8 +173,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
         granted.settle({}); // granted and cancelled in the same turn
     }
     if (self.refused_until && outcome == coro::wake::notified) {
-        const auto wait = *self.refused_until - loop_.now();
-        co_return too_late(in.model, std::chrono::ceil<std::chrono::milliseconds>(wait));
+        co_return refusal_of(in.model, self, loop_.now(), in.longest_wait);
     }
     in.fsm.leave(self);
     in.pump(); // whoever comes next may need less
@@ -176,7 +203,9 @@ std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, con
     if (host != std::string_view::npos) origin = origin.substr(0, origin.find('/', host + 3));
     const account whose{std::string(origin), std::hash<std::string_view>{}(key.reveal())};
     std::shared_ptr<limiter_gate>& gate = gates_[whose];
-    if (!gate) gate = std::make_shared<limiter_gate>(loop_, settings);
+    if (!gate) {
+        gate = std::make_shared<limiter_gate>(loop_, settings, log_, std::string(origin));
+    }
     return gate;
 }
 
@@ -191,7 +220,9 @@ limiter_settings limiter_settings_for(std::string_view origin) {
         origin.remove_prefix(scheme + 3);
     }
     for (const std::string_view local : {"127.", "localhost", "[::1]"}) {
-        if (origin.starts_with(local)) made.options.first_in_flight = made.options.most_in_flight;
+        if (!origin.starts_with(local)) continue;
+        made.options.first_in_flight = 64;
+        made.options.doubles_every = std::chrono::milliseconds(10);
     }
     return made;
 }

@@ -1,7 +1,6 @@
 #include <heddle/providers/limits/rate_bucket.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace heddle::providers::limits {
@@ -10,36 +9,76 @@ namespace {
 
 constexpr double minute = 60;
 constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
-/// Users' figures are taken a little lower: there is no answer that would correct them.
+/// Users' figures are taken a little lower: there is no reading that would correct them.
 constexpr double blind_share = 0.98;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
 constexpr double gain_up = 0.1;
+constexpr auto longest_reset = std::chrono::hours(24 * 31);
 
 double seconds(coro::clock::duration span) noexcept {
     return std::chrono::duration<double>(span).count();
 }
 
-} // namespace
-
-void rate_bucket::use_rate(double limit, double period) noexcept {
-    rate_ = limit / period;
-    // Never less than one call's worth of a count of calls.
-    capacity_ = std::clamp(rate_ * burst_, std::min(limit, 1.0), std::max(limit, 1.0));
+coro::clock::duration span_of(double seconds) noexcept {
+    constexpr double longest = 3600.0 * 24 * 31;
+    const auto span = std::chrono::duration<double>(std::clamp(seconds, 0.0, longest));
+    return std::chrono::ceil<coro::clock::duration>(span);
 }
+
+} // namespace
 
 void rate_bucket::set_limit(std::int64_t per_minute, time_point now) noexcept {
     if (per_minute <= 0) return;
-    known_limit_ = static_cast<double>(per_minute) * blind_share;
-    use_rate(known_limit_, minute);
+    known_rate_ = static_cast<double>(per_minute) * blind_share / minute;
+    use_known();
     level_ = capacity_;
     last_ = now;
 }
 
+void rate_bucket::use_known() noexcept {
+    const double limit = known_rate_ * minute;
+    rate_ = known_rate_;
+    // Never less than one call's worth of a count of calls.
+    capacity_ = std::clamp(rate_ * seconds(settings_.burst), std::min(limit, 1.0),
+                           std::max(limit, 1.0));
+}
+
+double rate_bucket::period() const noexcept {
+    return is_window() ? shape_.window_length() : told_ ? shape_.period() : minute;
+}
+
+/// The limit that holds: what the service names, or what the user has set if that is less.
+void rate_bucket::use(const limit_reading& seen) noexcept {
+    named_ = seen.limit;
+    limit_ = static_cast<double>(seen.limit);
+    reserved_ = limit_ * (shape_.is_window() ? settings_.window_reserve : settings_.reserve);
+    const double length = shape_.is_window() ? shape_.window_length() : shape_.period();
+    const double rate = limit_ / std::max(length, 1e-3);
+    told_ = known_rate_ <= 0 || rate <= known_rate_;
+    if (!told_) return use_known();
+    rate_ = rate;
+    capacity_ = std::max(1.0, limit_ - reserved_);
+}
+
 void rate_bucket::refill(time_point now) noexcept {
-    if (!active()) return;
-    if (now > last_) level_ += rate_ * seconds(now - last_);
-    last_ = std::max(last_, now);
-    clip();
+    if (now <= last_) return;
+    if (active()) {
+        if (is_window()) pass_window(now);
+        else level_ += rate_ * seconds(now - last_);
+        if (full_at_ && now >= *full_at_) {
+            level_ = std::max(level_, capacity_ - (taken_ - taken_at_reading_));
+            full_at_.reset();
+        }
+        clip();
+    }
+    last_ = now;
+}
+
+void rate_bucket::pass_window(time_point now) noexcept {
+    if (!window_ends_ || now < *window_ends_) return;
+    level_ = capacity_;
+    // Until a reading of the new window comes.
+    window_ends_ = now + span_of(std::max(shape_.window_length(), 1e-3));
 }
 
 void rate_bucket::clip() noexcept {
@@ -50,80 +89,65 @@ void rate_bucket::clip() noexcept {
 
 coro::clock::time_point rate_bucket::fits_at(double amount, time_point now) const noexcept {
     if (fits(amount)) return now;
-    const double wait = (needed(amount) - level_) / rate_;
-    constexpr double longest = 3600.0 * 24 * 30;
-    const auto span = std::chrono::duration<double>(std::min(wait, longest));
-    return now + std::chrono::ceil<coro::clock::duration>(span);
+    if (is_window() && window_ends_) return std::max(now, *window_ends_);
+    const time_point filled = now + span_of((needed(amount) - level_) / rate_);
+    return full_at_ ? std::min(filled, std::max(now, *full_at_)) : filled;
+}
+
+coro::clock::time_point rate_bucket::earliest(double missing, time_point now) const noexcept {
+    if (!active()) return now;
+    if (is_window() && window_ends_) return std::max(now, *window_ends_);
+    const auto span = span_of(missing / rate_) - coro::clock::duration(1); // rounded up: not sooner
+    return full_at_ ? std::min(now + span, std::max(now, *full_at_)) : now + span;
 }
 
 void rate_bucket::give_back(double amount) noexcept {
-    if (!active()) return;
     level_ += amount;
-    clip();
+    if (active()) clip();
+}
+
+void rate_bucket::undo(double amount) noexcept {
+    correct(amount);
+    if (active()) clip();
+}
+
+void rate_bucket::correct(double change) noexcept {
+    level_ += change;
+    corrected_ += change;
 }
 
 void rate_bucket::drain() noexcept {
-    if (!active() || level_ <= 0) return;
-    corrected_ -= level_;
-    level_ = 0;
+    if (active() && level_ > 0) correct(-level_);
 }
 
-/// Most limits fill within a minute, some within a second, an hour or a day. A reset that is the end
-/// of a fixed minute would suggest any of them once, but not time and again.
-void rate_bucket::learn_period(const limit_reading& seen) noexcept {
-    const std::int64_t missing = seen.limit - seen.remaining;
-    if (!seen.reset || missing < 2 || missing == voted_missing_) return;
-    const double looks =
-        seconds(*seen.reset) * static_cast<double>(seen.limit) / static_cast<double>(missing);
-    double vote = 0;
-    for (const double period : std::array{1.0, minute, 3600.0, 86'400.0}) {
-        if (std::abs(looks - period) < 0.15 * period) vote = period;
-    }
-    voted_missing_ = missing;
-    votes_ = vote == voted_period_ && vote != 0 ? votes_ + 1 : 1;
-    voted_period_ = vote;
-    if (votes_ >= 3 && vote != 0) period_ = vote;
-}
-
-void rate_bucket::observe(const limit_reading& told, double taken_by_others, double uncounted,
-                          std::optional<double> mark, time_point now) noexcept {
+void rate_bucket::observe(const limit_reading& told, double uncounted, const mark& of,
+                          time_point sent, time_point now) noexcept {
     if (told.limit <= 0) return;
     // The service may say anything.
     limit_reading seen = told;
     seen.limit = std::min(told.limit, highest_limit);
     seen.remaining = std::clamp<std::int64_t>(told.remaining, 0, seen.limit);
-    learn_period(seen);
+    if (seen.reset) seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, longest_reset);
     refill(now);
-    seen_limit_ = static_cast<double>(seen.limit);
     const bool was_active = active();
-    if (known_limit_ > 0 && known_limit_ / minute < seen_limit_ / period_) {
-        use_rate(known_limit_, minute);
-    } else {
-        use_rate(seen_limit_, period_);
+    if (shape_.observe(seen, sent, now - sent) || seen.limit != named_) use(seen);
+    if (seen.reset && seen.reset->count() > 0) {
+        full_at_ = window_ends_ = now + *seen.reset;
+        taken_at_reading_ = of.taken;
     }
-    last_ = now;
     const auto left = static_cast<double>(seen.remaining);
-    const double usable = left - std::floor(reserve_ * seen_limit_);
-    if (!was_active) {
-        level_ = usable - taken_by_others;
-        clip();
-        observed_ = true;
-        return;
-    }
-    if (!mark) return;
+    const double usable = std::max(left - reserved_, 0.0);
     // The figure was taken somewhere between the sending of that call and now, with or without what
     // the calls under way will take.
-    const double then = *mark + corrected_;
-    const double low = std::min(then, level_);
-    const double high = std::max(then, level_);
-    double change = 0;
-    if (usable < low) change = gain_down * (usable - low);
-    else if (usable - uncounted > high) {
-        change = (observed_ ? gain_up : 1.0) * (usable - uncounted - high);
+    const double then = of.level + corrected_;
+    if (!was_active) {
+        correct(usable - then);
+    } else {
+        const double low = std::min(then, level_);
+        const double high = std::max(then, level_);
+        if (usable < low) correct((left < 1 ? 1 : gain_down) * (usable - low));
+        else if (usable - uncounted > high) correct(gain_up * (usable - uncounted - high));
     }
-    observed_ = true;
-    level_ += change;
-    corrected_ += change;
     clip();
 }
 

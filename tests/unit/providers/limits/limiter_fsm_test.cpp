@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -15,6 +16,7 @@ using providers::limits::call_end;
 using providers::limits::call_report;
 using providers::limits::call_size;
 using providers::limits::limiter_fsm;
+using providers::limits::limiter_hold;
 using providers::limits::limiter_options;
 
 const coro::clock::time_point start = coro::clock::time_point(1000s);
@@ -149,25 +151,159 @@ TEST(limiter_fsm, cooldown_honours_the_longest_retry_after) {
     EXPECT_EQ(at.released().size(), 1U);
 }
 
-TEST(limiter_fsm, cooldown_without_advice_grows_while_nothing_gets_through) {
-    bench at;
-    std::vector<std::chrono::milliseconds> waits;
-    for (int i = 0; i < 4; ++i) {
-        at.wait();
-        at.pass(3600s);
-        const auto slot = at.waiters.back().slot;
-        ASSERT_NE(slot, limiter_fsm::no_slot);
-        at.limited(slot);
-        waits.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(
-            at.machine.counters(at.now).cooldown_until - at.now));
+TEST(limiter_fsm, cooldown_without_advice_is_chance_below_a_ceiling_that_doubles) {
+    std::array<double, 8> sum{};
+    constexpr int rounds = 400;
+    for (int round = 1; round <= rounds; ++round) {
+        limiter_options options;
+        options.seed = static_cast<std::uint64_t>(round) * 7919;
+        bench at(options);
+        auto ceiling = 500ms;
+        for (double& each : sum) {
+            at.wait();
+            at.pass(3600s);
+            const auto slot = at.waiters.back().slot;
+            ASSERT_NE(slot, limiter_fsm::no_slot);
+            at.limited(slot);
+            const auto wait = at.machine.counters(at.now).cooldown_until - at.now;
+            EXPECT_LE(wait, ceiling);
+            each += std::chrono::duration<double>(wait).count();
+            ceiling = std::min(2 * ceiling, 30'000ms);
+        }
     }
-    EXPECT_EQ(waits, (std::vector<std::chrono::milliseconds>{500ms, 1000ms, 2000ms, 4000ms}));
+    double ceiling = 0.5;
+    for (const double each : sum) {
+        EXPECT_NEAR(each / rounds, ceiling / 2, ceiling / 12);
+        ceiling = std::min(2 * ceiling, 30.0);
+    }
 }
 
 TEST(limiter_fsm, absurd_advice_is_bounded) {
-    bench at;
+    limiter_options options;
+    options.longest_wait = std::chrono::hours(48);
+    bench at(options);
     at.limited(at.go(), std::chrono::milliseconds(std::int64_t{1} << 50));
-    EXPECT_EQ(at.machine.counters(at.now).cooldown_until, start + 24h);
+    auto& call = at.wait(1, deadline(start + 23h));
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    EXPECT_EQ(call.refused_until, start + 24h);
+    EXPECT_LE(at.machine.counters(at.now).cooldown_until, start + 26h);
+}
+
+TEST(limiter_fsm, advice_to_come_back_at_once_is_none) {
+    bench at;
+    at.limited(at.go(), 0ms);
+    EXPECT_GT(at.machine.counters(at.now).cooldown_until, start);
+    EXPECT_LE(at.machine.counters(at.now).cooldown_until, start + 500ms);
+}
+
+TEST(limiter_fsm, a_pause_that_is_too_long_for_anybody_refuses_all) {
+    bench at(per_minute(60));
+    while (at.go() != limiter_fsm::no_slot) {}
+    auto& waits = at.wait(1);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+    at.limited(0, 600s);
+    const auto told = at.released();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0], &waits);
+    EXPECT_TRUE(waits.refused_for_long);
+    EXPECT_EQ(waits.refused_until, start + 600s);
+    auto& next = at.wait(2);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    EXPECT_TRUE(next.refused_for_long);
+    EXPECT_EQ(at.machine.waiting(), 0U);
+    at.now = start + 500s; // 100 s are left: that is waited for
+    at.wait(3);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+    at.now = start + 650s;
+    EXPECT_EQ(at.released().size(), 1U);
+}
+
+TEST(limiter_fsm, a_limit_of_the_service_that_is_used_up_for_long_refuses_as_well) {
+    bench at;
+    rate_limit_headers headers = tell_requests(200, 0); // a day's
+    headers.requests_reset = 24h;
+    at.answer(at.go(), headers);
+    auto& call = at.wait(1);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    EXPECT_TRUE(call.refused_for_long);
+    EXPECT_GT(*call.refused_until, start + 400s);
+}
+
+TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
+    bench at;
+    std::vector<std::uint32_t> slots;
+    for (int i = 0; i < 20; ++i) slots.push_back(at.go());
+    rate_limit_headers headers = tell_requests(10, 0);
+    headers.requests_reset = 200ms;
+    call_report report;
+    report.end = call_end::limited;
+    report.limits = &headers;
+    for (std::size_t i = 10; i < 20; ++i) at.machine.settle(slots[i], report, at.now);
+    const auto counters = at.machine.counters(at.now);
+    EXPECT_EQ(counters.limited, 10U);
+    EXPECT_FALSE(counters.learned_per_second);
+    EXPECT_EQ(counters.window, 32U);
+    EXPECT_LE(counters.cooldown_until, at.now);
+    at.wait();
+    EXPECT_TRUE(at.released().empty());
+    EXPECT_EQ(at.machine.hold(), limiter_hold::requests);
+    EXPECT_LE(at.machine.wake_at(), at.now + 25ms); // 50 a second
+    // Time and again, though there was room: the headers do not say all.
+    for (int i = 0; i < 3; ++i) {
+        at.now += 10s;
+        (void)at.released();
+        const auto slot = at.go();
+        ASSERT_NE(slot, limiter_fsm::no_slot);
+        at.machine.settle(slot, report, at.now);
+    }
+    EXPECT_TRUE(at.machine.counters(at.now).learned_per_second);
+}
+
+TEST(limiter_fsm, the_window_of_a_near_service_doubles_by_time) {
+    limiter_options options;
+    options.first_in_flight = 64;
+    options.doubles_every = 10ms;
+    bench at(options);
+    std::vector<std::uint32_t> slots;
+    for (int i = 0; i < 20'000; ++i) at.wait();
+    EXPECT_EQ(at.machine.in_flight(), 64U);
+    EXPECT_TRUE(at.released().empty());
+    EXPECT_EQ(at.machine.wake_at(), start + 10ms);
+    EXPECT_EQ(at.pass(10ms), 64U);
+    EXPECT_EQ(at.pass(10ms), 128U);
+    (void)at.pass(60ms);
+    EXPECT_EQ(at.machine.in_flight(), 16'384U); // within 80 ms
+    bench refused(options);
+    for (int i = 0; i < 1000; ++i) refused.wait();
+    refused.now += 1ms;
+    refused.limited(refused.waiters.front().slot);
+    EXPECT_LE(refused.pass(1s), 40U);
+}
+
+TEST(limiter_fsm, says_what_holds_back_and_until_when) {
+    limiter_options options = per_minute(60);
+    options.first_in_flight = 12;
+    bench at(options);
+    EXPECT_EQ(at.machine.counters(at.now).hold, limiter_hold::nothing);
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t slot; (slot = at.go()) != limiter_fsm::no_slot;) slots.push_back(slot);
+    at.wait();
+    (void)at.released();
+    EXPECT_EQ(at.machine.counters(at.now).hold, limiter_hold::requests);
+    EXPECT_GT(at.machine.counters(at.now).held_until, at.now);
+    at.limited(slots[0], 20s);
+    (void)at.released();
+    EXPECT_EQ(at.machine.counters(at.now).hold, limiter_hold::asked_pause);
+    EXPECT_EQ(at.machine.counters(at.now).waiting, 1U);
+
+    limiter_options narrow;
+    narrow.first_in_flight = narrow.most_in_flight = 1;
+    bench full(narrow);
+    (void)full.go();
+    full.wait();
+    (void)full.released();
+    EXPECT_EQ(full.machine.counters(full.now).hold, limiter_hold::in_flight);
+    EXPECT_EQ(full.machine.counters(full.now).held_until, coro::clock::time_point::max());
 }
 
 TEST(limiter_fsm, a_thousand_waiters_come_out_of_a_cooldown_one_by_one) {
@@ -221,7 +357,7 @@ TEST(limiter_fsm, headers_that_show_others_at_work_hold_back) {
     const auto before = *at.machine.counters(at.now).left[0];
     for (int i = 0; i < 12; ++i) at.answer(at.go(), tell_requests(6000, 310));
     EXPECT_LT(*at.machine.counters(at.now).left[0], 30);
-    EXPECT_EQ(before, 1000);
+    EXPECT_EQ(before, 5700); // all of it but the reserve
 }
 
 TEST(limiter_fsm, tokens_are_reserved_and_what_was_not_used_comes_back) {
@@ -389,8 +525,8 @@ TEST(limiter_fsm, daily_limits_are_told_from_those_of_a_minute) {
         headers.requests_reset = 100'000ms * i; // 10 s for each
         at.answer(at.go(), headers);
     }
-    // A tenth of a call in a second: a burst of ten seconds is one call.
-    EXPECT_LE(*at.machine.counters(at.now).left[0], 1);
+    EXPECT_NEAR(*at.machine.counters(at.now).per_second[0], 0.1, 0.001);
+    EXPECT_NEAR(static_cast<double>(*at.machine.counters(at.now).left[0]), 8'148, 2);
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+#include <heddle/providers/common/retry.hpp>
 #include <heddle/providers/limits/limiter_gate.hpp>
 
 #include "../provider_testing.hpp"
@@ -277,11 +278,120 @@ TEST(limiter_set, shares_a_gate_by_origin_and_key) {
     EXPECT_NE(one, all.gate_for("https://b", secret("k1"), {}));
 }
 
-TEST(limiter_settings_for, begins_wide_on_this_machine_only) {
+TEST(limiter_gate, a_pause_that_is_too_long_for_anybody_fails_calls_at_once) {
+    gate_world at;
+    auto& first = at.call();
+    at.loop.run();
+    const auto began = at.loop.now();
+    at.limited(first.permit, 600s);
+    auto& next = at.call();
+    at.loop.run();
+    ASSERT_TRUE(next.failure);
+    EXPECT_EQ(next.ended, began);
+    EXPECT_EQ(next.failure->code(), ports::llm_errc::rate_limit);
+    EXPECT_EQ(next.failure->info().retryable, false);
+    EXPECT_EQ(next.failure->info().retry_after, 600s);
+    EXPECT_EQ(next.failure->message(),
+              "rate limited: the service takes no call of m for 600 s, and a call waits 120 s at most");
+}
+
+TEST(limiter_gate, those_that_wait_already_fail_with_it) {
+    gate_world at(one_at_a_time());
+    auto& first = at.call();
+    auto& waits = at.call();
+    at.loop.run();
+    const auto began = at.loop.now();
+    at.limited(first.permit, 600s);
+    at.loop.run();
+    ASSERT_TRUE(waits.failure);
+    EXPECT_EQ(waits.ended, began);
+    EXPECT_EQ(waits.failure->info().retry_after, 600s);
+}
+
+/// Lines by level.
+class levelled_log final : public log_port {
+public:
+    bool enabled(log_level level) const noexcept override { return level >= least; }
+    void write(log_level level, std::string_view, std::string_view message) noexcept override {
+        (level == log_level::warn ? warnings : others).emplace_back(message);
+    }
+    log_level least = log_level::info;
+    std::vector<std::string> warnings;
+    std::vector<std::string> others;
+};
+
+TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io, coro::event_loop::time::virtual_};
+    levelled_log log;
+    limiter_gate gate(loop, {}, log, "https://api.x.com");
+    ports::chat_request request;
+    request.model = "m";
+    call_demand demand;
+    demand.request = &request;
+    const auto refuse = [&](std::chrono::milliseconds after) {
+        call_permit permit = gate.try_acquire(demand);
+        ASSERT_TRUE(permit);
+        const error failure =
+            error(ports::llm_errc::rate_limit, "too many").with_retry_after(after);
+        call_outcome outcome;
+        outcome.status = 429;
+        outcome.failure = &failure;
+        permit.settle(outcome);
+    };
+    const auto wait_for_one = [&] {
+        for (int i = 0; i < 3; ++i) {
+            coro::spawn(
+                loop,
+                [](limiter_gate* in, call_demand asks, coro::event_loop* on) -> coro::task<void> {
+                    auto granted = co_await in->acquire(asks, {on, nullptr, {}});
+                    call_outcome outcome;
+                    outcome.status = 200;
+                    if (granted) granted->settle(outcome);
+                }(&gate, demand, &loop),
+                [](std::exception_ptr) {});
+        }
+        loop.run();
+    };
+    refuse(2s); // nobody minds
+    wait_for_one();
+    EXPECT_TRUE(log.warnings.empty());
+    refuse(20s);
+    wait_for_one();
+    ASSERT_FALSE(log.warnings.empty());
+    EXPECT_EQ(log.warnings[0],
+              "m at https://api.x.com: the service answered 429 and asked for a pause; 1 call waits "
+              "20 s");
+    const std::size_t before = log.warnings.size();
+    refuse(30s); // the same cause once more
+    wait_for_one();
+    for (std::size_t i = before; i < log.warnings.size(); ++i) {
+        EXPECT_EQ(log.warnings[i].find("asked for a pause"), std::string::npos) << log.warnings[i];
+    }
+    EXPECT_TRUE(log.others.empty());
+    log.least = log_level::debug;
+    refuse(40s);
+    wait_for_one();
+    EXPECT_FALSE(log.others.empty());
+    EXPECT_LT(log.others.size(), 12U); // one in ten seconds at most
+}
+
+TEST(limiter_settings_for, widens_quickly_on_this_machine_only) {
     for (const char* origin : {"http://127.0.0.1:80", "http://localhost:1", "http://[::1]:2"}) {
-        EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 16'384U);
+        EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 64U);
+        EXPECT_EQ(providers::limiter_settings_for(origin).options.doubles_every, 10ms);
     }
     EXPECT_EQ(providers::limiter_settings_for("https://api.x.com").options.first_in_flight, 32U);
+    EXPECT_EQ(providers::limiter_settings_for("https://api.x.com").options.doubles_every, 0ms);
+}
+
+TEST(limiter_settings_for, waits_as_long_as_a_call_does) {
+    EXPECT_EQ(providers::limits::limiter_options{}.longest_wait,
+              providers::retry_options{}.longest_asked_wait);
+    EXPECT_EQ(providers::limits::limiter_options{}.longest_cooldown,
+              providers::retry_options{}.longest_wait);
+    EXPECT_EQ(providers::limits::limiter_options{}.first_cooldown,
+              providers::retry_options{}.first_wait);
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <random>
 #include <vector>
 
 namespace heddle::providers::limits {
@@ -38,15 +39,33 @@ struct call_report {
     const rate_limit_headers* limits = nullptr;           ///< null: not said
 };
 
+/// What holds the next call back.
+enum class limiter_hold : std::uint8_t {
+    nothing,
+    asked_pause,  ///< the service asked for it in a 429
+    backoff,      ///< a 429 without a time
+    in_flight,    ///< as many calls are under way as may be
+    requests,     ///< a limit of the account, as `measure`
+    tokens,
+    input_tokens,
+    output_tokens,
+    learned_pace  ///< what earlier 429s taught
+};
+inline constexpr std::size_t limiter_holds = 9;
+
 /// Live figures.
 struct limiter_counters {
     std::size_t waiting = 0;
+    /// Why the first of those that wait does so, and until when; max(): until another call has ended.
+    limiter_hold hold = limiter_hold::nothing;
+    coro::clock::time_point held_until{};
     std::size_t in_flight = 0;
     std::size_t window = 0;     ///< how many may be in flight
     std::uint64_t admitted = 0; ///< since the beginning, as all below
     std::uint64_t limited = 0;  ///< answered with 429
     std::uint64_t refused = 0;  ///< could not have gone before their deadline
     std::array<std::optional<std::int64_t>, measures> left; ///< by measure; empty: no limit known
+    std::array<std::optional<double>, measures> per_second; ///< the limits themselves
     std::optional<double> learned_per_second;               ///< empty: no 429 has come yet
     coro::clock::time_point cooldown_until;                 ///< in the past: none
 };
@@ -55,9 +74,11 @@ struct limiter_counters {
 ///
 /// A call goes when nothing holds it back: no cooldown, a free place in flight (slow start, then
 /// additive increase; a 429 takes a part away, once for the calls that were under way together), the
-/// pace that earlier 429s taught, and each limit per minute that headers or the user have told, for
-/// which the call reserves what it seems to need; its answer settles that. Everybody else waits in a
-/// flow_queue. Complexity: O(1) for a call that does not wait. Threads: as any value.
+/// pace that earlier 429s taught, and each limit that headers or the user have named, for which the
+/// call reserves what it seems to need; its response settles that. Everybody else waits in a
+/// flow_queue. A 429 that the headers explain (nothing remains) corrects the copy of that limit and
+/// teaches nothing else; only what the headers do not explain, or explain wrongly time and again, is
+/// learned by refusals. Complexity: O(1) for a call that does not wait. Threads: as any value.
 class limiter_fsm {
 public:
     using time_point = coro::clock::time_point;
@@ -75,6 +96,7 @@ public:
         /// Set by release(): it may go, or it cannot in time.
         std::uint32_t slot = no_slot;
         std::optional<time_point> refused_until; ///< when it might have gone
+        bool refused_for_long = false; ///< not its deadline, but limiter_options::longest_wait
 
     private:
         friend class limiter_fsm;
@@ -87,7 +109,8 @@ public:
     [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
-    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline.
+    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, or that
+    /// the service makes it wait for longer than limiter_options::longest_wait.
     [[nodiscard]] arrival arrive(waiter& call, time_point now);
     /// A waiting call gives up.
     void leave(waiter& call) noexcept;
@@ -103,6 +126,8 @@ public:
     [[nodiscard]] limiter_counters counters(time_point now) const;
     /// False: release() would give null and wake_at() stays as it is.
     [[nodiscard]] bool has_work() const noexcept { return refused_ != nullptr || !queue_.empty(); }
+    /// What held back the first of those that wait when release() looked last.
+    [[nodiscard]] limiter_hold hold() const noexcept { return hold_; }
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
@@ -115,8 +140,8 @@ private:
         std::int64_t guessed_input = 0; // as it was given
         double input = 0;               // reserved
         double output = 0;
-        std::array<double, measures> marks{};
-        std::uint8_t marked = 0; // bits by measure
+        std::array<rate_bucket::mark, measures> marks{};
+        bool limits_known = false; // those of the service, when it went
         bool used = false;
     };
     using amounts = std::array<double, measures>;
@@ -125,12 +150,20 @@ private:
     void refill(time_point now) noexcept;
     /// When the amounts fit; now: at once; max(): when another call has ended.
     [[nodiscard]] time_point fits_at(const amounts& wanted, time_point now) noexcept;
+    [[nodiscard]] time_point place_free_at(time_point now) noexcept;
     [[nodiscard]] std::uint32_t admit(const call_size& size, const amounts& wanted, time_point now);
     [[nodiscard]] time_point earliest(const waiter& call, time_point now) const noexcept;
+    [[nodiscard]] time_point shown_cooldown() const noexcept;
+    [[nodiscard]] std::optional<time_point> too_long(time_point now) const noexcept;
     [[nodiscard]] std::uint32_t free_slot();
-    void refuse_late();
+    void refuse_late(time_point now);
 
     void take_limited(const record& ended, const call_report& report, time_point now);
+    [[nodiscard]] bool explained(const record& ended, const call_report& report) const noexcept;
+    [[nodiscard]] bool teaches(const record& ended, bool explained, time_point now) noexcept;
+    [[nodiscard]] coro::clock::duration backoff(double first_seconds, bool at_least);
+    [[nodiscard]] coro::clock::duration some_of(coro::clock::duration span);
+    void begin_cooldown(time_point until, limiter_hold why) noexcept;
     void grow_window() noexcept;
     void shrink_window() noexcept;
     void settle_tokens(const record& ended, const call_report& report) noexcept;
@@ -152,14 +185,23 @@ private:
     double plateau_; // what was in flight when a full window met a 429; infinite before
     bool window_held_back_ = false;
     bool pace_held_back_ = false;
+    time_point doubles_at_{}; // the window, while doubles_every is on
+    limiter_hold hold_ = limiter_hold::nothing;
+    limiter_hold cooldown_why_ = limiter_hold::nothing;
     careful_growth window_growth_;
     std::uint32_t epoch_ = 0; // counts 429s that had consequences
     unsigned epochs_without_success_ = 0;
+    bool after_cooldown_ = false; // the next one to go is the first since the last cooldown
+    bool undisturbed_ = false;    // nothing else was under way then
+    unsigned surprises_ = 0;      // 429s though the copy of a limit had room, lately
+    time_point surprised_at_{};
 
     double input_scale_ = 1;      // tokens for each guessed one
     double output_average_ = 512; // tokens
     time_point cooldown_until_{};
+    time_point promised_until_{}; // the same as the service said it, without our chance on top
     time_point wake_at_ = time_point::max();
+    std::minstd_rand chance_;
     std::uint64_t admitted_count_ = 0;
     std::uint64_t limited_count_ = 0;
     std::uint64_t refused_count_ = 0;

@@ -1,6 +1,7 @@
 // The limiter of an account, in front of its providers.
 #pragma once
 
+#include <heddle/base/log.hpp>
 #include <heddle/base/secret.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/providers/common/call_gate.hpp>
@@ -31,11 +32,13 @@ struct limiter_settings {
 /// A call_gate with one limiter_fsm for each model of an account. Waiting calls park in a
 /// coro::wait_point; one timer for each model wakes those whose time has come.
 /// Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as soon as
-/// it is certain that the call cannot go before its deadline. Threads: the shard's only.
+/// it is certain that the call cannot go before its deadline, or that the service makes it wait for
+/// longer than limiter_options::longest_wait. Threads: the shard's only.
 class limiter_gate final : public call_gate {
 public:
-    /// `loop` outlives it.
-    explicit limiter_gate(coro::event_loop& loop, limiter_settings settings = {});
+    /// `loop` and `log` outlive it. `account`: what lines of the log call it; empty: nothing.
+    explicit limiter_gate(coro::event_loop& loop, limiter_settings settings = {},
+                          log_port& log = null_log(), std::string account = {});
     ~limiter_gate() override;
     limiter_gate(const limiter_gate&) = delete;
     limiter_gate& operator=(const limiter_gate&) = delete;
@@ -57,6 +60,8 @@ private:
 
     coro::event_loop& loop_;
     limiter_settings settings_;
+    log_port& log_;
+    std::string account_;
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
     lane* last_ = nullptr; // most programs use one model
 };
@@ -65,7 +70,9 @@ private:
 /// that share an account share its limits. Keys are kept as hashes only. Threads: the shard's only.
 class limiter_set {
 public:
-    explicit limiter_set(coro::event_loop& loop) : loop_(loop) {}
+    /// `loop` and `log`, which hears of long waits, outlive it.
+    explicit limiter_set(coro::event_loop& loop, log_port& log = null_log())
+        : loop_(loop), log_(log) {}
 
     /// The gate of an account; made with `settings` when it is new. A path behind the origin does not
     /// count.
@@ -83,11 +90,12 @@ private:
     };
 
     coro::event_loop& loop_;
+    log_port& log_;
     std::map<account, std::shared_ptr<limiter_gate>> gates_;
 };
 
-/// Settings for an origin ("http://127.0.0.1:8080"): a server on this machine has no account whose
-/// limits one would have to feel for, so its calls begin without a window. 429s still teach.
+/// Settings for an origin ("http://127.0.0.1:8080"): a server on this machine answers a 429 within
+/// milliseconds, so that more is let go every few of them until one comes.
 [[nodiscard]] limiter_settings limiter_settings_for(std::string_view origin);
 
 } // namespace heddle::providers

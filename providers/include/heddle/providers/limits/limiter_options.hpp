@@ -19,21 +19,29 @@ using known_limits = std::array<std::optional<std::int64_t>, measures>;
 
 struct limiter_options {
     known_limits per_minute;
-    /// In flight at first. Doubles with each round of answers until the first 429.
+    /// In flight at first. Doubles with each round of responses until the first 429.
     unsigned first_in_flight = 32;
+    /// Doubles after this time as well, without waiting for responses; 0: it does not. For a service so
+    /// near that a 429 would have come by then.
+    std::chrono::milliseconds doubles_every{0};
     unsigned most_in_flight = 16'384;
     double decrease = 0.75; ///< of what may be in flight, at a 429
-    /// How much of a known limit may go at once after a pause; the rest is spread evenly.
+    /// How much of a limit that the user has set may go at once after a pause; the rest is spread
+    /// evenly. Of a limit that the service names, all that it says is left may go at once.
     std::chrono::milliseconds burst{10'000};
     /// The part of a limit that is left untouched, for what is counted differently over there.
     double reserve = 0.05;
-    /// After a 429 that names no time; doubles while nothing gets through.
+    /// Ceiling of the cooldown after a 429 that names no time; doubles while nothing gets through. The
+    /// cooldown is chance between nothing and the ceiling.
     std::chrono::milliseconds first_cooldown{500};
     std::chrono::milliseconds longest_cooldown{30'000};
     /// What a service may ask for at most; a longer Retry-After is taken as this.
     std::chrono::milliseconds longest_asked_cooldown{86'400'000};
+    /// A call that a cooldown or a limit of the service would hold back for longer fails at once.
+    std::chrono::milliseconds longest_wait{120'000};
     /// After a cooldown the calls per second rise from a fifth to what was learned.
     std::chrono::milliseconds ramp{2'000};
+    std::uint64_t seed = 0; ///< of the chance; 0: a different one in each process
     /// While interactive calls wait as well, one in so many that go is a batch call.
     unsigned batch_share = 8;
 };

@@ -1,87 +1,107 @@
-// One limit per minute of an account, followed from this side.
+// One limit of an account, followed from this side.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
+#include <heddle/providers/limits/limit_shape.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace heddle::providers::limits {
 
-/// What the headers of one answer say about one limit.
-struct limit_reading {
-    std::int64_t limit = 0;
-    std::int64_t remaining = 0;
-    std::optional<std::chrono::milliseconds> reset; ///< until all of it is back
-};
-
-/// A copy of the token bucket that a service keeps: it fills evenly and pays for calls as they go.
-/// What the service says of its own bucket corrects the copy, so that other users of the account,
-/// calls that were counted differently and a wrong first guess all even out. Does nothing until a
-/// limit is known. Threads: as any value.
+/// A copy of the count that a service keeps: of a token bucket or of a fixed window, whatever its
+/// headers turn out to mean. Calls pay as they go. What the service says of its own count corrects
+/// the copy, so that other users of the account, calls that were counted differently and a wrong
+/// first guess all even out. Holds nothing back until a limit is known, but remembers what was let go
+/// before, so that the first reading finds its place. Threads: as any value.
 class rate_bucket {
 public:
     using time_point = coro::clock::time_point;
 
-    /// `burst`: how much time's worth may go at once. `reserve`: the part that is left untouched.
-    rate_bucket(std::chrono::milliseconds burst, double reserve) noexcept
-        : burst_(std::chrono::duration<double>(burst).count()), reserve_(reserve) {}
+    struct settings {
+        std::chrono::milliseconds burst{10'000}; ///< of a limit set by the user: at once at most
+        double reserve = 0;                      ///< the part of a bucket that is left untouched
+        double window_reserve = 0;               ///< the same of a window
+    };
+    /// What take() remembers of a call, for observe().
+    struct mark {
+        double level = 0;
+        double taken = 0;
+    };
+
+    explicit rate_bucket(settings chosen) noexcept : settings_(chosen) {}
 
     /// A limit that is known beforehand; it stays the most that is used.
     void set_limit(std::int64_t per_minute, time_point now) noexcept;
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
+    /// Whether the service has named the limit that holds, and not the user.
+    [[nodiscard]] bool told() const noexcept { return told_; }
 
     void refill(time_point now) noexcept;
     /// More than fits in at all passes when the bucket is full, and leaves a debt.
     [[nodiscard]] bool fits(double amount) const noexcept {
-        return !active() || level_ >= needed(amount);
+        return !active() || level_ >= needed(amount) - rounding;
     }
     /// When it fits if nothing else happens. `now` as at the last refill.
     [[nodiscard]] time_point fits_at(double amount, time_point now) const noexcept;
 
-    /// Takes the amount; gives a mark for observe().
-    [[nodiscard]] double take(double amount) noexcept {
-        if (!active()) return 0;
+    /// A lower bound for so much more than there is, whatever comes back.
+    [[nodiscard]] time_point earliest(double missing, time_point now) const noexcept;
+
+    [[nodiscard]] mark take(double amount) noexcept {
         level_ -= amount;
-        return level_ - corrected_;
+        taken_ += amount;
+        return {level_ - corrected_, taken_};
     }
+    /// Less was used than taken.
     void give_back(double amount) noexcept;
+    /// The call was never counted: it was refused, or not sent.
+    void undo(double amount) noexcept;
     /// The service refused although there was enough: it is empty.
     void drain() noexcept;
 
-    /// `taken_by_others`: what calls that are still under way have taken, this one left out;
-    /// `uncounted`: how much of that the service may not have counted yet (output). `mark`: what
-    /// take() gave for the call that is answered; empty when the limit was not known then.
-    void observe(const limit_reading& told, double taken_by_others, double uncounted,
-                 std::optional<double> mark, time_point now) noexcept;
+    /// `of`: what take() returned for the call that is answered, and `sent` its time. `uncounted`: how
+    /// much of what calls under way have taken the service may not have counted yet (output).
+    void observe(const limit_reading& told, double uncounted, const mark& of, time_point sent,
+                 time_point now) noexcept;
 
     [[nodiscard]] double level() const noexcept { return level_; }
     [[nodiscard]] double capacity() const noexcept { return capacity_; }
     [[nodiscard]] double per_second() const noexcept { return rate_; }
+    [[nodiscard]] double limit() const noexcept { return told_ ? limit_ : rate_ * 60; }
+    [[nodiscard]] double period() const noexcept;
 
 private:
+    static constexpr double rounding = 1e-6;
     [[nodiscard]] double needed(double amount) const noexcept {
         return amount < capacity_ ? amount : capacity_;
     }
-    void use_rate(double limit, double period) noexcept;
-    void learn_period(const limit_reading& seen) noexcept;
+    void use_known() noexcept;
+    void use(const limit_reading& seen) noexcept;
+    void pass_window(time_point now) noexcept;
+    [[nodiscard]] bool is_window() const noexcept { return told_ && shape_.is_window(); }
+    void correct(double change) noexcept;
     void clip() noexcept;
 
-    double burst_;
-    double reserve_;
-    double rate_ = 0;     // per second; 0: no limit known
-    double capacity_ = 0; // the most that may go at once
+    settings settings_;
+    limit_shape shape_;
+    double known_rate_ = 0; // per second, set by the user
+    double rate_ = 0;       // per second; 0: no limit known
+    double limit_ = 0;      // as the service names it
+    double reserved_ = 0;   // of it
+    std::int64_t named_ = 0; // the limit in the last reading
+    bool told_ = false;
+    double capacity_ = std::numeric_limits<double>::infinity(); // the most that may go at once
     double level_ = 0;
     double corrected_ = 0; // all corrections so far: what marks are relative to
-    double known_limit_ = 0;
-    double seen_limit_ = 0;
-    double period_ = 60; // seconds in which the limit fills
-    double voted_period_ = 0;
-    std::int64_t voted_missing_ = 0;
-    int votes_ = 0;
-    bool observed_ = false;
+    double taken_ = 0;     // all that was ever taken
     time_point last_{};
+    std::optional<time_point> window_ends_;
+    /// By then all of it is back but what was taken since: so says the service.
+    std::optional<time_point> full_at_;
+    double taken_at_reading_ = 0;
 };
 
 } // namespace heddle::providers::limits
