@@ -77,6 +77,7 @@ std::string_view to_string(finish_reason reason) noexcept {
     case finish_reason::content_filter: return "content_filter";
     case finish_reason::refusal: return "refusal";
     case finish_reason::other: return "other";
+    case finish_reason::unfinished: return "unfinished";
     }
     return "other";
 }

@@ -48,7 +48,7 @@ struct models_run {
     boost::asio::io_context context{1};
     coro::event_loop loop{context};
     coro::cancel_source cancel;
-    providers::limiter_set limiters{loop};
+    providers::limiter_set limiters{loop, *log};
     std::shared_ptr<ports::http_port> http;
     std::vector<configured_service> services;
     std::vector<ping_outcome> pings;

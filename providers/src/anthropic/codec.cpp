@@ -31,7 +31,8 @@ bool take_one_of(std::string_view& text, std::string_view characters) {
 }
 
 /// A time as RFC 3339 writes it: 2026-11-21T05:00:12Z, with a fraction and an offset if need be.
-std::optional<system_clock::time_point> parse_time(std::string_view text) {
+/// In seconds: the years that can be written reach beyond what system_clock counts in nanoseconds.
+std::optional<std::chrono::sys_seconds> parse_time(std::string_view text) {
     using namespace std::chrono;
     int year_number = 0;
     int month_number = 0;
@@ -72,7 +73,9 @@ std::optional<milliseconds> time_until(std::string_view text, system_clock::time
     const auto at = parse_time(text);
     if (!at) return std::nullopt;
     constexpr milliseconds longest = std::chrono::hours(24 * 31);
-    return std::clamp(std::chrono::ceil<milliseconds>(*at - wall_now), milliseconds(0), longest);
+    const auto now = std::chrono::floor<milliseconds>(wall_now);
+    const milliseconds wait = std::chrono::sys_time<milliseconds>(*at) - now;
+    return std::clamp(wait, milliseconds(0), longest);
 }
 
 /// Where the three headers about one limit go.
@@ -176,6 +179,7 @@ rate_limit_headers read_limits(const ports::http_response& head,
             if (kind == "limit") read.*fields.limit = parse_count(value);
             else if (kind == "remaining") read.*fields.remaining = parse_count(value);
             else if (kind == "reset") read.*fields.reset = time_until(value, wall_now);
+            read.reset_grain = std::chrono::seconds(1);
         }
     }
     return read;

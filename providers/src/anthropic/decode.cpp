@@ -87,9 +87,10 @@ void take_stop(chat_response& response, std::string_view reason, const json::obj
 
 bool read_failure(const json::object& root, service_failure& failure) {
     const json::object* said = object_member(root, "error");
-    if (!said) return false;
-    failure.type = text_member(*said, "type");
-    failure.message = text_member(*said, "message");
+    // Gateways put the message at the top.
+    if (!said && text_member(root, "message").empty()) return false;
+    failure.type = said ? text_member(*said, "type") : text_member(root, "code");
+    failure.message = text_member(said ? *said : root, "message");
     if (failure.request_id.empty()) failure.request_id = text_member(root, "request_id");
     // An empty account is told as a wrong request.
     if (failure.type == "billing_error" ||

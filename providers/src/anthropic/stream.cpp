@@ -26,13 +26,16 @@ public:
             const result<bool> got = parser_.next(event);
             if (!got) return failed(reader_.protocol_error(got.error().message()));
             if (!*got) return {};
-            HEDDLE_CHECK(take_event(event.data, on_delta));
+            HEDDLE_CHECK(take_event(event, on_delta));
         }
     }
 
     result<chat_response> finish() override {
         if (!done_) return ended_early(reader_.options().provider_name, response_);
         pieces_.end(response_);
+        if (response_.finish == ports::finish_reason::unfinished) {
+            response_.finish = ports::finish_reason::stop;
+        }
         if (auto checked = check_calls(response_.tool_calls, reader_.options()); !checked) {
             return failed(std::move(checked).error());
         }
@@ -54,7 +57,8 @@ private:
 
     error failed(error failure) const { return with_so_far(std::move(failure), response_); }
 
-    result<void> take_event(std::string_view data, const chat_delta_sink& on_delta) {
+    result<void> take_event(const sse_event& read, const chat_delta_sink& on_delta) {
+        const std::string_view data = read.data;
         if (done_) return {}; // nothing after the end mark matters
         auto parsed = read_event(reader_, data);
         if (!parsed) return failed(std::move(parsed).error());
@@ -66,7 +70,7 @@ private:
         if (type == "message_start") take_start(event);
         else if (type == "message_delta") take_end(event);
         else if (type == "message_stop") return take_stop_mark(on_delta);
-        else if (type == "error") return take_failure(event, data);
+        else if (is_failure_event(event, read.type)) return take_failure(event, data);
         return {}; // ping, content_block_stop, and kinds that are not known yet
     }
 
@@ -78,6 +82,7 @@ private:
 
     result<void> take_failure(const json::object& event, std::string_view data) const {
         service_failure failure;
+        failure.in_stream = true;
         if (!read_failure(event, failure)) failure.message = data;
         return failed(reader_.service_error(failure));
     }
@@ -188,7 +193,7 @@ private:
     json_reader& reader_;
     piece_joiner pieces_;
     sse_parser parser_;
-    chat_response response_;
+    chat_response response_ = begun_response();
     raw_usage usage_;
     std::vector<block> blocks_;
     bool started_ = false;

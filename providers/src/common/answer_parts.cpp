@@ -91,6 +91,13 @@ result<json::value> read_event(json_reader& reader, std::string_view data) {
     return reader.protocol_error("an event of the stream is not an object", data);
 }
 
+bool is_failure_event(const json::object& event, std::string_view event_type) {
+    const json::value* failed = member(event, "error");
+    if (failed && !failed->is_null()) return true;
+    return event_type == "error" || text_member(event, "type") == "error" ||
+           text_member(event, "object") == "error";
+}
+
 result<std::vector<std::string>> read_names(json_reader& reader, const json::object& root,
                                             std::string_view list, std::string_view name,
                                             std::string_view prefix) {

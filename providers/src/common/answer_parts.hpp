@@ -34,6 +34,10 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
                                               std::string_view request_id = {});
 
 /// The tree of one event of a stream, an object.
+/// Whether an event of a stream is an error: it has one as a member, or it is named one, with the
+/// message beside the name. `event_type` is what the stream calls it, or empty.
+[[nodiscard]] bool is_failure_event(const json::object& event, std::string_view event_type);
+
 [[nodiscard]] result<json::value> read_event(json_reader& reader, std::string_view data);
 
 /// The texts under `name` in the objects of the list `list` in the answer, sorted; `prefix` is cut

@@ -134,8 +134,9 @@ bool http_chat_provider::caches_prompts() const noexcept { return codec_->caches
 task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
                                                          call_context context) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
-    retry_state tries(options_.retry, jitter_, start_of(context));
-    std::uint32_t resent = 0; // by the HTTP client itself
+    retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
+    std::optional<error> failed; // the attempt before
+    std::uint32_t resent = 0;   // by the HTTP client itself
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -143,22 +144,30 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
             permit = options_.gate->try_acquire(demand);
             if (!permit) {
                 result<call_permit> granted = co_await options_.gate->acquire(demand, context);
-                if (!granted) co_return std::move(granted).error();
+                if (!granted) {
+                    co_return not_admitted(std::move(granted).error(), failed,
+                                           tries.attempts() - 1 + resent);
+                }
                 permit = *std::move(granted);
             }
         }
         auto prepared = prepare(request, answer_mode::whole, tries.attempts());
-        if (!prepared) co_return std::move(prepared).error();
+        if (!prepared) {
+            co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
+        }
         prepared->resent = &resent;
         result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
-        result<chat_response> read = read_answer(answer);
-        if (permit) settle(permit, answer ? &*answer : nullptr, read);
+        const auto time_of_day = context.loop->time_of_day();
+        result<chat_response> read = read_answer(answer, time_of_day);
+        if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
             co_return read;
         }
-        const retry_decision decision = decide(tries, read.error(), context);
-        if (!decision.again) co_return read;
+        failed = std::move(read).error().with_attempts(tries.attempts() + resent);
+        const retry_decision decision = decide(tries, *failed, context);
+        if (!decision.again) co_return *std::move(failed);
+        if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
         if (!waited) co_return std::move(waited).error();
     }
@@ -169,8 +178,9 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
                                                        chat_delta_sink on_delta,
                                                        call_context context) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
-    retry_state tries(options_.retry, jitter_, start_of(context));
-    std::uint32_t resent = 0; // by the HTTP client itself
+    retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
+    std::optional<error> failed; // the attempt before
+    std::uint32_t resent = 0;   // by the HTTP client itself
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -178,12 +188,17 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
             permit = options_.gate->try_acquire(demand);
             if (!permit) {
                 result<call_permit> granted = co_await options_.gate->acquire(demand, context);
-                if (!granted) co_return std::move(granted).error();
+                if (!granted) {
+                    co_return not_admitted(std::move(granted).error(), failed,
+                                           tries.attempts() - 1 + resent);
+                }
                 permit = *std::move(granted);
             }
         }
         auto prepared = prepare(request, answer_mode::stream, tries.attempts());
-        if (!prepared) co_return std::move(prepared).error();
+        if (!prepared) {
+            co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
+        }
         prepared->gate = request.gate;
         prepared->resent = &resent;
         streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
@@ -196,17 +211,22 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         };
         result<http_response> answer = co_await http_.stream(
             *std::move(prepared), std::move(on_head), std::move(on_piece), context);
-        result<chat_response> read = read_streamed(receiving, answer);
-        if (permit) settle(permit, receiving.head(), read);
+        const auto time_of_day = context.loop->time_of_day();
+        result<chat_response> read = read_streamed(receiving, answer, time_of_day);
+        if (permit) settle(permit, receiving.head(), read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
             co_return read;
         }
         // What has been handed out cannot be taken back: no second try after it, unless asked for.
         const bool too_late = receiving.handed_out() && !request.scheduling.retry_after_text;
-        if (receiving.refused() || too_late) co_return read;
-        const retry_decision decision = decide(tries, read.error(), context);
-        if (!decision.again) co_return read;
+        if (receiving.refused() || too_late) {
+            co_return std::move(read).error().with_attempts(tries.attempts() + resent);
+        }
+        failed = std::move(read).error().with_attempts(tries.attempts() + resent);
+        const retry_decision decision = decide(tries, *failed, context);
+        if (!decision.again) co_return *std::move(failed);
+        if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
         if (!waited) co_return std::move(waited).error();
     }
@@ -221,7 +241,7 @@ task<result<std::vector<std::string>>> http_chat_provider::list_models(call_cont
     if (!answer) {
         co_return models(from_http_error(std::move(answer).error(), codec_->provider_name()));
     }
-    co_return codec_->decode_ping(*answer, std::chrono::system_clock::now());
+    co_return codec_->decode_ping(*answer, context.loop->time_of_day());
 }
 
 coro::clock::time_point http_chat_provider::start_of(const call_context& context) const {
@@ -271,14 +291,16 @@ http_request http_chat_provider::prepare(encoded_request encoded) const {
     return prepared;
 }
 
-result<chat_response> http_chat_provider::read_answer(result<http_response>& answer) {
+result<chat_response> http_chat_provider::read_answer(result<http_response>& answer,
+                                                      wall_time time_of_day) {
     if (!answer) return from_http_error(std::move(answer).error(), codec_->provider_name());
-    return codec_->decode(*answer, std::chrono::system_clock::now());
+    return codec_->decode(*answer, time_of_day);
 }
 
 result<chat_response> http_chat_provider::read_streamed(streamed_answer& receiving,
-                                                        result<http_response>& answer) {
-    if (answer) return receiving.finish(std::chrono::system_clock::now());
+                                                        result<http_response>& answer,
+                                                        wall_time time_of_day) {
+    if (answer) return receiving.finish(time_of_day);
     error failure = std::move(answer).error();
     if (!receiving.refused()) {
         failure = from_http_error(std::move(failure), codec_->provider_name());
@@ -287,12 +309,13 @@ result<chat_response> http_chat_provider::read_streamed(streamed_answer& receivi
 }
 
 void http_chat_provider::settle(call_permit& permit, const http_response* head,
-                                const result<chat_response>& read) const {
+                                const result<chat_response>& read,
+                                wall_time time_of_day) const {
     call_outcome outcome;
     rate_limit_headers limits;
     if (head) {
         outcome.status = head->status;
-        limits = codec_->read_limits(*head, std::chrono::system_clock::now());
+        limits = codec_->read_limits(*head, time_of_day);
         outcome.limits = &limits;
     }
     error failure;
@@ -308,15 +331,29 @@ void http_chat_provider::settle(call_permit& permit, const http_response* head,
     permit.settle(outcome);
 }
 
+/// The gate lets no attempt pass: what the service itself said last counts for more, if it said so.
+error http_chat_provider::not_admitted(error refused, const std::optional<error>& failed,
+                                       std::uint32_t requests) const {
+    if (refused.is_cancelled()) return refused;
+    const error_info& why = refused.info();
+    error made = failed ? error(*failed).with_trace("not tried again: " + why.message)
+                        : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
+    if (why.retry_after) made = std::move(made).with_retry_after(*why.retry_after);
+    if (made.info().hint.empty()) made = std::move(made).with_hint(why.hint);
+    return std::move(made).with_retryable(false).with_attempts(requests);
+}
+
 retry_decision http_chat_provider::decide(retry_state& tries, const error& failure,
                                           const call_context& context) {
     const coro::clock::time_point now = context.loop->now();
     const retry_decision decision = tries.after(failure, now, context.until);
     if (log_.enabled(log_level::debug)) {
         std::string line = failure.message(); // begins with the provider's name
-        if (decision.again) {
+        if (decision.again && decision.at <= now) {
+            line += "; attempt " + std::to_string(tries.attempts()) + " when the limiter lets it go";
+        } else if (decision.again) {
             const auto wait = std::chrono::ceil<std::chrono::milliseconds>(decision.at - now);
-            line += "; try " + std::to_string(tries.attempts()) + " in " +
+            line += "; attempt " + std::to_string(tries.attempts()) + " in " +
                     std::to_string(wait.count()) + " ms";
         } else {
             line += "; ";

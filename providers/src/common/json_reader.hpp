@@ -101,6 +101,13 @@ private:
 [[nodiscard]] error ended_early(std::string_view provider_name, const ports::chat_response& so_far);
 
 /// `failure` with what came as a ports::partial_response.
+/// What a stream is read into: it has not said yet why it ended.
+[[nodiscard]] inline ports::chat_response begun_response() {
+    ports::chat_response made;
+    made.finish = ports::finish_reason::unfinished;
+    return made;
+}
+
 [[nodiscard]] error with_so_far(error failure, const ports::chat_response& so_far);
 
 } // namespace heddle::providers

@@ -19,7 +19,8 @@ using ports::finish_reason;
 
 constexpr std::array all_reasons{finish_reason::stop,       finish_reason::length,
                                  finish_reason::tool_calls, finish_reason::content_filter,
-                                 finish_reason::refusal,    finish_reason::other};
+                                 finish_reason::refusal,    finish_reason::other,
+                                 finish_reason::unfinished};
 
 std::string_view role_name(ports::chat_role role) noexcept {
     switch (role) {

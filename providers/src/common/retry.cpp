@@ -43,10 +43,9 @@ std::optional<unsigned> read_month(std::string_view name) noexcept {
     return static_cast<unsigned>(found - names.begin() + 1);
 }
 
-std::optional<std::chrono::system_clock::time_point> make_date(int year,
-                                                               std::string_view month_name,
-                                                               std::string_view day_text,
-                                                               std::string_view time) {
+std::optional<std::chrono::sys_seconds> make_date(int year, std::string_view month_name,
+                                                  std::string_view day_text,
+                                                  std::string_view time) {
     int day = 0, hour = 0, minute = 0, second = 0;
     const auto month = read_month(month_name);
     if (!month || !read_digits(ascii::trim(day_text), day) || time.size() != 8) return std::nullopt;
@@ -105,7 +104,7 @@ bool is_retryable(const error& failure) noexcept {
     return false;
 }
 
-std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text) {
+std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) {
     text = ascii::trim(text);
     int year = 0;
     // "Wed, 21 Oct 2026 07:28:00 GMT"
@@ -143,7 +142,8 @@ retry_advice read_retry_advice(std::optional<std::string_view> should_retry,
     advice.wait = read_wait(*retry_after, std::chrono::seconds(1));
     if (advice.wait) return advice;
     if (const auto date = parse_http_date(*retry_after)) {
-        const auto wait = std::chrono::ceil<milliseconds>(*date - wall_now);
+        const auto now = std::chrono::floor<milliseconds>(wall_now);
+        const milliseconds wait = std::chrono::sys_time<milliseconds>(*date) - now;
         advice.wait = std::clamp(wait, milliseconds(0), longest_advice);
     }
     return advice;
@@ -183,6 +183,37 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
     return milliseconds(static_cast<milliseconds::rep>(std::ceil(sum)));
 }
 
+std::optional<milliseconds> read_retry_text(std::string_view text) {
+    struct unit {
+        std::string_view name;
+        std::string_view short_name;
+    };
+    static constexpr std::array<unit, 4> units = {
+        {{"millisecond", "ms"}, {"second", "s"}, {"minute", "m"}, {"hour", "h"}}};
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    for (const std::string_view asks : {"try again in ", "retry in ", "retry after "}) {
+        const std::size_t found = lower.find(asks);
+        if (found == std::string::npos) continue;
+        std::string_view rest = std::string_view(lower).substr(found + asks.size());
+        std::string_view span = rest.substr(0, rest.find_first_of(" ,;\n"));
+        rest.remove_prefix(std::min(span.size() + 1, rest.size()));
+        while (span.ends_with('.')) span.remove_suffix(1);
+        if (span.empty() || span.front() < '0' || span.front() > '9') continue;
+        if (span.back() < '0' || span.back() > '9') {
+            if (const auto wait = parse_duration(span)) return wait;
+            continue;
+        }
+        for (const unit& each : units) { // a number alone may be anything
+            if (rest.starts_with(each.name)) {
+                return parse_duration(std::string(span).append(each.short_name));
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 retry_decision retry_state::after(const error& failure, coro::clock::time_point now,
                                   coro::deadline until) noexcept {
     if (failure.is_cancelled()) return {false, {}, "cancelled"};
@@ -193,19 +224,12 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
         is_rate_limit(failure) ? options_->max_rate_limit_retries : options_->max_retries;
     if (spent >= budget) return {false, {}, "all retries are used up"};
 
-    milliseconds ceiling = options_->first_wait;
-    for (unsigned i = 0; i < spent && ceiling < options_->longest_wait; ++i) ceiling *= 2;
-    ceiling = std::clamp(ceiling, milliseconds(0), options_->longest_wait);
-    std::uniform_int_distribution<milliseconds::rep> jitter(0, ceiling.count());
-    milliseconds wait(jitter(*jitter_));
-    if (const auto asked = failure.info().retry_after) {
-        if (*asked > options_->longest_asked_wait) {
-            return {false, {}, "the service asks for a longer wait than is allowed"};
-        }
-        // Those who were told the same time must not all come back at once: jitter on top.
-        if (*asked > milliseconds(0)) wait = *asked + wait / 4;
+    const milliseconds asked = failure.info().retry_after.value_or(milliseconds(0));
+    if (asked > options_->longest_asked_wait) {
+        return {false, {}, "the service asks for a longer wait than is allowed"};
     }
-
+    const bool paced = paced_ && is_rate_limit(failure);
+    const milliseconds wait = paced ? asked : choose_wait(spent, asked);
     const coro::clock::time_point at = now + wait;
     if (!until.is_never() && at + options_->least_try > until.at()) {
         return {false, {}, "another try could not finish before the deadline"};
@@ -215,7 +239,19 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
     }
     ++spent;
     ++attempts_;
-    return {true, at, {}};
+    return {true, paced ? now : at, {}};
+}
+
+milliseconds retry_state::choose_wait(unsigned spent, milliseconds asked) noexcept {
+    const auto up_to = [this](milliseconds most) {
+        std::uniform_int_distribution<milliseconds::rep> jitter(0, std::max(most.count(), milliseconds::rep{0}));
+        return milliseconds(jitter(*jitter_));
+    };
+    // Those who were told the same time must not all come back at once: a little on top.
+    if (asked > milliseconds(0)) return asked + up_to(std::max(options_->first_wait / 4, asked / 20));
+    milliseconds ceiling = options_->first_wait;
+    for (unsigned i = 0; i < spent && ceiling < options_->longest_wait; ++i) ceiling *= 2;
+    return up_to(std::min(ceiling, options_->longest_wait));
 }
 
 retry_state::random make_jitter(const retry_options& options) {

@@ -103,6 +103,15 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
+/// "20 s", "1.5 s", "350 ms".
+std::string span_text(std::chrono::milliseconds span) {
+    const auto count = span.count();
+    if (count < 1000) return std::to_string(count) + " ms";
+    std::string text = std::to_string(count / 1000);
+    if (count < 100'000 && count % 1000 >= 100) text += "." + std::to_string(count % 1000 / 100);
+    return text + " s";
+}
+
 void append_label(std::string& message, std::string_view label, const secret* hidden) {
     if (!label.empty()) message += ", " + presentable(label, max_label, hidden);
 }
@@ -142,21 +151,28 @@ retry_advice advice_of(const ports::http_response& answer,
 
 error make_service_error(std::string_view provider_name, const service_failure& failure,
                          const secret* hidden) {
-    const ports::llm_errc kind = classify(failure);
+    using ports::llm_errc;
+    const llm_errc kind = classify(failure);
     const boost::system::error_code code = ports::make_error_code(kind);
 
+    retry_advice advice = failure.advice;
+    if (!advice.wait && (kind == llm_errc::rate_limit || kind == llm_errc::overloaded)) {
+        advice.wait = read_retry_text(failure.message);
+    }
     std::string message(provider_name);
     message += ": " + code.message();
-    message += failure.status == 0 ? " (in the stream" : " (HTTP " + std::to_string(failure.status);
+    if (failure.status != 0) message += " (HTTP " + std::to_string(failure.status);
+    else message += failure.in_stream ? " (in the stream" : " (in the response";
     append_label(message, failure.code.empty() ? failure.type : failure.code, hidden);
     append_label(message, failure.request_id, hidden);
+    if (advice.wait && advice.wait->count() > 0) message += ", retry after " + span_text(*advice.wait);
     message += ')';
     if (!failure.message.empty()) message += ": " + presentable(failure.message, max_shown, hidden);
 
     error made = error(code, std::move(message))
                      .with_origin(error_origin::server)
                      .with_retryable(may_pass(kind, failure));
-    if (failure.advice.wait) made = std::move(made).with_retry_after(*failure.advice.wait);
+    if (advice.wait) made = std::move(made).with_retry_after(*advice.wait);
     return made;
 }
 

@@ -17,7 +17,8 @@ namespace heddle::providers {
 
 /// An answer that is an error, as the wire gives it. The views are only read during the call.
 struct service_failure {
-    int status = 0; ///< 0: it came inside a stream, without a status of its own
+    int status = 0;         ///< 0: it came inside a response, without a status of its own
+    bool in_stream = false; ///< that was streamed
     std::string_view type;
     std::string_view code;
     std::string_view message;

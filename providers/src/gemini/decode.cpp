@@ -56,6 +56,7 @@ finish_reason read_finish(std::string_view reason) noexcept {
 
 bool read_failure(const json::object& root, service_failure& failure) {
     const json::object* said = object_member(root, "error");
+    if (!said && !text_member(root, "message").empty()) said = &root; // gateways
     if (!said) return false;
     failure.type = text_member(*said, "status");
     failure.message = text_member(*said, "message");
@@ -172,6 +173,7 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
 result<chat_response> collector::finish() {
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
     pieces_.end(response_);
+    if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;
     HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
     name_calls(response_.tool_calls, response_.id);
     drop_refused(response_);

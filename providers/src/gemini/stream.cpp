@@ -20,7 +20,7 @@ public:
             const result<bool> got = parser_.next(event);
             if (!got) return failed(reader_.protocol_error(got.error().message()));
             if (!*got) return {};
-            HEDDLE_CHECK(take_event(event.data, on_delta));
+            HEDDLE_CHECK(take_event(event, on_delta));
         }
     }
 
@@ -39,15 +39,17 @@ public:
 private:
     error failed(error failure) const { return with_so_far(std::move(failure), answer_.so_far()); }
 
-    result<void> take_event(std::string_view data, const chat_delta_sink& on_delta) {
+    result<void> take_event(const sse_event& read, const chat_delta_sink& on_delta) {
+        const std::string_view data = read.data;
         text_.clear();
         {
             auto parsed = read_event(reader_, data);
             if (!parsed) return failed(std::move(parsed).error());
             const json::value tree = *std::move(parsed);
             const json::object& chunk = tree.get_object();
-            if (const json::value* said = member(chunk, "error"); said && !said->is_null()) {
+            if (is_failure_event(chunk, read.type)) {
                 service_failure failure;
+                failure.in_stream = true;
                 if (!read_failure(chunk, failure)) failure.message = data;
                 return failed(reader_.service_error(failure));
             }

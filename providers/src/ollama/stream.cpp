@@ -56,6 +56,7 @@ private:
         const json::object& piece = tree.get_object();
         if (const json::value* said = member(piece, "error"); said && !said->is_null()) {
             service_failure failure;
+            failure.in_stream = true;
             if (!read_failure(piece, failure)) failure.message = line;
             return failed(reader_.service_error(failure));
         }

@@ -47,7 +47,7 @@ private:
 
     json_reader& reader_;
     piece_joiner pieces_;
-    ports::chat_response response_;
+    ports::chat_response response_ = begun_response();
     std::string made_at_;
     bool done_ = false;
 };

@@ -6,8 +6,9 @@
 
 namespace heddle::providers::openai {
 
-result<void> chat_stream::take_event(std::string_view data,
+result<void> chat_stream::take_event(const sse_event& event,
                                      const ports::chat_delta_sink& on_delta) {
+    const std::string_view data = event.data;
     if (done_) return {}; // nothing after the end mark matters
     if (data == "[DONE]") {
         done_ = true;
@@ -18,9 +19,11 @@ result<void> chat_stream::take_event(std::string_view data,
     const json::value tree = *std::move(parsed);
     const json::object* root = tree.if_object();
     if (!root) return protocol_error("an event of the stream is not an object", data);
-    if (const json::value* failed = member(*root, "error"); failed && !failed->is_null()) {
+    if (is_failure_event(*root, event.type)) {
         service_failure failure;
+        failure.in_stream = true;
         if (!read_failure(*root, failure)) failure.message = data;
+        if (failure.type == "error") failure.type = {}; // the name of the event
         return with_so_far(reader_.service_error(failure), response_);
     }
     if (response_.id.empty()) response_.id = text_member(*root, "id");
@@ -116,7 +119,7 @@ result<void> chat_stream::feed(std::string_view piece, const ports::chat_delta_s
         const result<bool> got = parser_.next(event);
         if (!got) return protocol_error(got.error().message());
         if (!*got) return {};
-        HEDDLE_CHECK(take_event(event.data, on_delta));
+        HEDDLE_CHECK(take_event(event, on_delta));
     }
 }
 
@@ -125,6 +128,7 @@ result<ports::chat_response> chat_stream::finish() {
         return ended_early(reader_.options().provider_name, response_);
     }
     pieces_.end(response_);
+    if (!finished_) response_.finish = ports::finish_reason::stop;
     if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
         return with_so_far(std::move(good).error(), response_);
     }

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] const ports::chat_response& so_far() const noexcept override { return response_; }
 
 private:
-    [[nodiscard]] result<void> take_event(std::string_view data,
+    [[nodiscard]] result<void> take_event(const sse_event& event,
                                           const ports::chat_delta_sink& on_delta);
     [[nodiscard]] result<void> take_choice(const json::object& choice,
                                            const ports::chat_delta_sink& on_delta);
@@ -68,7 +68,7 @@ private:
     json_reader& reader_;
     piece_joiner pieces_;
     sse_parser parser_;
-    ports::chat_response response_;
+    ports::chat_response response_ = begun_response();
     std::vector<std::int64_t> call_places_; // beside response.tool_calls; -1: no index was given
     bool finished_ = false;                 // a finish reason came
     bool done_ = false;                     // [DONE] came

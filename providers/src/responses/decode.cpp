@@ -87,15 +87,17 @@ finish_reason read_finish(const json::object& root, const chat_response& respons
 
 } // namespace
 
-result<chat_response> read_response(json_reader& reader, const json::object& root) {
+result<chat_response> read_response(json_reader& reader, const json::object& root,
+                                    answer_mode mode) {
     const std::string_view status = text_member(root, "status");
+    service_failure failure;
+    failure.in_stream = mode == answer_mode::stream;
     if (const json::object* failed = object_member(root, "error")) {
-        service_failure failure;
         failure.code = text_member(*failed, "code");
         failure.message = text_member(*failed, "message");
         return reader.service_error(failure);
     }
-    if (status == "failed") return reader.service_error({});
+    if (status == "failed") return reader.service_error(failure);
     if (status != "completed" && status != "incomplete") {
         return reader.protocol_error("the answer is not finished", status);
     }
@@ -120,7 +122,7 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
     HEDDLE_TRY(const json::value tree,
                read_object(reader, answer, wall_now, &openai::read_failure,
                            answer.header(openai::request_id_header).value_or("")));
-    HEDDLE_TRY(chat_response response, read_response(reader, tree.get_object()));
+    HEDDLE_TRY(chat_response response, read_response(reader, tree.get_object(), answer_mode::whole));
     HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
     name_calls(response.tool_calls, response.id);
     return response;

@@ -16,12 +16,13 @@ result<void> response_stream::feed(std::string_view piece, const ports::chat_del
         const result<bool> got = parser_.next(event);
         if (!got) return with_so_far(reader_.protocol_error(got.error().message()), response_);
         if (!*got) return {};
-        HEDDLE_CHECK(take_event(event.data, on_delta));
+        HEDDLE_CHECK(take_event(event, on_delta));
     }
 }
 
-result<void> response_stream::take_event(std::string_view data,
+result<void> response_stream::take_event(const sse_event& read,
                                          const ports::chat_delta_sink& on_delta) {
+    const std::string_view data = read.data;
     if (done_ || data == "[DONE]") return {}; // some compatible servers end as Chat does
     auto parsed = read_event(reader_, data);
     if (!parsed) return with_so_far(std::move(parsed).error(), response_);
@@ -46,7 +47,7 @@ result<void> response_stream::take_event(std::string_view data,
     } else if (type == "response.completed" || type == "response.incomplete" ||
                type == "response.failed") {
         return take_end(event, on_delta);
-    } else if (type == "error" || (type.empty() && object_member(event, "error"))) {
+    } else if (type == "error" || (type.empty() && is_failure_event(event, read.type))) {
         return told_error(event);
     }
     return {}; // the ends of parts, whose pieces have come, and kinds that we do not know
@@ -97,7 +98,7 @@ result<void> response_stream::take_end(const json::object& event,
     if (!whole) {
         return with_so_far(reader_.protocol_error("the last event holds no answer"), response_);
     }
-    auto read = read_response(reader_, *whole);
+    auto read = read_response(reader_, *whole, answer_mode::stream);
     if (!read) return with_so_far(std::move(read).error(), response_);
     done_ = true;
     const std::size_t before = response_.text.size();
@@ -120,6 +121,7 @@ result<void> response_stream::take_end(const json::object& event,
 
 error response_stream::told_error(const json::object& event) {
     service_failure failure;
+    failure.in_stream = true;
     if (object_member(event, "error")) {
         (void)openai::read_failure(event, failure);
     } else {

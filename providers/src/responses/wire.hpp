@@ -41,7 +41,8 @@ struct encode_options {
 /// Errors: an answer that failed or is not finished; llm_errc::protocol. Arguments of calls are
 /// not checked yet.
 [[nodiscard]] result<ports::chat_response> read_response(json_reader& reader,
-                                                         const json::object& root);
+                                                         const json::object& root,
+                                                         answer_mode mode);
 
 /// Reads one streamed answer in any pieces. Its events say their name in their data, so that the
 /// names of the event stream are not needed, and neither is sequence_number: order is order.
@@ -57,7 +58,7 @@ public:
     [[nodiscard]] const ports::chat_response& so_far() const noexcept override { return response_; }
 
 private:
-    [[nodiscard]] result<void> take_event(std::string_view data,
+    [[nodiscard]] result<void> take_event(const sse_event& read,
                                           const ports::chat_delta_sink& on_delta);
     [[nodiscard]] result<void> take_text(std::string_view piece,
                                          const ports::chat_delta_sink& on_delta);
@@ -72,7 +73,7 @@ private:
     json_reader& reader_;
     piece_joiner pieces_;
     sse_parser parser_;
-    ports::chat_response response_;
+    ports::chat_response response_ = begun_response();
     std::vector<std::int64_t> call_places_; // beside response.tool_calls: output_index
     bool done_ = false;
 };

@@ -16,14 +16,17 @@ using ports::chat_response;
 struct fallback_route::progress {
     std::size_t at = 0;          ///< the target
     std::optional<error> failed; ///< of the targets before, the last with the others as causes
+    std::uint32_t attempts = 0;  // requests of the targets before
     bool handed_out = false;
 
     error finish(error last, const std::vector<route_target>& targets) {
         if (!failed) return last;
         last = std::move(last).with_trace("after " + target_text(targets[at - 1]) +
                                           " failed: " + failed->message());
-        if (last.info().cause) return last;
-        return std::move(last).with_cause(*std::move(failed));
+        if (last.info().attempts) {
+            last = std::move(last).with_attempts(*last.info().attempts + attempts);
+        }
+        return std::move(last).with_last_cause(*std::move(failed));
     }
 };
 
@@ -37,7 +40,9 @@ bool fallback_route::hands_on(const error& failure, progress& so_far, const call
                          on_.has(static_cast<ports::llm_errc>(failure.code().value()));
     if (!curable || so_far.handed_out || so_far.at + 1 == targets_.size()) return false;
     if (context.stop_error()) return false;
+    const std::uint32_t sent = failure.info().attempts.value_or(1);
     so_far.failed = so_far.finish(failure, targets_);
+    so_far.attempts += sent;
     ++so_far.at;
     ++counters_.fallbacks;
     if (log_.enabled(log_level::info)) {
@@ -60,7 +65,7 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
         result<chat_response> answer = co_await target.provider->complete(*asked, context);
         if (answer) {
             sign(*answer, target);
-            answer->attempts += static_cast<std::uint32_t>(so_far.at);
+            answer->attempts += so_far.attempts;
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {
@@ -86,7 +91,7 @@ task<result<chat_response>> fallback_route::stream(const chat_request& request,
             co_await target.provider->stream(*asked, std::move(watching), context);
         if (answer) {
             sign(*answer, target);
-            answer->attempts += static_cast<std::uint32_t>(so_far.at);
+            answer->attempts += so_far.attempts;
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {

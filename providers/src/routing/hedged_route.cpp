@@ -20,6 +20,13 @@ namespace {
 
 constexpr std::size_t nobody = 2;
 
+error both_failed(error first, const error& second) {
+    const auto one = first.info().attempts;
+    const auto other = second.info().attempts;
+    if (one && other) first = std::move(first).with_attempts(*one + *other);
+    return std::move(first).with_last_cause(second);
+}
+
 double tokens_of(const chat_response& answer) noexcept {
     if (!answer.usage) return 0;
     const auto sane = [](std::int64_t said) {
@@ -172,17 +179,18 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     result<chat_response> answer = std::move(*both.answers[shown]);
     const bool hedged = both.answers[1].has_value();
     if (!answer) {
-        if (hedged && shown == 0 && !*both.answers[1] && !answer.error().info().cause) {
-            co_return std::move(answer).error().with_cause(both.answers[1]->error());
-        }
-        co_return answer;
+        // The other one may have been cancelled, which is no failure of its own.
+        const bool both_lost = hedged && both.winner == nobody;
+        if (!both_lost) co_return answer;
+        co_return both_failed(std::move(answer).error(), both.answers[1]->error());
     }
     const double tokens = tokens_of(*answer);
     tokens_ += tokens;
     latencies_->add(both.first_byte - both.began[shown]);
     if (hedged) {
         extra_tokens_ += tokens; // what the loser had cost by then is not told
-        answer->attempts += 1;
+        const auto& other = *both.answers[1 - shown];
+        answer->attempts += other ? 1 : other.error().info().attempts.value_or(1);
         if (shown == 1) ++counters_.hedges_won;
     }
     co_return answer;

@@ -134,7 +134,8 @@ enum class finish_reason : std::uint8_t {
     tool_calls,
     content_filter,
     refusal,
-    other
+    other,
+    unfinished ///< of a partial response: it broke off before it said
 };
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;

@@ -37,7 +37,7 @@ class recording_gate final : public providers::call_gate {
 public:
     call_permit try_acquire(const call_demand& demand) override {
         demands.push_back(demand);
-        if (!at_once) return {};
+        if (!at_once || given == admits) return {};
         return {*this, {nullptr, ++given, demand.input_tokens, demand.output_tokens}};
     }
     coro::task<result<call_permit>> acquire(call_demand demand,
@@ -63,6 +63,7 @@ public:
     std::uint64_t given = 0;
     int waited = 0;
     bool at_once = true;
+    std::uint64_t admits = 1'000'000;
     std::optional<error> refusal;
     std::chrono::milliseconds wait{1};
 
@@ -213,7 +214,7 @@ TEST(http_chat_provider, the_service_decides_by_its_headers) {
     EXPECT_TRUE(later.complete());
     EXPECT_GE(coro::clock::now() - begin, 60ms);
     EXPECT_LT(coro::clock::now() - begin, 9s);
-    EXPECT_NE(later.log.text.find("; try 2 in 60 ms"), std::string::npos) << later.log.text;
+    EXPECT_NE(later.log.text.find("; attempt 2 in 60 ms"), std::string::npos) << later.log.text;
 }
 
 TEST(http_chat_provider, a_wait_that_is_too_long_goes_up_with_the_error) {
@@ -365,10 +366,64 @@ TEST(http_chat_provider_gate, may_refuse) {
         error(make_error_code(llm_errc::rate_limit), "never").with_retryable(false);
     const auto answer = with.complete();
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().message(), "never");
+    EXPECT_EQ(answer.error().message(), "openai: never");
+    EXPECT_EQ(answer.error().info().attempts, 0U);
     EXPECT_FALSE(with.stream());
     EXPECT_TRUE(with.http.requests.empty());
     EXPECT_TRUE(with.gate->ends.empty());
+}
+
+TEST(http_chat_provider_gate, that_refuses_a_second_attempt_leaves_the_word_to_the_service) {
+    for (const bool streamed : {false, true}) {
+        fixture with;
+        with.gated();
+        with.gate->admits = 1;
+        with.gate->refusal = error(make_error_code(llm_errc::rate_limit), "no room")
+                                 .with_retryable(false)
+                                 .with_retry_after(7s)
+                                 .with_hint("wait");
+        with.http.reply(429, R"({"error":{"message":"slow down"}})");
+        const auto answer = streamed ? with.stream() : with.complete();
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().message(), "openai: rate limited (HTTP 429): slow down");
+        ASSERT_FALSE(answer.error().info().trace.empty());
+        EXPECT_EQ(answer.error().info().trace.back().what, "not tried again: no room");
+        EXPECT_EQ(answer.error().info().retry_after, 7s);
+        EXPECT_EQ(answer.error().info().retryable, false);
+        EXPECT_EQ(answer.error().info().hint, "wait");
+        EXPECT_EQ(answer.error().info().attempts, 1U);
+    }
+}
+
+TEST(http_chat_provider_gate, chooses_when_a_429_is_tried_again) {
+    fixture with;
+    with.gated();
+    with.http.reply(429, "{}", {{"retry-after", "30"}});
+    with.http.reply(200, std::string(ok));
+    const auto begin = coro::clock::now();
+    const auto answer = with.complete();
+    ASSERT_TRUE(answer) << answer.error().message();
+    EXPECT_LT(coro::clock::now() - begin, 10s);
+    EXPECT_EQ(answer->attempts, 2U);
+    EXPECT_NE(with.log.text.find("; attempt 2 when the limiter lets it go"), std::string::npos);
+}
+
+TEST(http_chat_provider, errors_count_the_requests_that_were_sent) {
+    for (const bool streamed : {false, true}) {
+        fixture with;
+        for (int i = 0; i < 3; ++i) with.http.reply(500, "{}");
+        const auto answer = streamed ? with.stream() : with.complete();
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().info().attempts, 3U);
+        fixture wrong;
+        wrong.http.reply(400, "{}");
+        const auto refused = streamed ? wrong.stream() : wrong.complete();
+        EXPECT_EQ(refused.error().info().attempts, 1U);
+        fixture unsent;
+        unsent.request.model.clear();
+        const auto bad = streamed ? unsent.stream() : unsent.complete();
+        EXPECT_EQ(bad.error().info().attempts, 0U);
+    }
 }
 
 TEST(http_chat_provider_gate, gets_back_what_was_never_sent) {

@@ -77,6 +77,21 @@ TEST(retry, waits_grow_with_full_jitter_up_to_the_cap) {
     }
 }
 
+TEST(retry, behind_a_limiter_a_429_is_not_waited_for_here) {
+    const retry_options options = options_with(2);
+    auto jitter = make_jitter(options);
+    retry_state state(options, jitter, {}, true);
+    const auto limited = state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
+    EXPECT_TRUE(limited.again);
+    EXPECT_EQ(limited.at, start);
+    const error soon = failure(llm_errc::rate_limit).with_retry_after(20s);
+    EXPECT_FALSE(state.after(soon, start, deadline(start + 10s)).again);
+    const auto busy = state.after(failure(llm_errc::overloaded).with_retry_after(2s), start, {});
+    EXPECT_GE(busy.at, start + 2s); // of which the limiter has not heard
+    EXPECT_TRUE(state.after(failure(llm_errc::rate_limit), start, {}).again);
+    EXPECT_FALSE(state.after(failure(llm_errc::rate_limit), start, {}).again);
+}
+
 TEST(retry, the_same_seed_gives_the_same_waits) {
     const retry_options options = options_with(5);
     auto one = make_jitter(options);
@@ -98,7 +113,7 @@ TEST(retry, the_service_is_not_asked_before_it_said) {
             state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
         ASSERT_TRUE(decision.again);
         EXPECT_GE(decision.at, start + 20s);
-        EXPECT_LE(decision.at, start + 22s);
+        EXPECT_LE(decision.at, start + 21s); // also the last of many
     }
     EXPECT_FALSE(
         state.after(failure(llm_errc::rate_limit).with_retry_after(121s), start, {}).again);
@@ -141,6 +156,36 @@ TEST(retry, the_time_for_all_tries_ends_them) {
     EXPECT_FALSE(state.after(busy, start + 9s, {}).again);
     options.total = 0s; // no bound
     EXPECT_TRUE(state.after(busy, start + 9s, {}).again);
+}
+
+TEST(retry, waits_as_texts_of_services_ask_for_them) {
+    using providers::read_retry_text;
+    EXPECT_EQ(read_retry_text("Rate limit reached for gpt-4o in organization x on tokens per min "
+                              "(TPM): Limit 30000. Please try again in 1.2s. Visit the page."),
+              1'200ms);
+    EXPECT_EQ(read_retry_text("Please try again in 6m0s."), 6min);
+    EXPECT_EQ(read_retry_text("please TRY AGAIN IN 120ms"), 120ms);
+    EXPECT_EQ(read_retry_text("Please retry in 34.074824224s."), 34'075ms);
+    EXPECT_EQ(read_retry_text("exceeded the limit. Please retry after 26 seconds. See"), 26s);
+    EXPECT_EQ(read_retry_text("try again in 2 minutes"), 2min);
+    EXPECT_EQ(read_retry_text("try again in 250 milliseconds"), 250ms);
+    EXPECT_EQ(read_retry_text("retry after 99999999999 hours"), std::chrono::weeks(1));
+    for (const char* none : {"", "slow down", "try again in ", "try again in a while",
+                             "retry after 7", "retry after 7 apples", "try again in -3s",
+                             "try again in 1.2.3s", "try again in 1e9s"}) {
+        EXPECT_FALSE(read_retry_text(none)) << none;
+    }
+}
+
+TEST(retry, dates_beyond_what_nanoseconds_can_count) {
+    for (const char* text :
+         {"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 12 Apr 2263 00:00:00 GMT"}) {
+        EXPECT_EQ(read_retry_advice({}, {}, text, date).wait, std::chrono::weeks(1)) << text;
+    }
+    for (const char* text :
+         {"Sat, 01 Jan 0000 00:00:00 GMT", "Tue, 10 Sep 1677 00:00:00 GMT"}) {
+        EXPECT_EQ(read_retry_advice({}, {}, text, date).wait, 0ms) << text;
+    }
 }
 
 TEST(retry, durations_as_services_write_them) {

@@ -11,6 +11,7 @@
 #include <heddle/providers/common/retry.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,7 @@ public:
 private:
     class streamed_answer;
     struct parts;
+    using wall_time = std::chrono::system_clock::time_point;
     explicit http_chat_provider(parts made);
 
     [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
@@ -67,11 +69,15 @@ private:
     [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
                                                       answer_mode mode, std::uint32_t attempt);
     [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
-    [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer);
+    [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer,
+                                                           wall_time time_of_day);
     [[nodiscard]] result<ports::chat_response> read_streamed(streamed_answer& receiving,
-                                                             result<ports::http_response>& answer);
+                                                             result<ports::http_response>& answer,
+                                                             wall_time time_of_day);
     void settle(call_permit& permit, const ports::http_response* head,
-                const result<ports::chat_response>& read) const;
+                const result<ports::chat_response>& read, wall_time time_of_day) const;
+    [[nodiscard]] error not_admitted(error refused, const std::optional<error>& failed,
+                                     std::uint32_t requests) const;
     [[nodiscard]] retry_decision decide(retry_state& tries, const error& failure,
                                         const coro::call_context& context);
 

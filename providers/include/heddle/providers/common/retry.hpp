@@ -14,9 +14,9 @@ namespace heddle::providers {
 
 struct retry_options {
     unsigned max_retries = 4;                      ///< beyond the first try; 0: never again
-    unsigned max_rate_limit_retries = 8;           ///< 429 has a budget of its own
-    std::chrono::milliseconds first_wait{500};     ///< ceiling of the first wait, doubled each time
-    std::chrono::milliseconds longest_wait{8'000}; ///< ceiling of every wait of our own choosing
+    unsigned max_rate_limit_retries = 12;           ///< 429 has a budget of its own
+    std::chrono::milliseconds first_wait{500};      ///< ceiling of the first wait, doubled each time
+    std::chrono::milliseconds longest_wait{30'000}; ///< ceiling of every wait of our own choosing
     /// A service that asks for a longer wait than this is not waited for: the error goes up with
     /// its retry_after, and whoever has a better idea (another model) may act on it.
     std::chrono::milliseconds longest_asked_wait{120'000};
@@ -48,13 +48,17 @@ struct retry_advice {
 
 /// Reads an HTTP-date in its preferred form, "Wed, 21 Oct 2026 07:28:00 GMT" (RFC 9110, 5.6.7), or
 /// in one of the two obsolete ones. Nothing when it is not one.
-[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_http_date(
-    std::string_view text);
+/// In seconds: the years that can be written reach beyond what system_clock counts in nanoseconds.
+[[nodiscard]] std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text);
 
 /// Reads a duration as services write it: numbers with the units h, m, s, ms, us, ns one after the
 /// other ("6m0s", "23.4s", "20ms"), or a number alone, which is seconds. Rounded up; never longer
 /// than a week. Nothing when it is not one.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+/// The wait that a text of a service asks for: "Please try again in 1.2s", "retry after 26 seconds".
+/// Rounded up; never longer than a week. Nothing when it asks for none.
+[[nodiscard]] std::optional<std::chrono::milliseconds> read_retry_text(std::string_view text);
 
 struct retry_decision {
     bool again = false;
@@ -70,10 +74,11 @@ public:
     using random = std::minstd_rand;
 
     /// `options` and `jitter` outlive this; `jitter` is shared by the calls of a provider.
-    /// `started` is only needed where options.total is set.
-    retry_state(const retry_options& options, random& jitter,
-                coro::clock::time_point started = {}) noexcept
-        : options_(&options), jitter_(&jitter), started_(started) {}
+    /// `started` is only needed where options.total is set. `paced`: a limiter that has heard of the
+    /// 429 chooses when the next attempt goes, so none is waited for here.
+    retry_state(const retry_options& options, random& jitter, coro::clock::time_point started = {},
+                bool paced = false) noexcept
+        : options_(&options), jitter_(&jitter), started_(started), paced_(paced) {}
 
     /// To be asked after each failure. A retry that could not finish before `until` is not granted.
     [[nodiscard]] retry_decision after(const error& failure, coro::clock::time_point now,
@@ -83,9 +88,13 @@ public:
     [[nodiscard]] std::uint32_t attempts() const noexcept { return attempts_; }
 
 private:
+    [[nodiscard]] std::chrono::milliseconds choose_wait(unsigned spent,
+                                                        std::chrono::milliseconds asked) noexcept;
+
     const retry_options* options_;
     random* jitter_;
     coro::clock::time_point started_;
+    bool paced_;
     std::uint32_t attempts_ = 1;
     unsigned failures_ = 0;    // of the service or the way to it
     unsigned rate_limits_ = 0; // 429
