@@ -155,6 +155,13 @@ std::string render_error_json(const error& failure, const source_map& sources, e
         trace.push_back(std::move(line));
     }
     described["trace"] = std::move(trace);
+    boost::json::array causes;
+    constexpr std::size_t most_causes = 64;
+    for (const error* cause = info.cause.get(); cause && causes.size() < most_causes;
+         cause = cause->info().cause.get()) {
+        causes.push_back(boost::json::string(cause->message()));
+    }
+    if (!causes.empty()) described["causes"] = std::move(causes);
     // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
     boost::json::value cost = counts.cost_usd;
     if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;

@@ -45,8 +45,8 @@ std::string_view to_string(cancel_reason reason) noexcept {
 error_info::error_info(const error_info& other)
     : code(other.code), message(other.message), hint(other.hint), origin(other.origin),
       cancelled_because(other.cancelled_because), span(other.span), trace(other.trace),
-      retry_after(other.retry_after), retryable(other.retryable), cause(other.cause),
-      payload(other.payload) {}
+      retry_after(other.retry_after), retryable(other.retryable),
+      attempts(other.attempts), cause(other.cause), payload(other.payload) {}
 
 error::error(boost::system::error_code code, std::string message) : info_(new error_info) {
     info_->code = code;
@@ -90,6 +90,22 @@ error&& error::with_origin(error_origin origin) && {
 error&& error::with_retry_after(std::chrono::milliseconds wait) && {
     own().retry_after = wait;
     return std::move(*this);
+}
+error&& error::with_attempts(std::uint32_t attempts) && {
+    own().attempts = attempts;
+    return std::move(*this);
+}
+error&& error::with_last_cause(error cause) && {
+    constexpr std::size_t most_causes = 64;
+    std::vector<error> chain{*this};
+    while (chain.size() < most_causes && chain.back().info().cause) {
+        chain.push_back(error(*chain.back().info().cause));
+    }
+    for (; chain.size() > 1; chain.pop_back()) {
+        cause = std::move(chain.back()).with_cause(std::move(cause));
+    }
+    chain.clear(); // shares what is changed next
+    return std::move(*this).with_cause(std::move(cause));
 }
 error&& error::with_retryable(bool retryable) && {
     own().retryable = retryable;

@@ -21,6 +21,33 @@ namespace {
 constexpr std::size_t longest_quoted = 64 * 1024; ///< of a wrong answer that is sent back
 constexpr std::size_t most_evaluators = 3;
 
+/// What failed before, such as the other models of a route. Nil when there is nothing that the message
+/// does not say.
+lang::value causes_of(lang::heap& memory, const error& failure) {
+    lang::value made;
+    const error* outer = &failure;
+    for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get()) {
+        const bool said = outer->message().find(each->message()) != std::string::npos;
+        outer = each;
+        if (said) continue;
+        if (made.is_nil()) made = lang::value::empty_list();
+        made = lang::list_push_back(memory, std::move(made),
+                                    lang::make_string(memory, each->message()));
+    }
+    return made;
+}
+
+/// Why a model gave nothing, in its own words if it had any.
+std::string refusal_text(const ports::chat_response& answer) {
+    std::string said = answer.refusal.empty() ? answer.text : answer.refusal;
+    utf8::shorten(said, 500);
+    const bool filtered = answer.finish == ports::finish_reason::content_filter;
+    std::string text = filtered ? "a content filter of the service withheld the response"
+                                : "the model refused to answer";
+    if (said.empty()) return text + (filtered ? "" : " and gave no reason");
+    return said.starts_with(text) ? said : text + ": " + said;
+}
+
 } // namespace
 
 result<lang::value> content_of_result(const lang::value& made) {
@@ -153,12 +180,14 @@ result<lang::value> task_execution::take_error(error failure) {
                                                timeout_.value_or(std::chrono::nanoseconds(0))),
                        {});
     }
-    const ports::chat_response* part = nullptr;
+    std::optional<ports::chat_response> part;
+    const std::uint32_t attempts = failure.info().attempts.value_or(1);
     if (const auto* partial =
             dynamic_cast<const ports::partial_response*>(failure.info().payload.get())) {
-        part = &partial->so_far;
+        part = partial->so_far;
+        part->attempts = attempts;
         count(*part);
-    } else session_.count_failed_request();
+    } else session_.count_failed(attempts);
     task_failure what;
     what.reason = failure_reason(failure);
     what.message = failure.message();
@@ -172,6 +201,9 @@ result<lang::value> task_execution::take_error(error failure) {
     what.details = runner_.results().make_details(
         {{"code", lang::make_string(memory, failure.code().message())},
          {"hint", lang::make_string(memory, failure.info().hint)}});
+    if (lang::value causes = causes_of(memory, failure); !causes.is_nil()) {
+        what.details = lang::map_put(memory, std::move(what.details), "causes", std::move(causes));
+    }
     return fail(ending(part && !part->text.empty() ? std::string_view(part->text)
                                                    : std::string_view(what.message)),
                 what);
@@ -217,9 +249,7 @@ std::optional<result<lang::value>> task_execution::accept(result<ports::chat_res
     if (!answer->refusal.empty() || answer->finish == ports::finish_reason::refusal ||
         answer->finish == ports::finish_reason::content_filter) {
         const std::string& said = answer->refusal.empty() ? answer->text : answer->refusal;
-        std::string told = said;
-        utf8::shorten(told, 500);
-        return fail(ending(said), {"llm_error", "the model refused to answer: " + told, {}});
+        return fail(ending(said), {"llm_error", refusal_text(*answer), {}});
     }
     if (!answer->tool_calls.empty() && (!offered_.empty() || answer->text.empty())) {
         return take_tool_calls(*std::move(answer));

@@ -67,6 +67,7 @@ struct error_info {
     std::vector<trace_entry> trace; ///< innermost first
     std::optional<std::chrono::milliseconds> retry_after;
     std::optional<bool> retryable; ///< what the layer that knows says; empty: unknown
+    std::optional<std::uint32_t> attempts; ///< requests that were sent, retries included; empty: unknown
     std::shared_ptr<const error> cause;
     std::shared_ptr<const error_payload> payload;
     mutable std::atomic<int> references{0};
@@ -112,9 +113,12 @@ public:
     error&& with_trace(std::string what,
                        source_span where = {}) &&; ///< appends the next outer line
     error&& with_cause(error cause) &&;
+    /// Puts `cause` behind the causes that there are, of which only the first 64 stay.
+    error&& with_last_cause(error cause) &&;
     error&& with_origin(error_origin origin) &&;
     error&& with_retry_after(std::chrono::milliseconds wait) &&;
     error&& with_retryable(bool retryable) &&;
+    error&& with_attempts(std::uint32_t attempts) &&;
     error&& with_payload(std::shared_ptr<const error_payload> payload) &&;
 
 private:

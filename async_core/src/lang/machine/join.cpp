@@ -151,18 +151,8 @@ result<value> join::outcome_of_losers() const {
     if (losers_.empty()) return failed_result_;
     std::optional<error> chain;
     for (const error& each : losers_) {
-        if (!chain) {
-            chain = each;
-            continue;
-        }
-        // Behind the causes that the error has of its own.
-        std::vector<error> own{each};
-        while (own.size() < most_losers && own.back().info().cause)
-            own.push_back(error(*own.back().info().cause));
-        while (!own.empty()) {
-            chain = std::move(own.back()).with_cause(*std::move(chain));
-            own.pop_back();
-        }
+        if (!chain) chain = each;
+        else chain = error(each).with_last_cause(*std::move(chain));
     }
     return *std::move(chain);
 }

@@ -27,6 +27,8 @@ public:
         std::optional<llm_errc> fails;
         std::vector<std::string> pieces{"one ", "two"};
         std::chrono::milliseconds between{0};
+        std::uint32_t attempts = 0; ///< that an error counts; 0: it does not say
+        bool caused = false;        ///< an error has a cause of its own
     };
     explicit planned_model(std::string name) : name_(std::move(name)) {}
 
@@ -70,7 +72,15 @@ private:
             ++cancelled;
             co_return std::move(waited).error();
         }
-        if (now.fails) co_return error(ports::make_error_code(*now.fails), name_ + " failed");
+        if (now.fails) {
+            error failed(ports::make_error_code(*now.fails), name_ + " failed");
+            if (now.attempts != 0) failed = std::move(failed).with_attempts(now.attempts);
+            if (now.caused) {
+                failed = std::move(failed).with_cause(
+                    error(ports::make_error_code(ports::http_errc::connect_failed), "refused"));
+            }
+            co_return failed;
+        }
         if (!on_delta) made.text = "one two";
         made.model = request->model;
         made.usage = ports::token_usage{100, 10, 0, 0, 0};
@@ -183,6 +193,32 @@ TEST(fallback_route, the_last_error_tells_of_the_others) {
     EXPECT_EQ(answer.error().info().cause->info().cause->code(), llm_errc::rate_limit);
     ASSERT_EQ(answer.error().info().trace.size(), 1U);
     EXPECT_EQ(answer.error().info().trace[0].what, "after b failed: b failed");
+}
+
+TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
+    route_world at;
+    at.a.plan = {{0ms, llm_errc::connection, {}, 0ms, 5, true}};
+    at.b.plan = {{0ms, llm_errc::connection, {}, 0ms, 3, true}};
+    at.c.plan = {{0ms, llm_errc::connection, {}, 0ms, 1, true}};
+    fallback_route route("r", {{&at.a, ""}, {&at.b, ""}, {&at.c, ""}}, at.log);
+    const auto answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(answer);
+    std::string messages;
+    for (const error* each = &answer.error(); each; each = each->info().cause.get()) {
+        messages += each->message() + "; ";
+    }
+    EXPECT_EQ(messages, "c failed; refused; b failed; refused; a failed; refused; ");
+    EXPECT_EQ(answer.error().info().attempts, 9U);
+}
+
+TEST(fallback_route, counts_the_requests_of_those_that_failed) {
+    route_world at;
+    at.a.plan = {{0ms, llm_errc::overloaded, {}, 0ms, 4}};
+    at.b.plan = {{0ms, llm_errc::overloaded}};
+    fallback_route route("r", {{&at.a, ""}, {&at.b, ""}, {&at.c, ""}}, at.log);
+    const auto answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->attempts, 6U); // four, one that is not said, and the one that went well
 }
 
 TEST(fallback_route, never_goes_on_after_text_was_handed_out) {
