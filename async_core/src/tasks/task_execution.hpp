@@ -77,6 +77,7 @@ public:
     [[nodiscard]] bool spends() const noexcept { return spends_; }
     [[nodiscard]] coro::task<result<void>> reserve();
 
+    [[nodiscard]] task_runner& runner() noexcept { return runner_; }
     [[nodiscard]] ports::llm_port& provider() noexcept { return *chosen_.provider; }
     [[nodiscard]] const ports::chat_request& request() const noexcept { return request_; }
     [[nodiscard]] coro::call_context context() const noexcept { return context_; }

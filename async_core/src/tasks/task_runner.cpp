@@ -51,6 +51,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
             result<void> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
         }
+        let_stream_go(execution.call().settings);
         coro::task<result<ports::chat_response>> asked =
             execution.streams()
                 ? stream_answer(execution)

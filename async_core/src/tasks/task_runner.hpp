@@ -10,6 +10,7 @@
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,16 @@ struct subtask_outcome {
 };
 
 /// What the executions of a session share.
+/// A stream of an answer that its receiver may hold back.
+class held_stream {
+public:
+    /// From now on nothing holds it back.
+    virtual void let_go() noexcept = 0;
+
+protected:
+    ~held_stream() = default;
+};
+
 class task_runner {
 public:
     task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
@@ -63,6 +74,13 @@ public:
     [[nodiscard]] std::uint64_t flow() const noexcept {
         return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&owner_));
     }
+    /// A stream that waits for its function, under a number that the calls of the function carry. When
+    /// one of them asks a model, the stream is let go on: it may hold the place in flight, or lead the
+    /// equal call, that the other one waits for.
+    [[nodiscard]] std::int64_t add_stream(held_stream& stream);
+    void remove_stream(std::int64_t number) noexcept { streams_.erase(number); }
+    void let_stream_go(const lang::value& settings) noexcept;
+
     /// Logs a warning, the same text once in the life of the session.
     void warn_once(const std::string& message);
 
@@ -98,6 +116,8 @@ private:
     result_builder results_;
     std::shared_ptr<conversation> said_; ///< in this session, outside of branches
     std::set<std::string, std::less<>> warned_;
+    std::map<std::int64_t, held_stream*> streams_;
+    std::int64_t last_stream_ = 0;
 };
 
 } // namespace heddle::tasks

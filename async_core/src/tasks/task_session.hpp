@@ -55,7 +55,7 @@ public:
         return cost_known_ ? std::optional(cost_) : std::nullopt;
     }
     [[nodiscard]] std::uint32_t requests() const noexcept { return requests_; }
-    void count_failed_request() noexcept { ++requests_; }
+    void count_failed(std::uint32_t attempts) noexcept { requests_ += attempts; }
     [[nodiscard]] std::int64_t turns() const noexcept { return turns_; }
     /// Warnings since the last call.
     [[nodiscard]] std::vector<std::string> take_warnings() { return std::move(warnings_); }

@@ -7,6 +7,8 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <utility>
+
 namespace heddle::tasks {
 
 namespace {
@@ -15,7 +17,7 @@ constexpr std::size_t most_waiting =
     64 * 1024; ///< bytes that wait for the function before the stream does
 
 /// Between the stream and the function: text that has arrived and was not handed on yet.
-class piece_buffer final : public ports::flow_gate {
+class piece_buffer final : public ports::flow_gate, public held_stream {
 public:
     void add(std::string_view text) {
         waiting_ += text;
@@ -43,12 +45,35 @@ public:
         return arrived_.wait(context);
     }
 
-    [[nodiscard]] bool open() const noexcept override { return waiting_.size() < most_waiting; }
+    [[nodiscard]] bool open() const noexcept override {
+        return let_go_ || waiting_.size() < most_waiting;
+    }
+    void let_go() noexcept override {
+        if (std::exchange(let_go_, true)) return;
+        tell_open();
+    }
 
 private:
     std::string waiting_;
     coro::wait_point arrived_;
     bool closed_ = false;
+    bool let_go_ = false; // the rest is collected, as far as the limits of an answer allow
+};
+
+/// In the settings of what a function calls. No program can name it: it is no setting of `with`.
+constexpr std::string_view stream_setting = "%stream";
+
+class stream_number {
+public:
+    stream_number(task_runner& in, held_stream& stream) : in_(in), number_(in.add_stream(stream)) {}
+    ~stream_number() { in_.remove_stream(number_); }
+    stream_number(const stream_number&) = delete;
+    stream_number& operator=(const stream_number&) = delete;
+    [[nodiscard]] std::int64_t get() const noexcept { return number_; }
+
+private:
+    task_runner& in_;
+    std::int64_t number_;
 };
 
 /// `answer` is set when it ends, also with an error: what has arrived is handed on first.
@@ -71,7 +96,11 @@ coro::task<result<void>> hand_on(host::session* owner, task_execution* execution
                                  piece_buffer* pieces, coro::call_context context) {
     lang::heap& memory = owner->memory();
     // Tasks that the function calls are not streamed to it.
-    const lang::value settings = lang::map_remove(memory, execution->call().settings, "stream");
+    // Those that it makes carry the number of the stream, so that they do not wait for it.
+    const stream_number number(execution->runner(), *pieces);
+    const lang::value settings = lang::map_put(
+        memory, lang::map_remove(memory, execution->call().settings, "stream"),
+        stream_setting, lang::value::integer(number.get()));
     for (;;) {
         while (pieces->empty() && !pieces->closed()) {
             const coro::wake woken = co_await pieces->arrived(context);
@@ -97,6 +126,19 @@ coro::task<result<void>> hand_on(host::session* owner, task_execution* execution
 }
 
 } // namespace
+
+std::int64_t task_runner::add_stream(held_stream& stream) {
+    streams_.emplace(++last_stream_, &stream);
+    return last_stream_;
+}
+
+void task_runner::let_stream_go(const lang::value& settings) noexcept {
+    if (streams_.empty() || !settings.is(lang::kind::map)) return;
+    const lang::value* number = lang::map_find(settings, stream_setting);
+    if (!number || !number->is_integer()) return;
+    const auto found = streams_.find(number->as_integer());
+    if (found != streams_.end()) found->second->let_go();
+}
 
 result<void> task_execution::tell_host(std::string_view text) {
     const auto& told = runner_.parts().on_delta;

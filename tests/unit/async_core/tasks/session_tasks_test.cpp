@@ -152,6 +152,56 @@ TEST(task_calls, configuration_is_the_workflows_fault) {
     EXPECT_EQ(w.observer.finished, 1);
 }
 
+TEST(task_calls, a_failure_names_its_causes_and_counts_the_requests) {
+    world w;
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        return error(make_error_code(ports::llm_errc::overloaded), "c: overloaded: so it is")
+            .with_attempts(7)
+            .with_cause(error(make_error_code(ports::llm_errc::overloaded), "so it is")
+                            .with_cause(error(make_error_code(ports::llm_errc::server), "b: boom")
+                                            .with_cause(error(make_error_code(
+                                                                  ports::llm_errc::connection),
+                                                              "a: gone"))));
+    });
+    EXPECT_EQ(w.json(with_greet("(let ((n (get-field (greet 1) \"notes\"))) (list "
+                                "(get-in n '(\"usage\" \"requests\")) "
+                                "(get-in n '(\"error\" \"details\" \"causes\"))))")),
+              R"([7,["b: boom","a: gone"]])");
+    const auto raised = w.run(with_greet("(with ((on-failure \"raise\")) (greet 1))"));
+    ASSERT_FALSE(raised);
+    std::string causes;
+    for (const error* each = raised.error().info().cause.get(); each;
+         each = each->info().cause.get()) {
+        causes += each->message() + "; ";
+    }
+    EXPECT_EQ(causes, "b: boom; a: gone; ");
+}
+
+TEST(task_calls, a_refusal_without_words_reads_well) {
+    const auto message = [](ports::finish_reason finish, std::string refusal) {
+        world w;
+        w.llm.replies.push_back(
+            [=](const ports::chat_request&) -> result<ports::chat_response> {
+                ports::chat_response made;
+                made.finish = finish;
+                made.refusal = refusal;
+                return made;
+            });
+        return w.json(with_greet("(get-in (greet 1) '(\"notes\" \"error\" \"message\"))"));
+    };
+    using ports::finish_reason;
+    EXPECT_EQ(message(finish_reason::refusal, ""),
+              "\"the model refused to answer and gave no reason\"");
+    EXPECT_EQ(message(finish_reason::refusal, "I must not"),
+              "\"the model refused to answer: I must not\"");
+    EXPECT_EQ(message(finish_reason::refusal, "the model refused to answer (bio)"),
+              "\"the model refused to answer (bio)\"");
+    EXPECT_EQ(message(finish_reason::content_filter, ""),
+              "\"a content filter of the service withheld the response\"");
+    EXPECT_EQ(message(finish_reason::content_filter, "SAFETY"),
+              "\"a content filter of the service withheld the response: SAFETY\"");
+}
+
 TEST(task_calls, json_is_parsed_and_asked_for_again) {
     world w;
     w.llm.say("Sorry: [1, \"a\"]");

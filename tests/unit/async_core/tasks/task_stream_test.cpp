@@ -37,6 +37,26 @@ TEST(stream_form, a_slow_function_holds_the_stream_back) {
     EXPECT_GT(w.llm.held_back, 5);
 }
 
+TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
+    world w;
+    const std::string big(1'000'000, 'x');
+    w.llm.replies.push_back([&](const ports::chat_request& asked) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.text = asked.messages.back().text == "x" ? big : "small";
+        return made;
+    });
+    w.llm.piece_bytes = 10'000;
+    w.llm.piece_delay = std::chrono::milliseconds(0);
+    EXPECT_EQ(w.json(std::string(tell) +
+                     "(define most 0) (define all 0) (define asked #f) "
+                     "(stream (tell \"x\") (lambda (p) (progn "
+                     "(when (not asked) (progn (set! asked #t) (tell \"y\"))) (sleep 0.2) "
+                     "(set! all (+ all (string-length p))) "
+                     "(set! most (max most (string-length p)))))) (list (> most 900000) all)"),
+              "[true,1000000]");
+    EXPECT_LE(w.llm.held_back, 1);
+}
+
 TEST(stream_form, characters_are_not_split) {
     world w;
     w.llm.say("äöü€😀");
