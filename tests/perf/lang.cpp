@@ -80,8 +80,7 @@ public:
 /// A program without effects, to its end.
 [[nodiscard]] lang::value run_alone(lang::realm& world, const lang::function_ref& code) {
     lang::run_budget budget;
-    auto main =
-        lang::start_fiber(world, code, lang::with_concurrency(world, lang::value::empty_map(), 64));
+    auto main = lang::start_fiber(world, code, lang::with_concurrency(world, {}, 64));
     for (;;) {
         lang::outcome now = lang::machine::run(*main, budget);
         if (now.kind == lang::outcome_kind::done) return now.result;
@@ -135,8 +134,7 @@ public:
         const auto slots = static_cast<std::size_t>(count);
         const double bytes_before = resident_bytes();
         const double began = cpu_seconds();
-        adopt(lang::start_fiber(world, code,
-                                lang::with_concurrency(world, lang::value::empty_map(), slots)));
+        adopt(lang::start_fiber(world, code, lang::with_concurrency(world, {}, slots)));
         run_ready();
         const double parked = cpu_seconds();
         const double bytes = resident_bytes() - bytes_before;

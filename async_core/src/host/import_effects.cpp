@@ -7,6 +7,8 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <optional>
+
 namespace heddle::host {
 
 namespace {
@@ -16,6 +18,17 @@ using lang::value;
 
 value entry(lang::heap& memory, value map, std::string_view key, value item) {
     return lang::map_put(memory, std::move(map), key, std::move(item));
+}
+
+/// The TypeError when one of the first `count` arguments is not a string.
+std::optional<error> check_strings(const builtin& row, const std::vector<value>& given,
+                                   std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (given[i].is(lang::kind::string)) continue;
+        return error(lang::errc::type, std::string(row.name) + ": argument " +
+                                           std::to_string(i + 1) + " must be a string");
+    }
+    return std::nullopt;
 }
 
 /// (%import-begin path from): a map with `value` when the file was imported already, else with `name`
@@ -30,8 +43,10 @@ public:
             co_return error(lang::errc::permission, "import: this host gives no access to files")
                 .with_hint("libraries can be imported: (import std/lists)");
         }
-        const std::string path(lang::string_bytes(call.request.arguments[0]));
-        const std::string from(lang::string_bytes(call.request.arguments[1]));
+        const auto& given = call.request.arguments;
+        if (auto wrong = check_strings(row_, given, 2)) co_return *std::move(wrong);
+        const std::string path(lang::string_bytes(given[0]));
+        const std::string from(lang::string_bytes(given[1]));
         result<imported_source> source = co_await port->load(path, from, call.context);
         if (!source) {
             const error& cause = source.error();
@@ -78,6 +93,7 @@ public:
 
     coro::task<result<value>> run(effect_call call) override {
         const auto& given = call.request.arguments;
+        if (auto wrong = check_strings(row_, given, 2)) co_return *std::move(wrong);
         const std::string name(lang::string_bytes(given[0]));
         import_table& files = call.owner.imports();
         files.remove_need(std::string(lang::string_bytes(given[1])), name);

@@ -82,25 +82,22 @@ private:
 
 coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                         std::vector<lang::value> arguments,
-                                                        lang::value settings,
+                                                        lang::scope_ref scope,
                                                         coro::call_context context,
                                                         bool in_sandbox) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
-    lang::heap& memory = owner_.memory();
-    constexpr std::string_view depth_key = "call depth"; // no setting of a program has this name
-    const lang::value* outer = lang::map_find(settings, depth_key);
-    const std::int64_t depth = outer ? outer->as_integer() + 1 : 1;
-    if (depth > session::most_nested) {
+    if (scope->call_depth >= session::most_nested) {
         co_return error(lang::errc::limit, "tools call each other more than " +
                                                std::to_string(session::most_nested) +
                                                " levels deep");
     }
-    if (!in_sandbox) settings = lang::map_remove(memory, settings, "sandbox");
-    settings = lang::map_put(memory, std::move(settings), depth_key, lang::value::integer(depth));
+    scope = scope.open(owner_.memory(), [&](lang::dynamic_scope& inner) {
+        ++inner.call_depth;
+        if (!in_sandbox) inner.sandbox = {};
+    });
     // Permits of its own: those of the caller may all be held by branches that wait for such calls.
-    settings = lang::with_concurrency(owner_.world(), std::move(settings), options_.concurrency);
-    auto strand =
-        lang::start_fiber(owner_.world(), std::move(callee), arguments, std::move(settings));
+    scope = lang::with_concurrency(owner_.world(), scope, options_.concurrency);
+    auto strand = lang::start_fiber(owner_.world(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
     nested_call call(*strand);
     if (context.cancel) context.cancel->hook(call);
@@ -124,7 +121,7 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, 
     for (;;) {
         if (strand->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
-            effect_call asked{owner_, std::move(strand->request()), strand->settings(),
+            effect_call asked{owner_, std::move(strand->request()), strand->scope(),
                               context_of(*strand, state), strand.get()};
             const source_span where = asked.request.span;
             const coro::deadline until = asked.context.until;

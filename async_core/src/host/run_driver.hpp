@@ -25,7 +25,7 @@ public:
     /// See session::call_within.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
                                                               std::vector<lang::value> arguments,
-                                                              lang::value settings,
+                                                              lang::scope_ref scope,
                                                               coro::call_context context,
                                                               bool in_sandbox);
 

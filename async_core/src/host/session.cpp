@@ -89,19 +89,17 @@ coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum>
     auto code = lang::compile(*world_, forms);
     if (!code) co_return std::move(code).error();
     forms = std::vector<lang::datum>(); // the code keeps what it needs
-    lang::value settings =
-        lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
+    lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
     result<lang::value> ended =
-        co_await drive(lang::start_fiber(*world_, *code, std::move(settings)), options);
+        co_await drive(lang::start_fiber(*world_, *code, std::move(scope)), options);
     co_return ended;
 }
 
 coro::task<result<lang::value>> session::call(lang::value callee,
                                               std::vector<lang::value> arguments,
                                               run_options options) {
-    lang::value settings =
-        lang::with_concurrency(*world_, lang::value::empty_map(), options.concurrency);
-    auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(settings));
+    lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
+    auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(scope));
     arguments.clear();
     result<lang::value> ended = co_await drive(std::move(strand), options);
     co_return ended;
@@ -134,13 +132,13 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
 
 coro::task<result<lang::value>> session::call_within(lang::value callee,
                                                      std::vector<lang::value> arguments,
-                                                     lang::value settings,
+                                                     lang::scope_ref scope,
                                                      coro::call_context context, bool in_sandbox) {
     if (!driver_) {
         co_return error(heddle::errc::invalid_argument, "no evaluation is under way");
     }
     result<lang::value> ended = co_await driver_->call_within(
-        std::move(callee), std::move(arguments), std::move(settings), context, in_sandbox);
+        std::move(callee), std::move(arguments), std::move(scope), context, in_sandbox);
     co_return ended;
 }
 

@@ -6,6 +6,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_call.hpp>
@@ -77,7 +78,7 @@ public:
         : memory_(memory), task_(*task) {
         made_.task = std::move(task);
         made_.names = std::move(call.request.names);
-        made_.settings = std::move(call.settings);
+        made_.scope = std::move(call.scope);
         made_.context = call.context;
         made_.span = call.request.span;
         if (call.strand) made_.place = lang::place_of(*call.strand);
@@ -223,6 +224,10 @@ result<void> call_binder::set_reserved(reserved key, std::string_view name, lang
     case reserved::provider: {
         if (!given.is(lang::kind::string)) {
             return malformed(std::string(name) + " must be a string, not " + shown(given));
+        }
+        if (const auto* sandbox = made_.scope->sandbox.get()) {
+            if (auto refused = sandbox->refuse_model(lang::string_bytes(given)))
+                return std::move(*refused).with_span(made_.span);
         }
         (key == reserved::model ? set.model : set.provider) = lang::string_bytes(given);
         return {};

@@ -1,8 +1,7 @@
 // What `with` says about task calls.
 #pragma once
 
-#include <heddle/base/error.hpp>
-#include <heddle/lang/value.hpp>
+#include <heddle/lang/dynamic_scope.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +9,7 @@
 
 namespace heddle::tasks {
 
-/// Views into the settings map, which outlives them.
+/// Views into the scope, which outlives them.
 struct call_settings {
     std::string_view model;
     std::string_view provider;
@@ -20,8 +19,6 @@ struct call_settings {
     bool use_cache = true;
 };
 
-/// Errors: TypeError naming the setting.
-[[nodiscard]] result<call_settings> read_call_settings(const lang::value& settings,
-                                                       source_span where);
+[[nodiscard]] call_settings read_call_settings(const lang::dynamic_scope& scope);
 
 } // namespace heddle::tasks

@@ -206,7 +206,7 @@ coro::task<result<value>> look_up(ports::memory_port* memory, model_matching mat
     }
     lookup_caller caller;
     caller.owner = &call.owner;
-    caller.settings = call.settings;
+    caller.scope = call.scope;
     caller.span = call.span;
     caller.context = call.context;
     result<ports::memory_answer> answer =

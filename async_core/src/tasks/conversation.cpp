@@ -101,12 +101,14 @@ void branch_histories::hand_over_awaited(conversation& to) {
 
 std::shared_ptr<conversation> conversation_at(lang::realm& world,
                                               const std::shared_ptr<conversation>& root,
-                                              const lang::branch_place& place) {
+                                              const lang::branch_place& place,
+                                              const lang::value& sandbox) {
     // From the branch outwards to a group that has its conversations, then back inwards.
     std::vector<lang::branch_place> inwards;
     lang::branch_place at = place;
     while (!at.group.is_nil()) {
         auto* group = static_cast<lang::branch_group*>(lang::host_of(at.group));
+        if (!group->sandbox().identical(sandbox)) break;
         inwards.push_back(at);
         if (group->data) break;
         at = lang::branch_place(group->outer());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
+#include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <cstdint>
@@ -87,8 +88,18 @@ private:
     std::size_t ended_turns_ = 0;
 };
 
-/// The conversation of a branch; made, with those around it, when it is first asked for.
+/// What is said inside one sandbox, outside of its branches.
+class sandbox_conversation final : public lang::extent_ledger {
+public:
+    explicit sandbox_conversation(lang::realm& world)
+        : said(std::make_shared<conversation>(world)) {}
+    const std::shared_ptr<conversation> said;
+};
+
+/// The conversation of a branch; made, with those around it, when it is first asked for. `root`: that
+/// outside of all branches opened in `sandbox`, the mark of a sandbox or nil.
 [[nodiscard]] std::shared_ptr<conversation> conversation_at(
-    lang::realm& world, const std::shared_ptr<conversation>& root, const lang::branch_place& place);
+    lang::realm& world, const std::shared_ptr<conversation>& root, const lang::branch_place& place,
+    const lang::value& sandbox);
 
 } // namespace heddle::tasks

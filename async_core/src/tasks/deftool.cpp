@@ -110,7 +110,7 @@ coro::task<result<lang::value>> run_body(std::shared_ptr<const tool_definition> 
         } else arguments.emplace_back();
     }
     result<lang::value> ended = co_await call.owner.call_within(
-        std::move(body), std::move(arguments), std::move(call.settings), call.context);
+        std::move(body), std::move(arguments), std::move(call.scope), call.context);
     if (!ended) {
         co_return std::move(ended).error().with_trace("in tool " + definition->name, call.span);
     }

@@ -22,7 +22,6 @@ using lang::kind;
 using lang::value;
 
 constexpr std::string_view file_context = "file_context";
-constexpr std::string_view callee_name = "%dispatched";
 
 /// Makes the answers of one request.
 class answer_maker {
@@ -164,10 +163,10 @@ private:
                                 "a string");
     }
 
-    /// (%dispatched (name 'value) …)
+    /// (CALLABLE (name 'value) …)
     std::optional<value> read_call(lang::operator_info found) {
         path_ = found.is_tool ? "tool" : "template";
-        std::vector<value> call{memory_.symbol(callee_name)};
+        std::vector<value> call{found.callable};
         std::string unknown;
         for (const lang::map_entry& entry : lang::map_entries(params())) {
             std::string name(lang::string_bytes(entry.key));
@@ -187,7 +186,6 @@ private:
             call.push_back(clause(name, std::move(item)));
         }
         if (!unknown.empty()) return unknown_inputs(found, unknown);
-        owner_.define(callee_name, found.callable);
         forms.push_back({lang::make_list(memory_, call), {}});
         return std::nullopt;
     }

@@ -9,10 +9,6 @@ namespace heddle::tasks {
 
 namespace {
 
-[[nodiscard]] lang::counted_extent* extent_in(const lang::value& mark) noexcept {
-    return static_cast<lang::counted_extent*>(lang::host_of(mark));
-}
-
 [[nodiscard]] spending_ledger& ledger_of(lang::counted_extent& extent) {
     if (!extent.ledger) extent.ledger = std::make_unique<spending_ledger>(extent);
     return static_cast<spending_ledger&>(*extent.ledger);
@@ -62,28 +58,24 @@ void spending_ledger::forget(coro::wait_point& point) {
     waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), &point), waiting_.end());
 }
 
-coro::task<result<void>> spending_share::reserve(lang::value settings, double usd,
-                                                 coro::call_context context) {
-    const lang::value innermost = lang::counted_extent::innermost(settings);
+coro::task<result<void>> spending_share::reserve(lang::host_ref<lang::counted_extent> innermost,
+                                                 double usd, coro::call_context context) {
     for (;;) {
         spending_ledger* full = nullptr;
         bool later = false;
-        lang::value mark;
-        for (lang::value each = innermost; !each.is_nil();) {
-            lang::counted_extent* extent = extent_in(each);
+        lang::host_ref<lang::counted_extent> mark;
+        for (auto each = innermost; each; each = lang::host_ref(each->outer())) {
             bool may_fit_later = false;
-            if (!ledger_of(*extent).fits(usd, may_fit_later)) {
-                // The outermost one that is full for good: its end is the end of all.
-                if (!full || !may_fit_later) {
-                    full = &ledger_of(*extent);
-                    later = may_fit_later;
-                    mark = each;
-                }
+            if (ledger_of(*each).fits(usd, may_fit_later)) continue;
+            // The outermost one that is full for good: its end is the end of all.
+            if (!full || !may_fit_later) {
+                full = &ledger_of(*each);
+                later = may_fit_later;
+                mark = each;
             }
-            each = lang::value(extent->outer());
         }
         if (!full) break;
-        if (!later) co_return lang::with_extent(full->refusal(usd), mark);
+        if (!later) co_return lang::with_extent(full->refusal(usd), mark.as_value());
         coro::wait_point point;
         full->wait(point);
         const coro::wake woken = co_await point.wait(context);
@@ -92,22 +84,16 @@ coro::task<result<void>> spending_share::reserve(lang::value settings, double us
             if (auto stop = context.stop_error()) co_return *std::move(stop);
         }
     }
-    for (lang::value each = innermost; !each.is_nil();) {
-        lang::counted_extent* extent = extent_in(each);
-        ledger_of(*extent).take(usd);
-        each = lang::value(extent->outer());
-    }
-    extent_ = innermost;
+    for (auto* each = innermost.get(); each; each = each->outer().get()) ledger_of(*each).take(usd);
+    extent_ = std::move(innermost);
     taken_ = usd;
     co_return result<void>();
 }
 
 void spending_share::settle(double spent) noexcept {
-    for (lang::value each = std::exchange(extent_, lang::value()); !each.is_nil();) {
-        lang::counted_extent* extent = extent_in(each);
-        ledger_of(*extent).settle(taken_, spent);
-        each = lang::value(extent->outer());
-    }
+    const auto innermost = std::exchange(extent_, {});
+    for (auto* each = innermost.get(); each; each = each->outer().get())
+        ledger_of(*each).settle(taken_, spent);
 }
 
 } // namespace heddle::tasks

@@ -41,15 +41,15 @@ public:
     spending_share& operator=(const spending_share&) = delete;
     ~spending_share() { settle(0); }
 
-    /// Sets aside one call and `usd` in the innermost extent of `settings` and in all around it; waits
-    /// while others hold what it needs. Errors: LimitError that leaves the extent, cancelled.
-    [[nodiscard]] coro::task<result<void>> reserve(lang::value settings, double usd,
-                                                   coro::call_context context);
+    /// Sets aside one call and `usd` in the extent `innermost` and in all around it; waits while
+    /// others hold what it needs. Errors: LimitError that leaves the extent, cancelled.
+    [[nodiscard]] coro::task<result<void>> reserve(lang::host_ref<lang::counted_extent> innermost,
+                                                   double usd, coro::call_context context);
     /// The call has ended.
     void settle(double spent) noexcept;
 
 private:
-    lang::value extent_; ///< innermost; nil: nothing is set aside
+    lang::host_ref<lang::counted_extent> extent_; ///< innermost; null: nothing is set aside
     double taken_ = 0;
 };
 

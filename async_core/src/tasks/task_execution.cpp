@@ -21,11 +21,9 @@ constexpr std::size_t bytes_per_token = 2; ///< at least, in any text: reserves 
 
 coro::task<result<void>> refused(error failure) { co_return std::move(failure); }
 
-[[nodiscard]] bool has_dollar_limit(const lang::value& settings) {
-    for (lang::value each = lang::counted_extent::innermost(settings); !each.is_nil();) {
-        const auto* extent = lang::host_as<lang::counted_extent>(each);
-        if (extent->usd()) return true;
-        each = lang::value(extent->outer());
+[[nodiscard]] bool has_dollar_limit(const lang::dynamic_scope& scope) {
+    for (const auto* each = scope.counted.get(); each; each = each->outer().get()) {
+        if (each->usd()) return true;
     }
     return false;
 }
@@ -109,7 +107,7 @@ void task_execution::begin_session() {
                    chain_.outer ? chain_.outer->session : nullptr);
     began_ = context_.loop->now();
     if (timeout_) context_ = context_.with_deadline(coro::deadline(began_ + *timeout_));
-    spends_ = !executor_ && !lang::counted_extent::innermost(call_.settings).is_nil();
+    spends_ = !executor_ && bool(call_.scope->counted);
 }
 
 result<void> task_execution::fill_prompt(std::span<const lang::value> contents) {
@@ -140,7 +138,7 @@ void task_execution::note_unused() {
 }
 
 result<void> task_execution::begin() {
-    HEDDLE_TRY(settings_, read_call_settings(call_.settings, call_.span));
+    settings_ = read_call_settings(*call_.scope);
     const auto& executors = runner_.parts().executors;
     if (!executors.empty()) {
         const auto found = executors.find(call_.task->declared.subtype);
@@ -165,7 +163,7 @@ result<void> task_execution::begin() {
     note_unused();
     if (!executor_) choose_history();
     if (!executor_ && !chain_.outer) {
-        if (const lang::value* set = lang::map_find(call_.settings, "stream")) receiver_ = *set;
+        receiver_ = call_.scope->receiver;
         streams_ = !receiver_.is_nil() || runner_.parts().on_delta;
     }
     if (auto stop = context_.stop_error()) return *std::move(stop);
@@ -200,7 +198,7 @@ result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
                 return fail("execution_halted", "prompts call each other too deep");
             }
             const auto& declared = found->task->input_names;
-            host::effect_call call{runner_.owner(), {}, call_.settings, context_};
+            host::effect_call call{runner_.owner(), {}, call_.scope, context_};
             call.request.callee = found->callable;
             call.request.span = call_.span;
             lang::value names = lang::value::empty_list();
@@ -350,7 +348,7 @@ result<void> task_execution::make_request() {
 
 coro::task<result<void>> task_execution::reserve() {
     double usd = 0;
-    if (has_dollar_limit(call_.settings)) {
+    if (has_dollar_limit(*call_.scope)) {
         ports::token_usage most;
         most.input = static_cast<std::int64_t>(text_bytes(request_) / bytes_per_token) +
                      tokens_of_a_message * static_cast<std::int64_t>(request_.messages.size());
@@ -368,7 +366,7 @@ coro::task<result<void>> task_execution::reserve() {
         }
         usd = *cost;
     }
-    return share_.reserve(call_.settings, usd, context_);
+    return share_.reserve(call_.scope->counted, usd, context_);
 }
 
 std::string_view task_execution::provider_name() const noexcept {

@@ -5,6 +5,7 @@
 #include <heddle/coro/nursery.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 
 namespace heddle::tasks {
 
@@ -51,7 +52,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
             result<void> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
         }
-        let_stream_go(execution.call().settings);
+        let_stream_go(execution.call().scope);
         coro::task<result<ports::chat_response>> asked =
             execution.streams()
                 ? stream_answer(execution)
@@ -116,9 +117,15 @@ coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execu
 }
 
 std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call) {
-    // Tools that are written in the language run beside the workflow, with settings that say so.
-    if (!call.place || call.chain || lang::map_find(call.settings, "call depth")) return nullptr;
-    return conversation_at(owner_.world(), said_, *call.place);
+    // Tools that are written in the language run beside the workflow, in a scope that says so.
+    if (!call.place || call.chain || call.scope->call_depth != 0) return nullptr;
+    const auto* sandbox = call.scope->sandbox.get();
+    if (!sandbox) return conversation_at(owner_.world(), said_, *call.place, {});
+    // A sandbox has a conversation of its own: nothing said outside is told inside, and the reverse.
+    const auto& extent = sandbox->own();
+    if (!extent->ledger) extent->ledger = std::make_unique<sandbox_conversation>(owner_.world());
+    const auto& own = static_cast<const sandbox_conversation&>(*extent->ledger);
+    return conversation_at(owner_.world(), own.said, *call.place, extent.as_value());
 }
 
 void task_runner::warn_once(const std::string& message) {

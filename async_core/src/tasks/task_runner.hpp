@@ -56,7 +56,7 @@ public:
     /// an outcome; errors: cancelled, the end of an extent, what a sandbox refuses.
     [[nodiscard]] coro::task<result<subtask_outcome>> run_subtask(lang::value asked,
                                                                   const task_chain* chain,
-                                                                  lang::value settings,
+                                                                  lang::scope_ref scope,
                                                                   source_span span,
                                                                   coro::call_context context);
     /// TaskFailure of a subtask, as notes.error.details has it.
@@ -79,7 +79,7 @@ public:
     /// equal call, that the other one waits for.
     [[nodiscard]] std::int64_t add_stream(held_stream& stream);
     void remove_stream(std::int64_t number) noexcept { streams_.erase(number); }
-    void let_stream_go(const lang::value& settings) noexcept;
+    void let_stream_go(const lang::scope_ref& scope) noexcept;
 
     /// Logs a warning, the same text once in the life of the session.
     void warn_once(const std::string& message);
@@ -101,7 +101,7 @@ private:
                                                                std::size_t index,
                                                                coro::call_context context);
     [[nodiscard]] result<task_call> bind_subtask(const lang::value& asked, const task_chain* chain,
-                                                 lang::value settings, source_span span,
+                                                 lang::scope_ref scope, source_span span,
                                                  coro::call_context context);
     [[nodiscard]] result<void> add_overrides(lang::effect_request& request,
                                              const compiled_task& task,

@@ -60,9 +60,7 @@ private:
     bool let_go_ = false; // the rest is collected, as far as the limits of an answer allow
 };
 
-/// In the settings of what a function calls. No program can name it: it is no setting of `with`.
-constexpr std::string_view stream_setting = "%stream";
-
+/// For the scope of what the function calls.
 class stream_number {
 public:
     stream_number(task_runner& in, held_stream& stream) : in_(in), number_(in.add_stream(stream)) {}
@@ -98,9 +96,11 @@ coro::task<result<void>> hand_on(host::session* owner, task_execution* execution
     // Tasks that the function calls are not streamed to it.
     // Those that it makes carry the number of the stream, so that they do not wait for it.
     const stream_number number(execution->runner(), *pieces);
-    const lang::value settings = lang::map_put(
-        memory, lang::map_remove(memory, execution->call().settings, "stream"),
-        stream_setting, lang::value::integer(number.get()));
+    const lang::scope_ref scope =
+        execution->call().scope.open(memory, [&number](lang::dynamic_scope& inner) {
+            inner.receiver.set_nil();
+            inner.stream = number.get();
+        });
     for (;;) {
         while (pieces->empty() && !pieces->closed()) {
             const coro::wake woken = co_await pieces->arrived(context);
@@ -118,7 +118,7 @@ coro::task<result<void>> hand_on(host::session* owner, task_execution* execution
         }
         std::vector<lang::value> arguments{lang::make_string(memory, text)};
         result<lang::value> called = co_await owner->call_within(
-            execution->receiver(), std::move(arguments), settings, context, true);
+            execution->receiver(), std::move(arguments), scope, context, true);
         if (called) continue;
         if (!called.error().is_cancelled()) execution->receiver_failed(called.error());
         co_return std::move(called).error();
@@ -132,11 +132,8 @@ std::int64_t task_runner::add_stream(held_stream& stream) {
     return last_stream_;
 }
 
-void task_runner::let_stream_go(const lang::value& settings) noexcept {
-    if (streams_.empty() || !settings.is(lang::kind::map)) return;
-    const lang::value* number = lang::map_find(settings, stream_setting);
-    if (!number || !number->is_integer()) return;
-    const auto found = streams_.find(number->as_integer());
+void task_runner::let_stream_go(const lang::scope_ref& scope) noexcept {
+    const auto found = streams_.find(scope->stream);
     if (found != streams_.end()) found->second->let_go();
 }
 

@@ -56,7 +56,7 @@ constexpr std::size_t deepest_arguments = 128;
                                            const lang::value& inputs, const task_call& of,
                                            coro::call_context context) {
     lang::heap& memory = owner.memory();
-    host::effect_call made{owner, {}, of.settings, context};
+    host::effect_call made{owner, {}, of.scope, context};
     made.request.callee = callee;
     made.request.span = of.span;
     lang::value names = lang::value::empty_list();
@@ -178,9 +178,9 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
             .with_hint(execution.offered_names());
     }
     if (offered->what != offered_tool::kind::subtask) {
-        if (auto stop = lang::refused_by_sandbox(execution.call().settings, offered->name)) {
-            co_return lang::made_uncatchable(*std::move(stop));
-        }
+        // What it does not allow is told to the model; a used-up limit ends the sandbox.
+        if (auto stop = lang::refused_by_sandbox(execution.call().scope, offered->name))
+            co_return *std::move(stop);
     }
     const std::string& text = called.asked.arguments_json;
     if (text.size() > longest_arguments) {
@@ -227,7 +227,7 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
                               lang::make_list(memory, std::span(&hint, 1)));
     }
     result<subtask_outcome> outcome =
-        co_await run_subtask(std::move(asked), &execution.chain(), execution.call().settings,
+        co_await run_subtask(std::move(asked), &execution.chain(), execution.call().scope,
                              execution.call().span, context);
     if (!outcome) co_return std::move(outcome).error();
     if (outcome->failed) co_return lang::task_error("subtask_failure", outcome->message);
@@ -238,11 +238,12 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
 
 coro::task<result<subtask_outcome>> task_runner::run_subtask(lang::value asked,
                                                              const task_chain* chain,
-                                                             lang::value settings, source_span span,
+                                                             lang::scope_ref scope,
+                                                             source_span span,
                                                              coro::call_context context) {
     subtask_outcome outcome;
     outcome.depth = chain ? chain->nesting() + 1 : 1;
-    auto call = bind_subtask(asked, chain, std::move(settings), span, context);
+    auto call = bind_subtask(asked, chain, std::move(scope), span, context);
     if (!call) {
         if (lang::passes_catches(call.error())) co_return std::move(call).error();
         outcome.failed = true;
@@ -270,20 +271,18 @@ coro::task<result<subtask_outcome>> task_runner::run_subtask(lang::value asked,
 }
 
 result<task_call> task_runner::bind_subtask(const lang::value& asked, const task_chain* chain,
-                                            lang::value settings, source_span span,
+                                            lang::scope_ref scope, source_span span,
                                             coro::call_context context) {
     HEDDLE_TRY(const subtask_request wanted, read_subtask_request(asked));
     HEDDLE_TRY(const registered_task* found, choose_template(tasks_, wanted));
     const std::string& name = found->task->declared.name;
-    if (auto stop = lang::refused_by_sandbox(settings, name)) {
-        return lang::made_uncatchable(*std::move(stop));
-    }
+    if (auto stop = lang::refused_by_sandbox(scope, name)) return *std::move(stop);
     if (chain && chain->depth_left <= 0) {
         return lang::task_error("execution_halted", "subtasks are nested deeper than " +
                                                         std::to_string(chain->nesting()));
     }
     task_call of;
-    of.settings = std::move(settings);
+    of.scope = std::move(scope);
     of.span = span;
     lang::value inputs = wanted.inputs;
     host::effect_call call = clauses_of(owner_, found->callable, inputs, of, context);
@@ -335,7 +334,7 @@ lang::value task_runner::subtask_details(const lang::value& asked, const subtask
 coro::task<result<lang::value>> task_runner::continue_with(task_execution& execution,
                                                            lang::value asked) {
     result<subtask_outcome> outcome =
-        co_await run_subtask(asked, &execution.chain(), execution.call().settings,
+        co_await run_subtask(asked, &execution.chain(), execution.call().scope,
                              execution.call().span, execution.context());
     if (!outcome) co_return execution.refuse(std::move(outcome).error());
     if (!outcome->failed) {
@@ -351,7 +350,7 @@ coro::task<result<lang::value>> task_runner::continue_with(task_execution& execu
 
 coro::task<result<lang::value>> task_runner::run_tool(std::shared_ptr<const registered_tool> one,
                                                       host::effect_call call) {
-    lang::value settings = call.settings;
+    lang::scope_ref scope = call.scope;
     const source_span span = call.request.span;
     const coro::call_context context = call.context;
     result<lang::value> ended = co_await call_tool(std::move(one), std::move(call));
@@ -360,7 +359,7 @@ coro::task<result<lang::value>> task_runner::run_tool(std::shared_ptr<const regi
     if (!found) co_return ended;
     lang::value asked = *found;
     result<subtask_outcome> outcome =
-        co_await run_subtask(asked, nullptr, std::move(settings), span, context);
+        co_await run_subtask(asked, nullptr, std::move(scope), span, context);
     if (!outcome) co_return std::move(outcome).error();
     if (!outcome->failed) co_return outcome->result;
     auto payload = std::make_shared<lang::script_payload>();

@@ -1,5 +1,7 @@
 #include <heddle/tasks/tool_registry.hpp>
 
+#include "call_settings.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
@@ -119,11 +121,8 @@ namespace json = boost::json;
 }
 
 /// (with ((on-failure 'raise)) …) around the call.
-[[nodiscard]] bool raises_failures(const lang::value& settings) {
-    const lang::value* choice = lang::map_find(settings, "on-failure");
-    if (!choice) return false;
-    if (choice->is(lang::kind::symbol)) return lang::symbol_name(*choice) == "raise";
-    return choice->is(lang::kind::string) && lang::string_bytes(*choice) == "raise";
+[[nodiscard]] bool raises_failures(const lang::scope_ref& scope) {
+    return read_call_settings(*scope).raise_failures;
 }
 
 } // namespace
@@ -173,8 +172,8 @@ coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool>
     if (!inputs) co_return std::move(inputs).error();
     auto fits = check_values(*one, call.owner.memory(), *inputs, span);
     if (!fits) co_return std::move(fits).error();
-    const bool raises = raises_failures(call.settings);
-    tool_call made{call.owner, *std::move(inputs), std::move(call.settings), call.context, span};
+    const bool raises = raises_failures(call.scope);
+    tool_call made{call.owner, *std::move(inputs), std::move(call.scope), call.context, span};
     result<lang::value> ended = co_await one->declared.run(std::move(made));
     if (!ended) co_return std::move(ended).error().with_span(span);
     if (raises && is_failed_result(*ended)) {

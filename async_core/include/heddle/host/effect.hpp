@@ -19,8 +19,8 @@ class session;
 struct effect_call {
     session& owner;
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
-    lang::value settings;         ///< dynamic settings (`with`) at the call, a map
-    coro::call_context context;   ///< cancellation of the branch, deadline of run and settings
+    lang::scope_ref scope;        ///< what holds where the call stands: settings, limits, sandbox
+    coro::call_context context;   ///< cancellation of the branch, deadline of run and scope
     const lang::fiber* strand = nullptr; ///< that waits for the answer; null: the host itself asks
 };
 

@@ -56,17 +56,17 @@ public:
                                                        run_options options = {});
 
     /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares its
-    /// bounds: for tools that are written in the language. Settings of a sandbox reach it only if
+    /// bounds: for tools that are written in the language. The sandbox of `scope` binds it only if
     /// `in_sandbox`: a tool was made outside, a function that a program passes was not.
     /// Errors: those of the function; LimitError for calls nested deeper than `most_nested`;
     /// invalid_argument when no evaluation is under way.
     /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
                                                               std::vector<lang::value> arguments,
-                                                              lang::value settings,
+                                                              lang::scope_ref scope,
                                                               coro::call_context context,
                                                               bool in_sandbox = false);
-    static constexpr std::int64_t most_nested = 100;
+    static constexpr unsigned most_nested = 100;
 
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);

@@ -34,6 +34,8 @@ class branch_group : public host_object {
 public:
     /// The branch that opened the group.
     [[nodiscard]] const branch_place& outer() const noexcept { return outer_; }
+    /// The mark of the sandbox that it was opened in (sandbox_extent), or nil.
+    [[nodiscard]] const value& sandbox() const noexcept { return sandbox_; }
     /// realm::host_events() when the branch began.
     [[nodiscard]] std::uint64_t begun(std::uint32_t slot) const noexcept {
         return slot < spawns_.size() ? spawns_[slot].begun : begun_;
@@ -45,9 +47,10 @@ public:
     std::unique_ptr<branch_data> data; ///< the host's; null: nothing is kept
 
     // for the machine
-    void set_outer(branch_place outer, std::uint64_t begun) {
+    void set_outer(branch_place outer, std::uint64_t begun, value sandbox) {
         outer_ = std::move(outer);
         begun_ = begun;
+        sandbox_ = std::move(sandbox);
     }
     /// The place of a further spawned branch.
     [[nodiscard]] std::uint32_t add_spawn(std::uint64_t begun) {
@@ -64,6 +67,7 @@ private:
         bool awaited;
     };
     branch_place outer_;
+    value sandbox_;
     std::uint64_t begun_ = 0;
     std::vector<spawn> spawns_;
 };

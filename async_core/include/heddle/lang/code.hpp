@@ -63,6 +63,18 @@ struct instruction {
 #endif
 static_assert(sizeof(instruction) == 8);
 
+/// What op::settings_push opens a scope for (its x): what its operand is.
+enum class scope_kind : std::uint8_t {
+    settings, ///< a map of settings, as `with` writes them
+    sandbox,  ///< a map of the clauses of `sandbox`
+    receiver, ///< what a streamed task call hands its pieces to, or nil
+    config,   ///< *loop-config*
+    confined  ///< a function that a sandbox made: what binds it is the operand's policy
+};
+
+/// What op::dynamic_get reads (its x).
+enum class dynamic_name : std::uint8_t { loop_config, sandbox };
+
 /// Where a closure takes a captured value from when it is made.
 struct capture {
     enum class from : std::uint8_t { local, captured, self };

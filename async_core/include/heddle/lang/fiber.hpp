@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/dynamic_scope.hpp>
 #include <heddle/lang/frame_stack.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
@@ -16,8 +17,6 @@ namespace heddle::lang {
 
 class fiber;
 class join;
-class future;
-class concurrency_scope;
 struct branch_place;
 
 /// A permit to run a branch, and the scope it belongs to.
@@ -33,18 +32,18 @@ struct inline_branch {
     value group; ///< the join, kept alive
     std::uint32_t slot;
     permit right;
-    value settings; ///< as they were when the branch began
-    value future;   ///< of a spawned branch: hears of its end in place of the join; else nil
+    scope_ref scope; ///< as it was when the branch began
+    value future;    ///< of a spawned branch: hears of its end in place of the join; else nil
 };
 
 /// A cleanup under way: cancellation waits until it has ended.
 struct cleanup_mark {
     std::uint32_t depth;  ///< number of frames when it began
     std::uint32_t target; ///< where its code begins
-    bool forced;    ///< it or one around it: because of a cancellation or an extent that is over
-    value settings; ///< as they were; inside the cleanup they lack the deadline
-    value extent;   ///< the one that is over, or, not forced, that of `until`; or nil
-    double until;   ///< the deadline that it holds up; infinite: none
+    bool forced;     ///< it or one around it: because of a cancellation or an extent that is over
+    scope_ref scope; ///< as it was; inside the cleanup it lacks the deadline
+    value extent;    ///< the one that is over, or, not forced, that of `until`; or nil
+    double until;    ///< the deadline that it holds up; infinite: none
     std::size_t memory; ///< in use when the outermost one began
 };
 
@@ -71,7 +70,7 @@ public:
     virtual void cancel_effect(fiber& waiting) noexcept = 0;
 };
 
-/// Frames, registers, dynamic settings and cancellation of one strand. Made by start_fiber or by the
+/// Frames, registers, dynamic scope and cancellation of one strand. Made by start_fiber or by the
 /// machine; driven by the host. About a kilobyte with its frames. Threads: the session's only.
 class fiber {
 public:
@@ -86,7 +85,7 @@ public:
     /// Cleanup code runs: cancellation waits until it has ended.
     [[nodiscard]] bool cancellation_masked() const noexcept { return !cleanups_.empty(); }
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
-    [[nodiscard]] const value& settings() const noexcept { return settings_; }
+    [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
     /// When the time of what it does is over (host_names::now()), or nothing. A wait for a permit or for
@@ -108,7 +107,7 @@ private:
     friend class concurrency_scope;
     friend class interpreter;
     friend branch_place place_of(const fiber&);
-    friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, value);
+    friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, scope_ref);
 
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
@@ -121,7 +120,7 @@ private:
     std::size_t capacity_ = 0;
     frame_stack frames_;
     std::vector<inline_branch> branches_;
-    value settings_ = value::empty_map();
+    scope_ref scope_;
     std::unique_ptr<effect_request> request_;
     std::int32_t first_call_ =
         -1; ///< arguments of the call at stack 0 that starts the fiber, or -1

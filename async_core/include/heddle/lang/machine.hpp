@@ -42,10 +42,10 @@ struct outcome {
 /// A fiber that will call `callee` (a closure) with `arguments`.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, value callee,
                                                  std::span<const value> arguments,
-                                                 value settings = value::empty_map());
+                                                 scope_ref scope = {});
 /// A fiber that will run compiled top-level code.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code,
-                                                 value settings = value::empty_map());
+                                                 scope_ref scope = {});
 
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
 /// does I/O, and returns at the latest after `slice` steps (a step is a call or a back-edge).
@@ -77,7 +77,8 @@ public:
 /// The map that `catch` binds: kind, reason, message, span, stack, data, result.
 [[nodiscard]] value describe_error(realm& world, const error& failure);
 
-/// The settings of a run: at most that many branches at a time.
-[[nodiscard]] value with_concurrency(realm& world, value settings, std::size_t branches);
+/// A scope inside `outer` that runs at most that many branches at a time.
+[[nodiscard]] scope_ref with_concurrency(realm& world, const scope_ref& outer,
+                                         std::size_t branches);
 
 } // namespace heddle::lang

@@ -79,7 +79,14 @@ class function; // compiled code, see code.hpp
 
 struct closure_object : object {
     const function* code; ///< counted
-    std::uint32_t count;
+    std::uint32_t count;  ///< of captured values
+    std::int32_t arity;   ///< with so many arguments it is entered at once; or one of these:
+    static constexpr std::int32_t varies = -1;      ///< it has optional or rest parameters
+    static constexpr std::int32_t is_confined = -2; ///< made inside a sandbox
+    [[nodiscard]] bool confined() const noexcept { return arity == is_confined; }
+    /// Of a confined one: the policy of its sandbox, behind the captured values.
+    [[nodiscard]] const value& policy() const noexcept { return captured()[count]; }
+    [[nodiscard]] std::uint32_t values() const noexcept { return count + (confined() ? 1U : 0U); }
     [[nodiscard]] value* captured() noexcept { return reinterpret_cast<value*>(this + 1); }
     [[nodiscard]] const value* captured() const noexcept {
         return reinterpret_cast<const value*>(this + 1);
@@ -113,7 +120,9 @@ struct host_holder : object {
 };
 
 [[nodiscard]] value make_cell(heap& memory, value content);
-[[nodiscard]] value make_closure(heap& memory, const function& code, std::uint32_t captured);
+/// `policy`: of the sandbox that it is made in, or nil. The captured values are nil at first.
+[[nodiscard]] value make_closure(heap& memory, const function& code, std::uint32_t captured,
+                                 const value& policy = {});
 [[nodiscard]] value make_host(heap& memory, std::unique_ptr<host_object> held);
 
 [[nodiscard]] inline cell_object* cell_of(const value& v) noexcept {
@@ -131,5 +140,36 @@ template <class T>
 [[nodiscard]] T* host_as(const value& v) noexcept {
     return dynamic_cast<T*>(host_of(v));
 }
+
+/// A counted reference to a host object that is a T, or null.
+template <class T>
+class host_ref {
+public:
+    host_ref() = default;
+    [[nodiscard]] static host_ref make(heap& memory, std::unique_ptr<T> held) {
+        host_ref made;
+        made.held_ = make_host(memory, std::move(held));
+        return made;
+    }
+    /// Null when `v` is not a T.
+    [[nodiscard]] static host_ref from_value(const value& v) noexcept {
+        host_ref made;
+        if (host_as<T>(v)) made.held_ = v;
+        return made;
+    }
+
+    [[nodiscard]] T* get() const noexcept { return static_cast<T*>(host_of(held_)); }
+    [[nodiscard]] T* operator->() const noexcept { return get(); }
+    [[nodiscard]] T& operator*() const noexcept { return *get(); }
+    [[nodiscard]] explicit operator bool() const noexcept { return !held_.is_nil(); }
+    [[nodiscard]] bool operator==(const host_ref& other) const noexcept {
+        return held_.identical(other.held_);
+    }
+    /// nil when null.
+    [[nodiscard]] const value& as_value() const noexcept { return held_; }
+
+private:
+    value held_;
+};
 
 } // namespace heddle::lang

@@ -125,6 +125,20 @@ public:
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
+    /// One compilation under way, in its scope.
+    class compile_level {
+    public:
+        explicit compile_level(realm& owner) noexcept : owner_(owner) { ++owner_.compiling_; }
+        ~compile_level() { --owner_.compiling_; }
+        compile_level(const compile_level&) = delete;
+        compile_level& operator=(const compile_level&) = delete;
+        /// How many are, this one included: code that is compiled may run, and compile.
+        [[nodiscard]] unsigned depth() const noexcept { return owner_.compiling_; }
+
+    private:
+        realm& owner_;
+    };
+
     /// For tests of the machine: stacks and frames move at each run of the machine and each time they
     /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
     [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
@@ -155,6 +169,7 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     std::uint64_t host_events_ = 0;
+    unsigned compiling_ = 0;
     bool compiling_library_ = false;
     bool moves_stacks_ = false;
 };

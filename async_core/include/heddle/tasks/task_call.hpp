@@ -34,7 +34,7 @@ struct task_call {
     std::vector<bound_input> inputs;
     std::unique_ptr<call_overrides> overrides; ///< null: no reserved clause was given
     lang::value names;                         ///< keeps the names of undeclared inputs alive
-    lang::value settings;
+    lang::scope_ref scope;
     coro::call_context context;
     source_span span;
     /// Of the task that this one is a part of; it outlives the call.

@@ -18,7 +18,7 @@ namespace heddle::tasks {
 struct tool_call {
     host::session& owner; ///< outlives the call
     lang::value inputs;
-    lang::value settings; ///< dynamic settings (`with`) at the call
+    lang::scope_ref scope; ///< what holds where the call stands
     coro::call_context context;
     source_span span;
 };

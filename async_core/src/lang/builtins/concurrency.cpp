@@ -17,6 +17,7 @@ namespace {
 /// A TypeError about argument 1 of the form that the first argument names.
 value fail_in_form(native_call& call, const value& form, std::string_view expected,
                    const value& given) {
+    if (!form.is(kind::string)) return call.fail_type(1, "a string", form);
     builtin row = call.row();
     row.name = string_bytes(form);
     native_call named(call.memory(), row);
@@ -50,6 +51,7 @@ value second_run(native_call&, std::span<value> a) {
 }
 
 bool is_named(const value& names, std::string_view wanted) {
+    if (!names.is(kind::list)) return false;
     const auto items = list_items(names);
     return std::any_of(items.begin(), items.end(), [&](const value& each) {
         return each.is(kind::string) && string_bytes(each) == wanted;

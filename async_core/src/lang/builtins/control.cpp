@@ -1,5 +1,4 @@
 // Primitives of control, and the prelude's own.
-#include "lang/machine/sandbox_policy.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -7,6 +6,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 namespace heddle::lang {
@@ -70,6 +70,9 @@ value loop_count(native_call& call, std::span<value> arguments) {
 
 /// (%type-error who index expected given): a TypeError in the name of a prelude function.
 value type_error(native_call& call, std::span<value> arguments) {
+    if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
+    if (!arguments[1].is_integer()) return call.fail_type(2, "an integer", arguments[1]);
+    if (!arguments[2].is(kind::string)) return call.fail_type(3, "a string", arguments[2]);
     builtin row = call.row();
     row.name = string_bytes(arguments[0]);
     native_call named(call.memory(), row);
@@ -100,7 +103,7 @@ constexpr auto pure = builtin_kind::pure;
 constexpr auto control = builtin_kind::control;
 
 constexpr builtin rows[] = {
-    {"%eval-rest", "forms", 1, 1, control, nullptr, "Compiles and runs the rest of a program.", "",
+    {"%eval-rest", "forms internal", 2, 2, control, nullptr, "Compiles and runs the rest of a program.", "",
      "control"},
     {"%eval-source", "text name", 2, 2, control, nullptr, "Runs a text as a program.", "",
      "control"},
@@ -110,6 +113,8 @@ constexpr builtin rows[] = {
     {"%library-done", "name value", 2, 2, control, nullptr, "Notes an imported library.", "",
      "control"},
     {"%loop-count", "n", 1, 1, pure, &loop_count, "The count of a loop, checked.", "", "control"},
+    {"%run-library", "name", 1, 1, control, nullptr, "Runs a library of the language.", "",
+     "control"},
     {"%out-of-reach", "name forbidden", 2, 2, control, nullptr, "Raises PermissionError.", "",
      "control"},
     {"%sandbox-value", "x", 1, 1, pure, &sandbox_value, "x, if it is data.", "", "control"},

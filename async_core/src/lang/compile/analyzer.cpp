@@ -91,7 +91,11 @@ ast::node* analyzer::call_library(std::string_view function, source_span span,
 }
 
 bool analyzer::check_name(const form& f, std::string_view form_name, std::string_view role) {
-    if (f.is_symbol()) return true;
+    if (f.is_symbol()) {
+        if (!is_internal(f.name())) return true;
+        fail_internal(f.name(), f.span);
+        return false;
+    }
     fail(f.span, std::string(form_name) + ": " + std::string(role) + " must be a symbol, not " +
                      shown(f.content));
     return false;
@@ -107,9 +111,10 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     sandboxes_ = request_.limits.sandboxes;
     std::deque<scope> scopes;
     if (request_.site) open_site(*request_.site, scopes);
+    seen_lists seen;
     for (const datum& each : forms) {
         const form one{each.content, each.span};
-        collect_toplevel(one);
+        collect_toplevel(one, seen);
         // Calls that stand before the definition, or in it, know how a tool is called.
         const bool tool = one.is_list() && one.size() > 1 && one[0].is_symbol() &&
                           one[0].name() == "deftool" && one[1].is_symbol();
@@ -153,7 +158,8 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
     storage->places = places.release();
     node* made = make(node_kind::call, forms.front().span);
     made->children = {constant(value::of_builtin(*find_builtin("%eval-rest")), made->span),
-                      constant(std::move(rest), made->span)};
+                      constant(std::move(rest), made->span),
+                      constant(value::boolean(request_.internal_names), made->span)};
     return made;
 }
 
@@ -175,6 +181,12 @@ ast::node* analyzer::expression(const form& f, position where) {
 
 ast::node* analyzer::call(const form& f, position where) {
     const form head = f[0];
+    if (const host_object* object = host_of(head.content); object && object->callable()) {
+        node* callee = constant(head.content, head.span);
+        if (const auto info = world_.host().describe_callable(*object))
+            return task_call(f, callee, info->inputs, info->declares_inputs, info->is_tool);
+        return positional(f, callee);
+    }
     if (!head.is_symbol()) {
         if (!head.is_list() || head.size() == 0) {
             return fail(f.span,
@@ -196,8 +208,7 @@ ast::node* analyzer::call(const form& f, position where) {
     if (is_local(name)) return call_named(f, where);
     const bool shadowed = defined_.contains(std::string(name)) ||
                           (!request_.limits.closed && world_.find_program_global(name).has_value());
-    if (const handler special = find_special(name);
-        special && !shadowed && (name.front() != '%' || world_.compiling_library()))
+    if (const handler special = find_special(name); special && !shadowed && !is_internal(name))
         return (this->*special)(f, where);
     return call_named(f, where);
 }
@@ -205,29 +216,12 @@ ast::node* analyzer::call(const form& f, position where) {
 ast::node* analyzer::call_named(const form& f, position where) {
     const form head = f[0];
     const std::string_view name = head.name();
-    for (scope* s = scope_; s; s = s->outer) {
-        if (s->label && s->label->name == name) {
-            ast::loop_label& label = *s->label;
-            const auto at = std::find(loops_.begin(), loops_.end(), &label);
-            const bool jumps = label.owner == lambda_ && at != loops_.end() &&
-                               static_cast<std::size_t>(at - loops_.begin()) >= where.loops_from &&
-                               f.size() - 1 == label.variables.size();
-            if (!jumps) {
-                label.escaped = true;
-                return constant({}, f.span);
-            }
-            node* again = make(node_kind::loop_again, f.span);
-            again->label = &label;
-            for (std::size_t i = 1; i < f.size(); ++i)
-                again->children.push_back(expression(f[i], inner()));
-            return again;
-        }
-        for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
-            if ((*v)->name != name) continue;
-            node* callee = reference(head);
-            if ((*v)->is_task) return task_call(f, callee, (*v)->task_inputs, true, (*v)->is_tool);
-            return positional(f, callee);
-        }
+    if (const name_binding* bound = names_.find(name, scope_)) {
+        if (bound->label) return call_label(f, *bound->label, where);
+        const ast::variable& var = *bound->variable;
+        node* callee = reference(head);
+        if (var.is_task) return task_call(f, callee, var.task_inputs, true, var.is_tool);
+        return positional(f, callee);
     }
     node* callee = reference(head);
     if (failed()) return callee;
@@ -276,6 +270,22 @@ ast::node* analyzer::call_named(const form& f, position where) {
     either->children = {clause_call(f, callee, 1), positional(f, callee)};
     --either_depth_;
     return either;
+}
+
+/// A call of the name of a named let: a jump where the loop goes on with its value.
+ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position where) {
+    const auto at = std::find(loops_.begin(), loops_.end(), &label);
+    const bool jumps = label.owner == lambda_ && at != loops_.end() &&
+                       static_cast<std::size_t>(at - loops_.begin()) >= where.loops_from &&
+                       f.size() - 1 == label.variables.size();
+    if (!jumps) {
+        label.escaped = true;
+        return constant({}, f.span);
+    }
+    node* again = make(node_kind::loop_again, f.span);
+    again->label = &label;
+    for (std::size_t i = 1; i < f.size(); ++i) again->children.push_back(expression(f[i], inner()));
+    return again;
 }
 
 /// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
@@ -406,12 +416,10 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                      "write (a &optional b &rest c) or (a b . c)");
                 break;
             }
-            const bool taken =
-                std::any_of(own.variables.begin(), own.variables.end(),
-                            [&](const ast::variable* v) { return v->name == parameter; });
-            if (taken)
+            const name_binding* taken = names_.find(parameter, &own);
+            if (taken && taken->in == &own)
                 fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
-            ast::variable* var = declare(parameter, own, p.span);
+            ast::variable* var = declare(parameter, p.span);
             var->definite = var->bound_once = true;
             made.parameters.push_back(var);
             if (stage == required) ++made.required;
@@ -422,7 +430,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
             }
         }
         const std::size_t bound = own.variables.size();
-        for (std::size_t i = body_from; i < whole.size(); ++i) declare_binds(whole[i]);
+        declare_binds(whole, body_from);
         node* inside = make(node_kind::scope, whole.span);
         inside->children.push_back(body(whole, body_from, {true, 0}));
         made.body = with_scope(own, inside, bound);

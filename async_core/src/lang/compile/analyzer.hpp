@@ -3,6 +3,8 @@
 
 #include "ast.hpp"
 #include "compile_request.hpp"
+#include "lang/value/seen_lists.hpp"
+#include "name_table.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/errors.hpp>
@@ -20,20 +22,6 @@
 #include <vector>
 
 namespace heddle::lang {
-
-/// A scope of local names inside a lambda.
-struct scope {
-    scope* outer = nullptr;
-    ast::lambda* owner = nullptr;
-    std::uint32_t loop_depth = 0;
-    std::uint32_t conditional = 0;
-    std::vector<ast::variable*> variables;
-    ast::loop_label* label = nullptr; ///< the name of a named loop
-    ast::variable* extras = nullptr;  ///< holds what eval bound here beyond the variables
-    bool sealed = false;              ///< around code given to eval: no variable can be added
-    ast::variable* sandbox = nullptr; ///< of the body of a sandbox: holds that sandbox
-    std::vector<std::pair<std::string, value>> macros;
-};
 
 /// A form with its place, while it is analysed.
 struct form {
@@ -94,6 +82,7 @@ private:
     node* reference_from(std::string_view name, source_span span, scope* start);
     node* call(const form& f, position where);
     node* call_named(const form& f, position where);
+    node* call_label(const form& f, ast::loop_label& label, position where);
     node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                     bool declared, bool is_tool);
     node* clause_call(const form& f, node* callee, std::size_t first);
@@ -132,6 +121,7 @@ private:
     node* form_loop(const form& f, position where);
     node* form_while(const form& f, position where);
     node* form_try(const form& f, position where);
+    node* scope_node(scope_kind opens, node* operand);
     node* form_with(const form& f, position where);
     node* form_stream(const form& f, position where);
     void read_quietly(node& call);
@@ -162,6 +152,7 @@ private:
     node* loop_form(const form& f, std::string_view function,
                     std::span<const std::string_view> clauses);
     node* form_within(const form& f, position where);
+    node* form_within_sandbox(const form& f, position where);
     node* form_with_config(const form& f, position where);
     node* form_join_scope(const form& f, position where);
     node* form_branch(const form& f, position where);
@@ -187,15 +178,21 @@ private:
     node* closed_reference(std::string_view name, source_span span);
     node* out_of_reach(std::string_view name, bool forbidden, source_span span);
     [[nodiscard]] static const node* behind_extras(const node* callee);
-    ast::variable* extras_of(scope& in);
+    ast::variable* extras_here();
 
     // names
-    ast::variable* declare(std::string_view name, scope& in, source_span place = {});
+    ast::variable* declare(std::string_view name, source_span place = {});
+    ast::variable* declare_hidden(std::string_view name);
+    [[nodiscard]] bool is_internal(std::string_view name) const noexcept;
+    node* fail_internal(std::string_view name, source_span span);
     node* define_here(std::string_view name, source_span span, node* init);
-    node* assign_from(std::string_view name, source_span span, scope* start, node* init);
+    node* assign_from(std::string_view name, source_span span, scope* start, node* init,
+                      bool left_sandbox = false);
+    node* fail_outside(std::string_view name, source_span span);
     ast::variable* bind_here(std::string_view name, source_span place = {});
-    void declare_binds(const form& f);
-    void collect_toplevel(const form& f);
+    void declare_binds(const form& f, std::size_t from);
+    void declare_binds_of(const form& f, seen_lists& seen);
+    void collect_toplevel(const form& f, seen_lists& seen);
     [[nodiscard]] bool imports(const form& f) const;
     node* rest_of_program(std::span<const datum> forms);
     [[nodiscard]] bool is_local(std::string_view name) const;
@@ -212,17 +209,18 @@ private:
     [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
     [[nodiscard]] bool check_name(const form& f, std::string_view form_name, std::string_view role);
 
+    /// Makes a scope the innermost one.
+    void open(scope& opened);
+    /// Closes scopes until `outer` is the innermost one.
+    void close_to(scope* outer);
+
     /// Opens a scope for its lifetime.
     class scope_guard {
     public:
         scope_guard(analyzer& owner, scope& opened) : owner_(owner), outer_(owner.scope_) {
-            opened.outer = outer_;
-            opened.owner = owner.lambda_;
-            opened.loop_depth = owner.loop_depth_;
-            opened.conditional = owner.conditional_;
-            owner.scope_ = &opened;
+            owner.open(opened);
         }
-        ~scope_guard() { owner_.scope_ = outer_; }
+        ~scope_guard() { owner_.close_to(outer_); }
         scope_guard(const scope_guard&) = delete;
         scope_guard& operator=(const scope_guard&) = delete;
 
@@ -242,6 +240,8 @@ private:
     unsigned sandboxes_ = 0;        ///< open at this point of the text
     ast::lambda* around_ = nullptr; ///< stands for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level
+    name_table names_;
+    std::deque<std::pair<value, value>> local_macros_; ///< names and expanders
     ast::lambda* lambda_ = nullptr;
     std::vector<ast::loop_label*> loops_;
     std::uint32_t loop_depth_ = 0;

@@ -32,6 +32,7 @@ struct variable {
     std::vector<std::string> task_inputs; ///< of a defatom or deftool
     bool is_task = false;
     bool is_tool = false; ///< with is_task: of a deftool
+    bool hidden = false;  ///< the compiler's own: no symbol means it, whatever its name
     int slot = -1;        ///< register, while code is made
 
     [[nodiscard]] bool in_cell() const noexcept {
@@ -68,7 +69,7 @@ enum class node_kind : std::uint8_t {
     constant,
     local,      ///< variable; children[0] is the fallback when it may be unbound
     global,     ///< index
-    dynamic,    ///< constant: name of the setting
+    dynamic,    ///< flag: dynamic_name; constant: that in words
     bind_local, ///< variable, children[0]
     set_local,
     define_global, ///< index, children[0]
@@ -90,7 +91,7 @@ enum class node_kind : std::uint8_t {
     loop_again,    ///< label; children: new values
     protect,       ///< try: body, handlers, finally
     within,        ///< body, number or nothing; constant: what the trace of an error says
-    with_settings, ///< map expression, body, perhaps what takes the place of a timeout
+    with_settings, ///< operand, body, perhaps what takes the place of a timeout; flag: scope_kind
     join_scope,    ///< variable, count, body; flag: policy; constant: label
     branch,        ///< join, slot, callee, arguments…; flag 1: without a permit
     spawn,         ///< join, callee

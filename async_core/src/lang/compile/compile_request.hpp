@@ -11,8 +11,9 @@ namespace heddle::lang {
 struct compile_request {
     const eval_site* site = nullptr; ///< the names around it, or null: the top level
     reach limits;
-    bool generated = false;                     ///< by a program: bound in size
-    bool in_one = false;                        ///< a top-level import does not split the program
+    bool generated = false;      ///< by a program: bound in size
+    bool in_one = false;         ///< a top-level import does not split the program
+    bool internal_names = false; ///< a text of our own: it may use names that begin with %
     std::uint64_t expansion_steps = 10'000'000; ///< of macros; what is left afterwards
 };
 

@@ -7,15 +7,17 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t depth_for_macros = 1500;     ///< 24 MB of address space for the thread
+constexpr std::size_t depth_for_macros = 1500; ///< 24 MB of address space for the thread
+constexpr unsigned most_nested_compiles = 16;
 constexpr std::size_t most_depth = 20'000;         ///< beyond what the reader lets through
 constexpr std::size_t bytes_per_level = 16 * 1024; ///< generous: sanitizers triple frames
 
@@ -31,20 +33,64 @@ bool defines_macro(const datum& form) {
     });
 }
 
-/// Deepest nesting of lists, without recursion.
-std::size_t nesting(std::span<const datum> forms) {
-    std::vector<std::pair<value, std::size_t>> work;
-    for (const datum& each : forms) work.emplace_back(each.content, 1);
-    std::size_t deepest = 0;
-    while (!work.empty()) {
-        auto [v, depth] = std::move(work.back());
-        work.pop_back();
-        deepest = std::max(deepest, depth);
-        if (!v.is(kind::list)) continue;
-        for (const value& item : list_items(v)) {
-            if (item.is(kind::list)) work.emplace_back(item, depth + 1);
+/// The longest way down through lists, which may share parts: each part is measured once. A walk with
+/// a stack of its own.
+class depth_finder {
+public:
+    [[nodiscard]] std::size_t of(const value& root) {
+        open(root);
+        while (!path_.empty()) {
+            level& top = path_.back();
+            const auto items = list_items(*top.list);
+            while (top.next < items.size() && !items[top.next].is(kind::list)) ++top.next;
+            if (top.next < items.size()) open(items[top.next++]);
+            else close();
         }
+        return found_;
     }
+
+private:
+    struct level {
+        const value* list;
+        std::size_t next = 0;  ///< item to look at
+        std::size_t below = 0; ///< levels under it, of the items so far
+    };
+
+    void open(const value& list) {
+        found_ = 1;
+        if (!list.is(kind::list) || list.length() == 0) return note(1);
+        if (list.target()->references > 1) {
+            const auto known = known_.find(key_of(list));
+            if (known != known_.end()) return note(known->second);
+        }
+        path_.push_back({&list});
+    }
+    void close() {
+        const level done = path_.back();
+        path_.pop_back();
+        const std::size_t depth = done.below + 1;
+        if (done.list->target()->references > 1) known_.emplace(key_of(*done.list), depth);
+        note(depth);
+    }
+    void note(std::size_t depth) {
+        if (path_.empty()) found_ = depth;
+        else path_.back().below = std::max(path_.back().below, depth);
+    }
+    using window = std::tuple<const object*, std::uint32_t, std::uint32_t>;
+    [[nodiscard]] static window key_of(const value& list) {
+        return {list.target(), list.offset(), list.length()};
+    }
+
+    std::vector<level> path_;
+    std::map<window, std::size_t> known_;
+    std::size_t found_ = 1;
+};
+
+/// Deepest nesting of lists.
+std::size_t nesting(std::span<const datum> forms) {
+    depth_finder depth;
+    std::size_t deepest = 0;
+    for (const datum& each : forms) deepest = std::max(deepest, depth.of(each.content));
     return deepest;
 }
 
@@ -70,6 +116,14 @@ struct deep_job {
 
 result<void> on_deep_stack(realm& world, std::span<const datum> forms,
                            const std::function<void(std::size_t)>& work) {
+    // A macro may compile, and what it compiles may expand macros: each level has a native stack.
+    const realm::compile_level level(world);
+    if (level.depth() > most_nested_compiles) {
+        return error(errc::limit, "code is compiled while other code is compiled, " +
+                                      std::to_string(most_nested_compiles) + " levels deep")
+            .with_hint("a macro that evaluates a call of itself never ends")
+            .with_span(forms.empty() ? source_span{} : forms.front().span);
+    }
     const std::size_t depth = nesting(forms);
     if (depth > most_depth) {
         return error(errc::limit,

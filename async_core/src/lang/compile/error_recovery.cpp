@@ -28,7 +28,7 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
 
     collected_->push_back(*std::move(failure_));
     failure_.reset();
-    scope_ = scope;
+    close_to(scope);
     lambda_ = lambda;
     depth_ = depth;
     expansions_ = expansions;

@@ -39,7 +39,7 @@ public:
     bool in_sandbox = false;
 };
 
-// Hidden variables: no symbol that can be read has these names.
+// Names of hidden variables.
 inline constexpr std::string_view extras_name = "eval scope";
 inline constexpr std::string_view sandbox_name = "the sandbox";
 

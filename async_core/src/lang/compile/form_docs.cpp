@@ -1,5 +1,7 @@
 #include "form_docs.hpp"
 
+#include "lang/machine/with_settings.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -115,10 +117,7 @@ constexpr form_doc rows[] = {
      "error cancels the others, waits until they have ended, and is raised.",
      "(parallel (+ 1 2) (* 3 4)) => '(3 12)", "concurrency"},
     {"with", "(with ((setting value)…) body…)",
-     "Settings for everything that happens while the body runs, in every branch that it starts. "
-     "Known are concurrency, timeout, deadline, model, provider, temperature, retries, budget-usd, "
-     "max-calls, cache, on-failure and files: the paths that tasks called inside inherit as their "
-     "context.",
+     "Settings for everything that happens while the body runs, in every branch that it starts.",
      "(with ((concurrency 2)) (map (lambda (x) (+ x 1)) '(1 2 3))) => '(2 3 4)", "concurrency"},
     {"race", "(race expression…)",
      "Evaluates all the expressions at the same time and gives the first value; the others are "
@@ -222,12 +221,10 @@ constexpr form_doc rows[] = {
      "code"},
     {"sandbox", "(sandbox ((limit value)…) body…)",
      "Runs code that is not trusted, such as code that a model wrote. Inside it only pure "
-     "primitives, "
-     "what the body itself defines, and what (allow (name…)) names can be reached. Limits are "
-     "allow, "
-     "steps, memory (bytes), timeout (seconds) and calls; passing one is a LimitError, reaching "
-     "for "
-     "anything else a PermissionError. Only data leaves a sandbox.",
+     "builtins, what the body itself defines, and what (allow (name…)) names can be reached. "
+     "Limits are allow, models, steps, memory (bytes), timeout (seconds) and calls; passing one is "
+     "a LimitError, reaching for anything else a PermissionError, and no catch inside takes "
+     "either. Only data leaves a sandbox.",
      "(sandbox ((steps 10000)) (eval '(+ 1 2))) => 3", "code"},
     {"import", "(import \"file.heddle\")\n(import std/name)",
      "Evaluates a file once per run, relative to the file that imports it, or a module of the "
@@ -235,14 +232,38 @@ constexpr form_doc rows[] = {
      "", "code"},
 };
 
+/// The row's own words and the table of settings.
+std::string summary_of_with() {
+    const auto* row = std::find_if(std::begin(rows), std::end(rows),
+                                   [](const form_doc& each) { return each.name == "with"; });
+    std::string summary(row->summary);
+    std::string between = " Known are ";
+    for (const with_setting& each : with_settings()) {
+        summary += between + std::string(each.name) + " (" + std::string(each.documentation) + ")";
+        between = ", ";
+    }
+    return summary + ".";
+}
+
 } // namespace
 
-std::span<const form_doc> form_docs() noexcept { return rows; }
+std::span<const form_doc> form_docs() noexcept {
+    static const std::string of_with = summary_of_with();
+    static const std::vector<form_doc> all = [] {
+        std::vector<form_doc> made(std::begin(rows), std::end(rows));
+        for (form_doc& row : made) {
+            if (row.name == "with") row.summary = of_with;
+        }
+        return made;
+    }();
+    return all;
+}
 
 const form_doc* find_form_doc(std::string_view name) noexcept {
-    const auto* found = std::find_if(std::begin(rows), std::end(rows),
-                                     [&](const form_doc& row) { return row.name == name; });
-    return found == std::end(rows) ? nullptr : found;
+    const auto all = form_docs();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const form_doc& row) { return row.name == name; });
+    return found == all.end() ? nullptr : &*found;
 }
 
 } // namespace heddle::lang

@@ -34,12 +34,12 @@ ast::node* analyzer::form_let(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
-        ast::variable* var = declare(bindings[i][0].name(), own, bindings[i][0].span);
+        ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
     }
     const std::size_t bound = own.variables.size();
-    for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
+    declare_binds(f, 2);
     made->children.push_back(body(f, 2, where));
     return with_scope(own, made, bound);
 }
@@ -65,13 +65,8 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
         if (!check_name(one[0], "let*", "the name of a binding")) break;
         node* level = make(node_kind::scope, f.span);
         level->children.push_back(expression(one[1], inner()));
-        scope& own = scopes.emplace_back();
-        own.outer = scope_;
-        own.owner = lambda_;
-        own.loop_depth = loop_depth_;
-        own.conditional = conditional_;
-        scope_ = &own;
-        ast::variable* var = declare(one[0].name(), own, one[0].span);
+        open(scopes.emplace_back());
+        ast::variable* var = declare(one[0].name(), one[0].span);
         var->definite = var->bound_once = true;
         level->variables.push_back(var);
         if (last) last->children.push_back(level);
@@ -79,7 +74,7 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
         last = level;
     }
     if (last && !failed()) {
-        for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
+        declare_binds(f, 2);
         last->children.push_back(body(f, 2, where));
         // What inner initial values bound belongs to the level they stood in.
         node* level = first;
@@ -88,7 +83,7 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
             level = level->children.back();
         }
     }
-    scope_ = outer;
+    close_to(outer);
     return first ? first : constant({}, f.span);
 }
 
@@ -108,7 +103,7 @@ ast::node* analyzer::form_letrec(const form& f, position where) {
                         "letrec: a binding must be (name value), not " + shown(one.content));
         }
         if (!check_name(one[0], "letrec", "the name of a binding")) break;
-        declare(one[0].name(), own, one[0].span);
+        declare(one[0].name(), one[0].span);
     }
     node* made = make(node_kind::scope, f.span);
     node* all = make(node_kind::sequence, f.span);
@@ -120,7 +115,7 @@ ast::node* analyzer::form_letrec(const form& f, position where) {
         note_bound(*own.variables[i]);
         all->children.push_back(bound);
     }
-    for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
+    declare_binds(f, 2);
     all->children.push_back(body(f, 2, where));
     made->children.push_back(all);
     return with_scope(own, made, 0);
@@ -161,15 +156,16 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     scope named;
     scope_guard outer_guard(*this, named);
     named.label = &label;
+    names_.add(label.name, {.in = &named, .label = &label});
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        ast::variable* var = declare(bindings[i][0].name(), own, bindings[i][0].span);
+        ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         label.variables.push_back(var);
     }
     const std::size_t bound = own.variables.size();
-    for (std::size_t i = 3; i < f.size(); ++i) declare_binds(f[i]);
+    declare_binds(f, 3);
     loops_.push_back(&label);
     const std::size_t floor = std::min(where.loops_from, loops_.size() - 1);
     made->children.push_back(body(f, 3, {where.tail, floor}));
@@ -185,7 +181,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
         values.push_back(expression(bindings[i][1], inner()));
     scope own;
     scope_guard guard(*this, own);
-    ast::variable* self = declare(f[1].name(), own, f[1].span);
+    ast::variable* self = declare(f[1].name(), f[1].span);
     value parameters = value::empty_list();
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         parameters = list_push_back(world_.memory(), std::move(parameters), bindings[i][0].content);
@@ -236,10 +232,10 @@ ast::node* analyzer::form_bind(const form& f, position where) {
         made->children.push_back(expression(f[2], inner()));
         scope own;
         scope_guard guard(*this, own);
-        ast::variable* var = declare(f[1].name(), own, f[1].span);
+        ast::variable* var = declare(f[1].name(), f[1].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
-        for (std::size_t i = 3; i < f.size(); ++i) declare_binds(f[i]);
+        declare_binds(f, 3);
         made->children.push_back(body(f, 3, where));
         return with_scope(own, made, 1);
     }
@@ -299,14 +295,13 @@ ast::node* analyzer::form_set(const form& f, position) {
         return fail(f.span,
                     "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
     if (!check_name(f[1], "set!", "the name")) return constant({}, f.span);
-    for (const scope* s = scope_; s; s = s->outer) {
-        if (!s->extras) continue;
+    if (scope_ && scope_->nearest_extras()) {
         // Which binding is the nearest is known when it runs; the value is computed once.
         node* made = make(node_kind::scope, f.span);
         made->children.push_back(expression(f[2], inner()));
         scope own;
         scope_guard guard(*this, own);
-        ast::variable* init = declare("assigned value", own); // no symbol has this name
+        ast::variable* init = declare_hidden("assigned value");
         init->definite = init->bound_once = true;
         made->variables.push_back(init);
         node* given = make(node_kind::local, f[2].span);
@@ -317,30 +312,35 @@ ast::node* analyzer::form_set(const form& f, position) {
     return assign_from(f[1].name(), f.span, scope_, expression(f[2], inner()));
 }
 
+ast::node* analyzer::fail_outside(std::string_view name, source_span span) {
+    return fail(span, "set!: '" + std::string(name) + "' is outside of the sandbox",
+                "give the new value as the value of the sandbox", errc::permission);
+}
+
 /// `set!` of the nearest binding of `name` from `start` outwards.
-ast::node* analyzer::assign_from(std::string_view name, source_span span, scope* start,
-                                 node* init) {
-    bool left_sandbox = false;
-    for (scope* s = start; s; s = s->outer) {
-        const auto found = std::find_if(s->variables.begin(), s->variables.end(),
-                                        [&](const ast::variable* v) { return v->name == name; });
-        if (found != s->variables.end() || (s->label && s->label->name == name)) break;
-        if (s->extras) {
-            node* made = make(node_kind::branch_if, span);
-            node* key = constant(make_string(world_.memory(), name), span);
-            made->children = {builtin_node("has-key?", span, {read_extras(*s->extras, span), key}),
-                              bind_in_extras_of(*s->extras, name, init, span),
-                              assign_from(name, span, s->outer, init)};
-            return made;
-        }
-        left_sandbox = left_sandbox || s->sandbox != nullptr;
+ast::node* analyzer::assign_from(std::string_view name, source_span span, scope* start, node* init,
+                                 bool left_sandbox) {
+    const name_binding* bound = names_.find(name, start);
+    const std::uint32_t depth = bound ? bound->in->depth : 0;
+    const auto leaves = [&](std::uint32_t to) { // a sandbox, on the way from `start` outwards
+        const scope* body = start ? start->nearest_sandbox() : nullptr;
+        return left_sandbox || (body && body->depth > to);
+    };
+    if (scope* around = start ? start->nearest_extras() : nullptr;
+        around && around->depth > depth) {
+        node* made = make(node_kind::branch_if, span);
+        node* key = constant(make_string(world_.memory(), name), span);
+        const bool left = leaves(around->depth);
+        made->children = {
+            builtin_node("has-key?", span, {read_extras(*around->extras, span), key}),
+            left ? fail_outside(name, span) : bind_in_extras_of(*around->extras, name, init, span),
+            assign_from(name, span, around->outer, init, left || around->sandbox != nullptr)};
+        return made;
     }
+    left_sandbox = leaves(depth);
     node* target = reference_from(name, span, start);
     if (failed()) return target;
-    if (left_sandbox) {
-        return fail(span, "set!: '" + std::string(name) + "' is outside of the sandbox",
-                    "give the new value as the value of the sandbox", errc::permission);
-    }
+    if (left_sandbox) return fail_outside(name, span);
     if (target->kind == node_kind::local) {
         target->var->reassigned = true;
         node* made = make(node_kind::set_local, span);
@@ -350,7 +350,10 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         return made;
     }
     if (target->kind == node_kind::call) return target; // out of reach: raises
-    if (target->kind != node_kind::global || world_.is_library_global(target->index)) {
+    const bool global = target->kind == node_kind::global;
+    // What a sandbox allows can be called; it is not the sandbox's own.
+    if (global && request_.limits.closed) return fail_outside(name, span);
+    if (!global || (world_.is_library_global(target->index) && !request_.internal_names)) {
         return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");
     }

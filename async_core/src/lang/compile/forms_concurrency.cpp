@@ -43,9 +43,9 @@ ast::node* analyzer::form_timeout(const form& f, position) {
                     "expression fallback), got " +
                         count_of(f.size() - 1) + " parts");
     }
-    node* made = make(node_kind::with_settings, f.span);
     node* name = constant(make_string(world_.memory(), "timeout"), f.span);
-    made->children.push_back(builtin_node("dict", f.span, {name, seconds_of("timeout", f[1])}));
+    node* made = scope_node(scope_kind::settings,
+                            builtin_node("dict", f.span, {name, seconds_of("timeout", f[1])}));
     if (f.size() == 4) ++conditional_; // either may be left half done
     for (std::size_t i = 2; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
     if (f.size() == 4) --conditional_;
@@ -193,7 +193,7 @@ ast::node* analyzer::form_try_when(const form& f, position) {
     scope own;
     scope_guard guard(*this, own);
     ast::catch_clause clause;
-    clause.name = declare(f[1][0].name(), own);
+    clause.name = declare(f[1][0].name());
     clause.name->definite = clause.name->bound_once = true;
     clause.guard = expression(f[1][1], inner());
     clause.body = expression(f[2], inner());

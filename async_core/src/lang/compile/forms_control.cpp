@@ -104,7 +104,7 @@ ast::node* analyzer::form_case(const form& f, position where) {
         key_value = expression(f[1], inner());
         scope_ = inside;
     }
-    ast::variable* key = declare("case value", own); // no symbol has this name
+    ast::variable* key = declare_hidden("case value");
     key->definite = key->bound_once = true;
     node* made = make(node_kind::scope, f.span);
     made->variables.push_back(key);
@@ -228,7 +228,8 @@ ast::node* analyzer::form_try(const form& f, position) {
             continue;
         }
         const bool shape = headed(part, "catch") && part.size() >= 3 && part[1].is_list() &&
-                           part[1].size() >= 1 && part[1].size() <= 2 && part[1][0].is_symbol();
+                           part[1].size() >= 1 && part[1].size() <= 2 && part[1][0].is_symbol() &&
+                           check_name(part[1][0], "try", "the name of an error");
         if (!shape) {
             fail(part.span,
                  "try: expected (catch (e) expression…) or (catch (e 'Kind) expression…), not " +
@@ -239,9 +240,9 @@ ast::node* analyzer::form_try(const form& f, position) {
         if (part[1].size() == 2) clause.wanted_kind = expression(part[1][1], inner());
         scope own;
         scope_guard guard(*this, own);
-        clause.name = declare(part[1][0].name(), own, part[1][0].span);
+        clause.name = declare(part[1][0].name(), part[1][0].span);
         clause.name->definite = clause.name->bound_once = true;
-        for (std::size_t k = 2; k < part.size(); ++k) declare_binds(part[k]);
+        declare_binds(part, 2);
         node* inside = make(node_kind::scope, part.span);
         inside->children.push_back(body(part, 2, inner()));
         clause.body = with_scope(own, inside, 1);

@@ -33,7 +33,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
     }
     node* made = make(node_kind::eval_code, f.span);
     made->children.push_back(expression(f[1], inner()));
-    extras_of(*scope_);
+    extras_here();
     auto site = std::make_unique<eval_site>();
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
     for (scope* s = scope_; s; s = s->outer) {
@@ -41,8 +41,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
         eval_site::level level;
         std::vector<ast::variable*> variables;
         for (ast::variable* v : s->variables) {
-            const bool hidden = v->name.find(' ') != std::string::npos;
-            if (hidden && v != s->extras) continue;
+            if (v->hidden && v != s->extras) continue;
             v->captured = v->reassigned = true;
             v->conditional = v->conditional || !v->definite;
             if (v == s->extras) continue;
@@ -73,8 +72,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
 void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     int cell = 0;
     ast::variable* sandbox = nullptr;
-    const auto variable = [&](const std::string& name, scope& in) {
-        ast::variable* made = declare(name, in);
+    const auto captured = [&](ast::variable* made) {
         made->captured = made->reassigned = true;
         made->bound_once = true;
         made->slot = cell++;
@@ -82,16 +80,16 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     };
     for (const eval_site::level& level : site.levels) {
         scope& opened = scopes.emplace_back();
+        open(opened);
+        opened.owner = around_;
+        opened.sealed = true;
         if (site.in_sandbox && !sandbox) {
-            sandbox = variable(std::string(sandbox_name), opened);
+            sandbox = captured(declare_hidden(sandbox_name));
             sandbox->definite = true;
             opened.sandbox = sandbox;
         }
-        opened.outer = scope_;
-        opened.owner = around_;
-        opened.sealed = true;
         for (const eval_site::name& each : level.names) {
-            ast::variable* made = variable(each.text, opened);
+            ast::variable* made = captured(declare(each.text));
             made->definite = each.definite;
             made->conditional = !each.definite;
             made->is_task = each.is_task;
@@ -99,20 +97,20 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
             made->task_inputs = each.task_inputs;
         }
         if (level.has_extras) {
-            opened.extras = variable(std::string(extras_name), opened);
+            opened.extras = captured(declare_hidden(extras_name));
             opened.extras->conditional = true;
         }
-        scope_ = &opened;
     }
 }
 
-/// The variable that holds what eval binds in a scope beyond its variables.
-ast::variable* analyzer::extras_of(scope& in) {
-    if (!in.extras) {
-        in.extras = declare(extras_name, in);
-        in.extras->captured = in.extras->reassigned = in.extras->conditional = true;
+/// The variable that holds what eval binds in the innermost scope beyond its variables.
+ast::variable* analyzer::extras_here() {
+    ast::variable*& extras = scope_->extras;
+    if (!extras) {
+        extras = declare_hidden(extras_name);
+        extras->captured = extras->reassigned = extras->conditional = true;
     }
-    return in.extras;
+    return extras;
 }
 
 /// The map in it; empty before eval has bound anything.
@@ -147,7 +145,7 @@ ast::node* analyzer::bind_in_extras_of(ast::variable& extras, std::string_view n
     made->children.push_back(init);
     scope own;
     scope_guard guard(*this, own);
-    ast::variable* bound = declare("bound value", own); // no symbol has this name
+    ast::variable* bound = declare_hidden("bound value");
     bound->definite = bound->bound_once = true;
     made->variables.push_back(bound);
     const auto given = [&] {
@@ -167,7 +165,7 @@ ast::node* analyzer::bind_in_extras_of(ast::variable& extras, std::string_view n
 }
 
 ast::node* analyzer::bind_in_extras(std::string_view name, node* init, source_span span) {
-    return bind_in_extras_of(*extras_of(*scope_), name, init, span);
+    return bind_in_extras_of(*extras_here(), name, init, span);
 }
 
 // ---------------------------------------------------------------- reach
@@ -215,10 +213,9 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
         return fail(f.span, "sandbox: expects ((limit value)…) and a body",
                     "for example (sandbox ((steps 100000) (timeout 5)) (eval (parse text)))");
     }
-    static constexpr std::array<std::string_view, 5> known{"allow", "steps", "memory", "timeout",
-                                                           "calls"};
+    static constexpr std::array<std::string_view, 6> known{"allow",  "models",  "steps",
+                                                           "memory", "timeout", "calls"};
     std::vector<node*> parts;
-    std::vector<node*> settings;
     std::vector<std::string_view> seen;
     const form limits = f[1];
     for (std::size_t i = 0; i < limits.size() && !failed(); ++i) {
@@ -230,47 +227,61 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
         const std::string name(one[0].name());
         if (std::find(known.begin(), known.end(), name) == known.end()) {
             return fail(one.span, "sandbox: unknown limit '" + name + "'",
-                        "known limits: allow, steps, memory, timeout, calls");
+                        "known limits: allow, models, steps, memory, timeout, calls");
         }
         if (std::find(seen.begin(), seen.end(), name) != seen.end())
             return fail(one.span, "sandbox: the limit '" + name + "' is repeated");
         seen.push_back(one[0].name());
-        auto& into = name == "timeout" ? settings : parts;
-        into.push_back(constant(make_string(world_.memory(), name), one[0].span));
-        if (name != "allow") {
-            into.push_back(expression(one[1], inner()));
+        parts.push_back(constant(make_string(world_.memory(), name), one[0].span));
+        if (name != "allow" && name != "models") {
+            parts.push_back(expression(one[1], inner()));
             continue;
         }
         const form names = one[1];
         bool good = names.is_list();
-        for (std::size_t k = 0; good && k < names.size(); ++k) good = names[k].is_symbol();
+        const bool models = name == "models";
+        for (std::size_t k = 0; good && k < names.size(); ++k) {
+            good = names[k].is_symbol() || (models && names[k].content.is(kind::string));
+            if (good && !models && is_internal(names[k].name()))
+                fail_internal(names[k].name(), names.span);
+        }
         if (!good) {
             return fail(names.span,
-                        "sandbox: allow must be a list of names of tasks and tools, not " +
-                            shown(names.content),
-                        "for example (allow (user:summarise get_context))");
+                        models ? "sandbox: models must be a list of names of models and "
+                                 "providers, not " +
+                                     shown(names.content)
+                               : "sandbox: allow must be a list of names of tasks and tools, not " +
+                                     shown(names.content),
+                        models ? "for example (models (openai:gpt-5-mini))"
+                               : "for example (allow (user:summarise get_context))");
         }
         parts.push_back(constant(names.content, names.span));
     }
     if (failed()) return constant({}, f.span);
-    settings.push_back(constant(make_string(world_.memory(), "sandbox"), f.span));
-    settings.push_back(builtin_node("dict", f[1].span, std::move(parts)));
-    node* made = make(node_kind::with_settings, f.span);
-    made->children.push_back(builtin_node("dict", f[1].span, std::move(settings)));
+    node* made = scope_node(scope_kind::sandbox, builtin_node("dict", f[1].span, std::move(parts)));
     node* inside = make(node_kind::scope, f.span);
     node* policy = make(node_kind::dynamic, f.span);
+    policy->flag = static_cast<std::uint8_t>(dynamic_name::sandbox);
     policy->constant = world_.memory().symbol("sandbox");
     inside->children.push_back(policy);
     scope own;
     scope_guard guard(*this, own);
-    own.sandbox = declare(sandbox_name, own);
+    own.sandbox = declare_hidden(sandbox_name);
     own.sandbox->definite = own.sandbox->bound_once = true;
     inside->variables.push_back(own.sandbox);
     ++sandboxes_;
-    for (std::size_t i = 2; i < f.size(); ++i) declare_binds(f[i]);
+    declare_binds(f, 2);
     inside->children.push_back(body(f, 2, inner()));
     --sandboxes_;
     made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 1)}));
+    return made;
+}
+
+/// (%within-sandbox function body…): the body in the sandbox that made the function.
+ast::node* analyzer::form_within_sandbox(const form& f, position) {
+    if (f.size() < 3) return fail(f.span, "%within-sandbox: expects a function and a body");
+    node* made = scope_node(scope_kind::confined, expression(f[1], inner()));
+    made->children.push_back(body(f, 2, inner()));
     return made;
 }
 

@@ -1,5 +1,6 @@
 // Forms that reach the host: settings, tasks, branches.
 #include "analyzer.hpp"
+#include "lang/machine/with_settings.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
@@ -13,12 +14,17 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
+/// A form that opens a scope: its body comes next. `operand` is what op::settings_push takes.
+ast::node* analyzer::scope_node(scope_kind opens, node* operand) {
+    node* made = make(node_kind::with_settings, operand->span);
+    made->flag = static_cast<std::uint8_t>(opens);
+    made->children.push_back(operand);
+    return made;
+}
+
 ast::node* analyzer::form_with(const form& f, position) {
     if (f.size() < 3 || !f[1].is_list())
         return fail(f.span, "with: expects ((setting value)…) and a body");
-    static constexpr std::array<std::string_view, 12> known{
-        "concurrency", "timeout",    "deadline",  "model", "provider",   "temperature",
-        "retries",     "budget-usd", "max-calls", "cache", "on-failure", "files"};
     std::vector<node*> parts;
     const form settings = f[1];
     for (std::size_t i = 0; i < settings.size() && !failed(); ++i) {
@@ -27,21 +33,21 @@ ast::node* analyzer::form_with(const form& f, position) {
             return fail(one.span,
                         "with: a setting must be (name value), not " + shown(one.content));
         }
-        if (std::find(known.begin(), known.end(), one[0].name()) == known.end()) {
-            return fail(one.span, "with: unknown setting '" + std::string(one[0].name()) + "'",
-                        "known settings: concurrency, timeout, deadline, model, provider, "
-                        "temperature, retries, "
-                        "budget-usd, max-calls, cache, on-failure, files");
+        const std::string name(one[0].name());
+        const with_setting* row = find_with_setting(name);
+        if (!row) {
+            return fail(one.span, "with: unknown setting '" + name + "'",
+                        "known settings: " + with_setting_names());
         }
-        if (one[0].name() == "files" && (request_.limits.closed || sandboxes_ != 0)) {
-            return fail(one.span, "with: a sandbox cannot give files to tasks",
-                        "name them outside: (with ((files …)) (sandbox …))", errc::permission);
+        if (!row->refusal.empty() && (request_.limits.closed || sandboxes_ != 0)) {
+            return fail(one.span, std::string(row->refusal),
+                        "set it outside: (with ((" + name + " …)) (sandbox …))", errc::permission);
         }
-        parts.push_back(constant(make_string(world_.memory(), one[0].name()), one[0].span));
+        parts.push_back(constant(make_string(world_.memory(), name), one[0].span));
         parts.push_back(expression(one[1], inner()));
     }
-    node* made = make(node_kind::with_settings, f.span);
-    made->children.push_back(builtin_node("dict", f[1].span, std::move(parts)));
+    node* made =
+        scope_node(scope_kind::settings, builtin_node("dict", f[1].span, std::move(parts)));
     made->children.push_back(body(f, 2, inner()));
     return made;
 }
@@ -61,9 +67,7 @@ ast::node* analyzer::form_stream(const form& f, position) {
                     "write (stream (task (input value)…) (lambda (piece) …))");
     }
     read_quietly(*call);
-    node* made = make(node_kind::with_settings, f.span);
-    made->children.push_back(builtin_node(
-        "dict", f.span, {constant(make_string(world_.memory(), "stream"), f.span), callback}));
+    node* made = scope_node(scope_kind::receiver, callback);
     made->children.push_back(call);
     return made;
 }
@@ -80,11 +84,7 @@ void analyzer::read_quietly(node& call) {
             argument->kind == node_kind::global || argument->kind == node_kind::make_lambda) {
             continue;
         }
-        node* quiet = make(node_kind::with_settings, argument->span);
-        quiet->children.push_back(
-            builtin_node("dict", argument->span,
-                         {constant(make_string(world_.memory(), "stream"), argument->span),
-                          constant({}, argument->span)}));
+        node* quiet = scope_node(scope_kind::receiver, constant({}, argument->span));
         quiet->children.push_back(argument);
         call.children[i] = quiet;
     }
@@ -220,7 +220,7 @@ ast::node* analyzer::branches_of(const form& f, std::uint8_t policy) {
     made->flag = policy;
     scope own;
     scope_guard guard(*this, own);
-    ast::variable* group = declare("parallel group", own); // no symbol has this name
+    ast::variable* group = declare_hidden("parallel group");
     group->definite = group->bound_once = true;
     made->variables.push_back(group);
     made->constant = make_string(world_.memory(), "in part");
@@ -259,7 +259,7 @@ ast::node* analyzer::form_join_scope(const form& f, position) {
     made->children.push_back(expression(f[4], inner()));
     scope own;
     scope_guard guard(*this, own);
-    ast::variable* group = declare(f[1].name(), own);
+    ast::variable* group = declare(f[1].name());
     group->definite = group->bound_once = true;
     made->variables.push_back(group);
     made->children.push_back(body(f, 5, inner()));

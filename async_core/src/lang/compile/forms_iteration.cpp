@@ -86,9 +86,7 @@ ast::node* analyzer::form_within(const form& f, position) {
 /// (%with-config value body…): *loop-config* in the dynamic extent of the body.
 ast::node* analyzer::form_with_config(const form& f, position) {
     if (f.size() < 3) return fail(f.span, "%with-config: expects a value and a body");
-    node* name = constant(make_string(world_.memory(), "*loop-config*"), f.span);
-    node* made = make(node_kind::with_settings, f.span);
-    made->children.push_back(builtin_node("dict", f.span, {name, expression(f[1], inner())}));
+    node* made = scope_node(scope_kind::config, expression(f[1], inner()));
     made->children.push_back(body(f, 2, inner()));
     return made;
 }

@@ -194,8 +194,7 @@ void generator::to(const node& n, int dest) {
     case node_kind::dynamic: {
         mark give_back(*this);
         const int r = dest == nowhere ? allocate() : dest;
-        emit(instruction::ad(op::dynamic_get, static_cast<unsigned>(r), constant_index(n.constant)),
-             n.span);
+        emit(instruction::abc(op::dynamic_get, static_cast<unsigned>(r), 0, 0, n.flag), n.span);
         return;
     }
     case node_kind::bind_local: bind(n, dest); return;

@@ -315,7 +315,7 @@ void generator::with_settings(const node& n, int dest) {
         mark map(*this);
         const int added = fresh(*n.children[0]);
         emit(instruction::abc(op::settings_push, static_cast<unsigned>(saved),
-                              static_cast<unsigned>(added)),
+                              static_cast<unsigned>(added), 0, n.flag),
              n.span);
     }
     const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);

@@ -44,15 +44,7 @@ result<value> run_apart(realm& world, value callee, std::span<const value> argum
 } // namespace
 
 const value* analyzer::find_macro(std::string_view name) const {
-    for (const scope* s = scope_; s; s = s->outer) {
-        if (s->label && s->label->name == name) return nullptr;
-        for (const ast::variable* v : s->variables) {
-            if (v->name == name) return nullptr;
-        }
-        for (auto each = s->macros.rbegin(); each != s->macros.rend(); ++each) {
-            if (each->first == name) return &each->second;
-        }
-    }
+    if (const name_binding* bound = names_.find(name, scope_)) return bound->macro;
     return request_.limits.closed ? nullptr : world_.find_macro(name);
 }
 
@@ -91,6 +83,7 @@ std::optional<value> analyzer::compile_and_run(const form& definition) {
     compile_request request;
     request.limits = request_.limits;
     request.generated = request_.generated;
+    request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
     analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
@@ -116,6 +109,7 @@ void analyzer::define_early(const form& definition) {
     if (!has_macros_ || scope_ || request_.limits.closed || failed() || defining_early_) return;
     compile_request request;
     request.in_one = true;
+    request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
     analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
@@ -135,6 +129,7 @@ ast::node* analyzer::form_defmacro(const form& f, position) {
         return fail(f.span, "defmacro: expects (defmacro name (parameter…) body…)");
     }
     const std::string name(f[1].name());
+    if (is_internal(name)) return fail_internal(name, f[1].span);
     if (find_special(name)) {
         return fail(f[1].span,
                     "defmacro: '" + name + "' is a special form and cannot be redefined");
@@ -151,7 +146,8 @@ ast::node* analyzer::form_defmacro(const form& f, position) {
     auto made = compile_and_run(expander);
     if (!made) return constant({}, f.span);
     if (scope_) {
-        scope_->macros.emplace_back(name, *std::move(made));
+        const auto& kept = local_macros_.emplace_back(f[1].content, *std::move(made));
+        names_.add(symbol_name(kept.first), {.in = scope_, .macro = &kept.second});
     } else {
         world_.define_macro(name, *std::move(made));
     }

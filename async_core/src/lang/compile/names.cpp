@@ -21,34 +21,69 @@ namespace {
 
 } // namespace
 
-ast::variable* analyzer::declare(std::string_view name, scope& in, source_span place) {
+void analyzer::open(scope& opened) {
+    opened.outer = scope_;
+    opened.owner = lambda_;
+    opened.bindings = names_.size();
+    opened.loop_depth = loop_depth_;
+    opened.conditional = conditional_;
+    if (scope_) {
+        opened.depth = scope_->depth + 1;
+        opened.outer_extras = scope_->nearest_extras();
+        opened.outer_sandbox = scope_->nearest_sandbox();
+    }
+    scope_ = &opened;
+}
+
+void analyzer::close_to(scope* outer) {
+    for (; scope_ != outer; scope_ = scope_->outer) names_.shrink(scope_->bindings);
+}
+
+/// Names that begin with % belong to the prelude and the libraries that come with the language.
+bool analyzer::is_internal(std::string_view name) const noexcept {
+    return name.starts_with('%') && !request_.internal_names;
+}
+
+ast::node* analyzer::fail_internal(std::string_view name, source_span span) {
+    return fail(span, "'" + std::string(name) + "' belongs to the implementation",
+                "names that begin with % cannot be used in programs; choose another",
+                errc::permission);
+}
+
+/// A variable of the innermost scope.
+ast::variable* analyzer::declare(std::string_view name, source_span place) {
+    ast::variable* made = declare_hidden(name);
+    made->hidden = false;
+    made->place = place;
+    names_.add(made->name, {.in = scope_, .variable = made});
+    return made;
+}
+
+/// As declare, but no symbol means the variable: one that a program makes may have any name.
+ast::variable* analyzer::declare_hidden(std::string_view name) {
     ast::variable& made = arena_.variables.emplace_back();
     made.name = name;
-    made.place = place;
-    made.owner = in.owner;
-    made.loop_depth = in.loop_depth;
-    in.variables.push_back(&made);
+    made.hidden = true;
+    made.owner = scope_->owner;
+    made.loop_depth = scope_->loop_depth;
+    scope_->variables.push_back(&made);
     return &made;
 }
 
 bool analyzer::is_local(std::string_view name) const {
-    for (const scope* s = scope_; s; s = s->outer) {
-        if (s->label && s->label->name == name) return true;
-        for (const ast::variable* v : s->variables) {
-            if (v->name == name) return true;
-        }
-    }
-    return false;
+    const name_binding* bound = names_.find(name, scope_);
+    return bound && !bound->macro;
 }
 
 /// The variable that `bind` defines here; null at the top level, and where code given to eval
 /// defines a name that its surroundings do not have.
 ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
     if (!scope_) return nullptr;
-    for (ast::variable* v : scope_->variables) {
-        if (v->name == name) return v;
+    if (const name_binding* bound = names_.find(name, scope_);
+        bound && bound->in == scope_ && bound->variable) {
+        return bound->variable;
     }
-    return scope_->sealed ? nullptr : declare(name, *scope_, place);
+    return scope_->sealed ? nullptr : declare(name, place);
 }
 
 /// Defines `name` where there is no variable for it.
@@ -61,8 +96,14 @@ ast::node* analyzer::define_here(std::string_view name, source_span span, node* 
     return made;
 }
 
-/// Declares ahead what the forms of a body bind, so that functions of one body see each other.
-void analyzer::declare_binds(const form& f) {
+/// Declares ahead what the forms of a body, those of `f` from `from` on, bind, so that functions of one
+/// body see each other.
+void analyzer::declare_binds(const form& f, std::size_t from) {
+    seen_lists seen;
+    for (std::size_t i = from; i < f.size(); ++i) declare_binds_of(f[i], seen);
+}
+
+void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0) return;
     if (f[0].is_symbol()) {
         const std::string_view head = f[0].name();
@@ -70,7 +111,7 @@ void analyzer::declare_binds(const form& f) {
             head == "let*" || head == "letrec" || head == "defmacro" || head == "sandbox") {
             return;
         }
-        if (head == "eval" && !is_local(head)) extras_of(*scope_);
+        if (head == "eval" && !is_local(head)) extras_here();
         if (defines_name(head) && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
                 ast::variable* bound = bind_here(f[1].name(), f[1].span);
@@ -86,11 +127,14 @@ void analyzer::declare_binds(const form& f) {
             }
         }
     }
-    for (std::size_t i = 0; i < f.size(); ++i) declare_binds(f[i]);
+    const auto items = list_items(f.content);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].is(kind::list) && seen.first_time(items[i])) declare_binds_of(f[i], seen);
+    }
 }
 
 /// Names that the program defines at its top level, wherever it does so.
-void analyzer::collect_toplevel(const form& f) {
+void analyzer::collect_toplevel(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0) return;
     if (f[0].is_symbol()) {
         const std::string_view head = f[0].name();
@@ -102,7 +146,10 @@ void analyzer::collect_toplevel(const form& f) {
                 defined_.emplace(f[1][0].name());
         }
     }
-    for (std::size_t i = 0; i < f.size(); ++i) collect_toplevel(f[i]);
+    const auto items = list_items(f.content);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].is(kind::list) && seen.first_time(items[i])) collect_toplevel(f[i], seen);
+    }
 }
 
 void analyzer::mark_capture(ast::variable& var) {
@@ -117,31 +164,35 @@ void analyzer::mark_capture(ast::variable& var) {
 }
 
 ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
-    for (scope* s = start; s; s = s->outer) {
-        if (s->label && s->label->name == name) {
-            s->label->escaped = true;
-            return constant({}, span);
+    if (is_internal(name)) return fail_internal(name, span);
+    const name_binding* bound = names_.find(name, start);
+    while (bound && bound->macro) bound = names_.find(name, bound->in->outer);
+    scope* around = start ? start->nearest_extras() : nullptr;
+    if (around && (!bound || around->depth > bound->in->depth)) {
+        return from_extras(*around->extras, name, reference_from(name, span, around->outer), span);
+    }
+    if (bound && bound->label) {
+        bound->label->escaped = true;
+        return constant({}, span);
+    }
+    if (bound) {
+        ast::variable& var = *bound->variable;
+        scope* const outer = bound->in->outer;
+        mark_capture(var);
+        node* made = make(node_kind::local, span);
+        made->var = &var;
+        bool itself = false;
+        for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
+            itself = itself || l == var.self;
+        if (!var.definite && !itself) {
+            var.conditional = true;
+            made->children.push_back(reference_from(name, span, outer));
         }
-        for (auto v = s->variables.rbegin(); v != s->variables.rend(); ++v) {
-            ast::variable& var = **v;
-            if (var.name != name) continue;
-            mark_capture(var);
-            node* made = make(node_kind::local, span);
-            made->var = &var;
-            bool itself = false;
-            for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
-                itself = itself || l == var.self;
-            if (!var.definite && !itself) {
-                var.conditional = true;
-                made->children.push_back(reference_from(name, span, s->outer));
-            }
-            return made;
-        }
-        if (s->extras)
-            return from_extras(*s->extras, name, reference_from(name, span, s->outer), span);
+        return made;
     }
     if (name == "*loop-config*") {
         node* made = make(node_kind::dynamic, span);
+        made->flag = static_cast<std::uint8_t>(dynamic_name::loop_config);
         made->constant = world_.memory().symbol(name);
         return made;
     }

@@ -15,13 +15,14 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
-    static constexpr std::array<analyzer::special_form, 46> rows{{
+    static constexpr std::array<analyzer::special_form, 47> rows{{
         {"%branch", &analyzer::form_branch},
         {"%free-branch", &analyzer::form_branch},
         {"%join-scope", &analyzer::form_join_scope},
         {"%try-when", &analyzer::form_try_when},
         {"%with-config", &analyzer::form_with_config},
         {"%within", &analyzer::form_within},
+        {"%within-sandbox", &analyzer::form_within_sandbox},
         {"and", &analyzer::form_and},
         {"begin", &analyzer::form_progn},
         {"bind", &analyzer::form_bind},

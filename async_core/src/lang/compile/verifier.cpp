@@ -147,7 +147,10 @@ private:
             need(constant(now.c).is(kind::symbol), i, "does not name a variable");
             break;
         case op::dynamic_get:
-            need(constant(now.d).is(kind::symbol), i, "does not name a variable");
+            need(now.x <= static_cast<std::uint8_t>(dynamic_name::sandbox), i, "names nothing");
+            break;
+        case op::settings_push:
+            need(now.x <= static_cast<std::uint8_t>(scope_kind::confined), i, "opens no scope");
             break;
         case op::join_begin:
             need(constant(now.c).is(kind::string) && now.x <= 4, i, "is no join");

@@ -1,11 +1,11 @@
-// Extents: parts of a run with a limit of their own. What runs inside one has its mark, a host object,
-// in its settings. Once the limit is reached, an error that carries the mark goes through every `catch`
-// up to the form that opened the extent, and becomes an ordinary error there.
+// Extents: parts of a run with a limit of their own. The scope of what runs inside one knows its mark, a
+// host object. Once the limit is reached, an error that carries the mark goes through every `catch` up
+// to the form that opened the extent, and becomes an ordinary error there.
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/lang/dynamic_scope.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/value.hpp>
 
 #include <optional>
 
@@ -22,14 +22,11 @@ private:
     double seconds_;
 };
 
-/// The settings with a deadline `seconds` from `now`; unchanged when the one in force is earlier.
-[[nodiscard]] value with_deadline(heap& memory, value settings, double now, double seconds);
-/// The settings of cleanup code, which the deadline around it does not cut.
-[[nodiscard]] value without_deadline(heap& memory, const value& settings);
-[[nodiscard]] std::optional<double> deadline_of(const value& settings) noexcept;
+/// Gives a scope that opens a deadline `seconds` from `now`; the one in force stays if it is earlier.
+void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds);
+/// The scope of cleanup code, which the deadline around it does not cut.
+[[nodiscard]] scope_ref without_deadline(heap& memory, const scope_ref& scope);
 /// The TimeoutError that leaves the extent of the deadline in force.
-[[nodiscard]] error deadline_error(const value& settings);
-/// Whether code with these settings runs inside `extent`.
-[[nodiscard]] bool is_inside(const value& settings, const value& extent) noexcept;
+[[nodiscard]] error deadline_error(const dynamic_scope& scope);
 
 } // namespace heddle::lang

@@ -97,9 +97,9 @@ void fiber::request_cancel(cancel_reason reason) noexcept {
 }
 
 std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,
-                                   value settings) {
+                                   scope_ref scope) {
     auto made = std::make_unique<fiber>(world);
-    made->settings_ = std::move(settings);
+    made->scope_ = std::move(scope);
     made->reserve(1 + arguments.size());
     made->stack_[0] = std::move(callee);
     for (std::size_t i = 0; i < arguments.size(); ++i) made->stack_[1 + i] = arguments[i];
@@ -107,8 +107,8 @@ std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const v
     return made;
 }
 
-std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code, value settings) {
-    return start_fiber(world, make_closure(world.memory(), *code, 0), {}, std::move(settings));
+std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code, scope_ref scope) {
+    return start_fiber(world, make_closure(world.memory(), *code, 0), {}, std::move(scope));
 }
 
 } // namespace heddle::lang

@@ -4,7 +4,6 @@
 #include "join.hpp"
 
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/map.hpp>
 
 #include <algorithm>
 #include <unordered_set>
@@ -13,7 +12,6 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::string_view inside_key = "inside-future";
 constexpr std::size_t most_looked_at = 1000; ///< fibers, in the search for a cycle
 
 } // namespace
@@ -28,12 +26,12 @@ std::string future::describe() const {
     return "future";
 }
 
-result<value> future::outcome(const value& settings) const {
+result<value> future::outcome(const dynamic_scope& scope) const {
     switch (state_) {
     case state::failed: {
         // An extent that the waiting code is not part of has ended for it long since.
         const value* mark = extent_of(*failure_);
-        if (mark && !is_inside(settings, *mark)) return with_extent(*failure_, {});
+        if (mark && !scope.is_inside(*mark)) return with_extent(*failure_, {});
         return *failure_;
     }
     case state::cancelled: return error(errc::evaluation, "await: the future was cancelled");
@@ -63,9 +61,9 @@ void future::drop() { settle(state::cancelled); }
 void future::settle(state how) {
     state_ = how;
     strand_ = nullptr;
-    outer_.set_nil();
+    outer_ = {};
     for (fiber* waiting : std::exchange(waiters_, {})) {
-        auto answer = outcome(waiting->settings_);
+        auto answer = outcome(*waiting->scope_);
         if (answer) waiting->stack_[waiting->result_slot_] = *std::move(answer);
         else waiting->incoming_ = std::move(answer).error();
         waiting->waits_ = waiting_for::nothing;
@@ -78,22 +76,10 @@ void future::forget(fiber& strand) noexcept {
     waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &strand), waiters_.end());
 }
 
-value future::inside(heap& memory, value settings, value running) {
-    return map_put(memory, std::move(settings), inside_key, std::move(running));
-}
-
-value future::innermost(const value& settings) {
-    const value* found = map_find(settings, inside_key);
-    return found ? *found : value();
-}
-
-bool future::needs(const std::vector<fiber*>& strands, const value& settings) {
-    std::unordered_set<const host_object*> own;
-    for (value each = innermost(settings); !each.is_nil();) {
-        const auto* one = static_cast<const future*>(host_of(each));
-        own.insert(one);
-        each = value(one->outer());
-    }
+bool future::needs(const std::vector<fiber*>& strands, const dynamic_scope& scope) {
+    std::unordered_set<const future*> own;
+    for (const future* each = scope.spawned.get(); each; each = each->outer().get())
+        own.insert(each);
     if (own.empty()) return false;
     std::vector<fiber*> work = strands;
     std::unordered_set<const fiber*> seen;

@@ -15,20 +15,20 @@ class future final : public host_object {
 public:
     /// `outer`: the future that the spawning code is part of, or nil.
     /// `group`, `slot`: its place among the branches of its scope.
-    future(value outer, value group, std::uint32_t slot)
+    future(host_ref<future> outer, value group, std::uint32_t slot)
         : outer_(std::move(outer)), group_(std::move(group)), slot_(slot) {}
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
     [[nodiscard]] std::string describe() const override;
     void visit_values(value_visitor& visitor) const override {
-        for (const value* held : {&outer_, &group_, &value_}) visitor.visit(*held);
+        for (const value* held : {&outer_.as_value(), &group_, &value_}) visitor.visit(*held);
     }
 
     [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
     /// It was asked to end, but runs.
     [[nodiscard]] bool stopping() const noexcept { return stopping_ && running(); }
-    /// Once it has ended: the value, or its error, for code with these settings.
-    [[nodiscard]] result<value> outcome(const value& settings) const;
+    /// Once it has ended: the value, or its error, for code in that scope.
+    [[nodiscard]] result<value> outcome(const dynamic_scope& scope) const;
 
     /// Asks it to end; false when it has ended.
     bool cancel() noexcept;
@@ -41,7 +41,7 @@ public:
     /// The branch has become a fiber.
     void attach(fiber& strand) noexcept { strand_ = &strand; }
     [[nodiscard]] fiber* strand() const noexcept { return strand_; }
-    [[nodiscard]] const value& outer() const noexcept { return outer_; }
+    [[nodiscard]] const host_ref<future>& outer() const noexcept { return outer_; }
 
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     /// Its end is known to the program from here on.
@@ -52,13 +52,9 @@ public:
     void wait(fiber& strand) { waiters_.push_back(&strand); }
     void forget(fiber& strand) noexcept;
 
-    /// The settings of code that is part of `running`.
-    [[nodiscard]] static value inside(heap& memory, value settings, value running);
-    /// The future that code with these settings is part of, or nil.
-    [[nodiscard]] static value innermost(const value& settings);
-    /// Whether an end of one of `strands` needs the end of what `settings` belong to: to wait for it
-    /// would be to wait for oneself.
-    [[nodiscard]] static bool needs(const std::vector<fiber*>& strands, const value& settings);
+    /// Whether an end of one of `strands` needs the end of a future that code in `scope` is part of: to
+    /// wait for it would be to wait for oneself.
+    [[nodiscard]] static bool needs(const std::vector<fiber*>& strands, const dynamic_scope& scope);
 
 private:
     enum class state : std::uint8_t { running, done, failed, cancelled };
@@ -67,7 +63,7 @@ private:
     state state_ = state::running;
     bool stopping_ = false;
     fiber* strand_ = nullptr; ///< null while it runs on the stack of another
-    value outer_;
+    host_ref<future> outer_;
     value group_;
     std::uint32_t slot_;
     value value_;

@@ -144,11 +144,12 @@ op_global_update : {
     NEXT();
 }
 op_dynamic_get : {
-    const std::string_view name =
-        symbol_name(f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)]);
-    const value* found = map_find(f_.settings_, name);
-    if (!found) SLOW(raise(f_.world_->unbound_error(name)));
-    R[i.a] = *found;
+    const dynamic_scope& scope = *f_.scope_;
+    const value& found = static_cast<dynamic_name>(i.x) == dynamic_name::sandbox
+                             ? scope.sandbox.as_value()
+                             : scope.loop_config;
+    if (found.is_unbound()) SLOW(raise(f_.world_->unbound_error("*loop-config*")));
+    R[i.a] = found;
     NEXT();
 }
 op_closure:
@@ -365,8 +366,9 @@ op_call_global : {
 op_call : {
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) [[likely]] {
-        const function* code = closure_of(callee)->code;
-        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+        const closure_object* closure = closure_of(callee);
+        if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
+            const function* code = closure->code;
             const std::size_t base = BASE() + i.a + 1U;
             SAVE();
             if (base + code->registers > f_.capacity_) [[unlikely]] {
@@ -417,8 +419,9 @@ op_tail_call_global : {
 op_tail_call : {
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) [[likely]] {
-        const function* code = closure_of(callee)->code;
-        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+        const closure_object* closure = closure_of(callee);
+        if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
+            const function* code = closure->code;
             frame& self = f_.frames_.back();
             const std::uint32_t old_registers = self.code->cleared;
             value* from = R + i.a;
@@ -519,11 +522,14 @@ op_settings_push:
     fuel = fuel_; // the first step of a sandbox is looked at
     NEXT();
 op_settings_pop:
-    f_.settings_ = R[i.a];
-    if (memory_.limit() != run_limit_) set_memory_limit();
+    fuel_ = fuel;
+    move_to(scope_ref::from_value(R[i.a]));
+    fuel = fuel_; // the first step outside of a sandbox is looked at
     NEXT();
 op_settings_leave:
+    fuel_ = fuel;
     leave_settings(BASE(), i);
+    fuel = fuel_;
     NEXT();
 op_join_begin:
     SAVE();
@@ -536,7 +542,7 @@ op_branch_call : {
         // A branch that cannot wait needs neither a permit nor a record of its own; should it fail,
         // note_leaf_branch makes up for it.
         const function* code = closure_of(callee)->code;
-        if (code->leaf && code->required == i.b && code->optional == 0 && !code->has_rest &&
+        if (code->leaf && closure_of(callee)->arity == i.b &&
             !static_cast<const join*>(host_of(R[operands.b]))->stopping()) [[likely]] {
             const std::size_t base = BASE() + i.a + 1U;
             if (base + code->registers > f_.capacity_) [[unlikely]]
@@ -596,11 +602,7 @@ finished:
     fuel_ = fuel;
     finish_fiber(out_);
 leave:
-    if (given_ > fuel_) {
-        const std::uint64_t spent = given_ - fuel_;
-        budget_.steps -= std::min(budget_.steps, spent);
-        count_cleanup(spent);
-    }
+    settle_steps();
     return std::move(out_);
 }
 

@@ -49,6 +49,7 @@ private:
     next control_eval_rest(std::size_t at, std::size_t count, bool tail);
     next control_library(std::size_t at, std::size_t count, bool tail);
     next control_library_done(std::size_t at, std::size_t count, bool tail);
+    next control_run_library(std::size_t at, std::size_t count, bool tail);
     next control_eval_source(std::size_t at, std::size_t count, bool tail);
     next control_await(std::size_t at, std::size_t count, bool tail);
     next control_cancel(std::size_t at, std::size_t count, bool tail);
@@ -61,13 +62,22 @@ private:
     result<value> code_closure(std::span<const datum> forms, compile_request& request,
                                std::span<const value> cells);
     [[nodiscard]] compile_request request_for_code() const;
+    [[nodiscard]] result<compile_request> request_for_program() const;
+    [[nodiscard]] bool sees(const value& policy) const;
 
     // sandboxes
     [[nodiscard]] sandbox_policy* sandbox() const noexcept;
     [[nodiscard]] std::optional<error> refuse_in_sandbox(const effect_request& request);
     [[nodiscard]] std::optional<error> sandbox_over(bool memory_is_over) const;
+    [[nodiscard]] error leaving_sandbox(error failure) const;
     [[nodiscard]] error out_of_sandbox(error failure) const;
+    [[nodiscard]] result<scope_ref> open_sandbox(const value& clauses);
+    [[nodiscard]] scope_ref scope_of(const host_ref<sandbox_policy>& policy);
+    [[nodiscard]] bool is_at_home(const closure_object& callee) const noexcept;
+    next call_confined(std::size_t at, std::size_t count, bool tail);
+    [[nodiscard]] value new_closure(const function& code);
     void settle_steps() noexcept;
+    void move_to(scope_ref scope) noexcept;
     void set_memory_limit() noexcept;
 
     bool run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count);
@@ -128,6 +138,16 @@ private:
     bool global_lookup(std::size_t dest, std::uint32_t index);
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
     std::optional<bool> slow_compare(char operation, const value& left, const value& right);
+
+    /// Whether a function made inside a sandbox is called inside of the same, with as many arguments as
+    /// it has parameters.
+    [[nodiscard]] bool enters_at_home(const closure_object& callee,
+                                      std::uint32_t count) const noexcept {
+        if (!callee.confined()) return false;
+        const function& code = *callee.code;
+        return code.required == count && code.optional == 0 && !code.has_rest &&
+               callee.policy().identical(f_.scope_->sandbox.as_value());
+    }
 
     /// Where the running instruction stands. Valid after the frame's `at` was saved.
     [[nodiscard]] source_span here() const;

@@ -1,12 +1,12 @@
 // Slices, waiting, branches and joins.
 #include "future.hpp"
 #include "interpreter.hpp"
-#include "sandbox_policy.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -48,19 +48,13 @@ bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
 
 /// At the start and at the end of a slice: limits, cancellation, and more fuel.
 interpreter::next interpreter::check_slice() {
-    const std::uint64_t spent = given_ - fuel_;
-    budget_.steps -= std::min(budget_.steps, spent);
-    const bool fresh = given_ == 1 && fuel_ == 1; // run() has just begun
-    given_ = fuel_ = 0;
-    count_cleanup(spent);
+    settle_steps();
     sandbox_policy* const bounds = sandbox();
-    if (bounds && !fresh) bounds->spend(spent);
     set_memory_limit();
-    if (!fresh && slice_ <= spent) {
+    if (slice_ == 0) {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
     }
-    slice_ -= fresh ? 0 : static_cast<std::uint32_t>(spent);
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
         const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
@@ -129,6 +123,7 @@ interpreter::next interpreter::stop(error failure) {
 /// The strand has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
 /// goes on.
 interpreter::next interpreter::suspend(waiting_for what) {
+    settle_steps(); // before another scope is looked at
     f_.waits_ = what;
     if (f_.branches_.empty()) {
         out_.kind = what == waiting_for::effect ? outcome_kind::effect : outcome_kind::parked;
@@ -163,7 +158,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
         child->cleanups_.insert(child->cleanups_.begin(), moved);
         parent.cleanups_.pop_back();
     }
-    child->settings_ = std::exchange(parent.settings_, std::move(branch.settings));
+    child->scope_ = std::exchange(parent.scope_, std::move(branch.scope));
     child->request_ = std::move(parent.request_);
     child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
     child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
@@ -212,20 +207,14 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
         return false;
     }
     const std::string_view label = string_bytes(top().code->constants[i.c]);
-    concurrency_scope* scope = nullptr;
-    value scope_value;
-    if (const value* set = map_find(f_.settings_, "concurrency-scope")) {
-        scope_value = *set;
-        scope = static_cast<concurrency_scope*>(host_of(scope_value));
-    }
-    R[i.a] = make_host(memory_,
-                       std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x),
-                                              std::string(label), scope, std::move(scope_value)));
+    R[i.a] =
+        make_host(memory_, std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x),
+                                                  std::string(label), f_.scope_->concurrency));
     const bool on_parent = !f_.branches_.empty();
     static_cast<join*>(host_of(R[i.a]))
         ->set_outer(on_parent ? branch_place{f_.branches_.back().group, f_.branches_.back().slot}
                               : branch_place{f_.group_, f_.slot_},
-                    f_.world_->host_events());
+                    f_.world_->host_events(), sandbox() ? sandbox()->own().as_value() : value());
     return true;
 }
 
@@ -240,8 +229,10 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     if (i.x == spawned) {
         const value answer = R[operands.a];
         const std::uint32_t slot = static_cast<const future*>(host_of(answer))->slot();
-        f_.branches_.push_back({f_.frames_.size(), R[operands.b], slot, {}, f_.settings_, answer});
-        f_.settings_ = future::inside(memory_, std::move(f_.settings_), answer);
+        f_.branches_.push_back({f_.frames_.size(), R[operands.b], slot, {}, f_.scope_, answer});
+        f_.scope_ = f_.scope_.open(memory_, [&](dynamic_scope& scope) {
+            scope.spawned = host_ref<future>::from_value(answer);
+        });
         return call_value(base + i.a, i.b, false);
     }
     if (group->stopping()) {
@@ -266,11 +257,11 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     }
     f_.branches_.push_back({f_.frames_.size(), R[operands.b],
                             static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
-                            f_.settings_, value()});
+                            f_.scope_, value()});
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) {
         const function* code = closure_of(callee)->code;
-        if (code->required == i.b && code->optional == 0 && !code->has_rest) [[likely]] {
+        if (closure_of(callee)->arity == static_cast<std::int32_t>(i.b)) [[likely]] {
             const std::size_t first = base + i.a + 1U;
             f_.reserve(first + code->registers);
             f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(first));
@@ -294,7 +285,7 @@ void interpreter::branch_done(std::size_t base, instruction i) {
         f_.branches_.pop_back();
     } else {
         const value answer = std::move(ended.future);
-        f_.settings_ = std::move(ended.settings);
+        f_.scope_ = std::move(ended.scope);
         f_.branches_.pop_back();
         static_cast<future*>(host_of(answer))->deliver(std::move(given));
     }
@@ -310,7 +301,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     permit& own = strand_permit();
     if (i.x == 1) group->cancel(cancel_reason::sibling);
     if (group->living() != 0) {
-        if (i.x == 0 && group->needs_all() && future::needs(group->children(), f_.settings_)) {
+        if (i.x == 0 && group->needs_all() && future::needs(group->children(), *f_.scope_)) {
             return raise(error(errc::evaluation,
                                "await: a branch awaits the future that it is "
                                "needed for; this would wait for ever"));
@@ -378,9 +369,11 @@ std::unique_ptr<fiber> machine::split_running_branch(fiber& strand) {
     return interpreter::detach_branch(strand);
 }
 
-value with_concurrency(realm& world, value settings, std::size_t branches) {
-    value scope = make_host(world.memory(), std::make_unique<concurrency_scope>(branches));
-    return map_put(world.memory(), std::move(settings), "concurrency-scope", std::move(scope));
+scope_ref with_concurrency(realm& world, const scope_ref& outer, std::size_t branches) {
+    return outer.open(world.memory(), [&](dynamic_scope& scope) {
+        scope.concurrency = host_ref<concurrency_scope>::make(
+            world.memory(), std::make_unique<concurrency_scope>(branches));
+    });
 }
 
 } // namespace heddle::lang

@@ -1,6 +1,5 @@
 // Primitives that the machine runs itself: those that call, compile, or know the realm.
 #include "interpreter.hpp"
-#include "sandbox_policy.hpp"
 
 #include "lang/compile/compile_request.hpp"
 #include "lang/stdlib/stdlib_sources.hpp"
@@ -11,6 +10,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/reader.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <array>
@@ -42,6 +42,11 @@ datum form_of(const value& code) {
     return {code, place};
 }
 
+/// The name of a library without its "std/".
+std::string library_of(std::string_view full) {
+    return std::string(full.substr(full.find('/') + 1));
+}
+
 } // namespace
 
 struct interpreter::control_row {
@@ -52,7 +57,7 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 13> rows{{
+    static constexpr std::array<control_row, 14> rows{{
         {"apply", &interpreter::control_apply},
         {"await", &interpreter::control_await},
         {"cancel", &interpreter::control_cancel},
@@ -66,6 +71,7 @@ interpreter::next interpreter::call_control(const builtin& row, std::size_t at, 
         {"%eval-source", &interpreter::control_eval_source},
         {"%library", &interpreter::control_library},
         {"%library-done", &interpreter::control_library_done},
+        {"%run-library", &interpreter::control_run_library},
     }};
     for (const control_row& each : rows) {
         if (each.name == row.name) return (this->*each.run)(at, count, tail);
@@ -135,7 +141,7 @@ compile_request interpreter::request_for_code() const {
         request.limits.closed = true;
         request.limits.world = false;
         request.limits.sandboxes = 1;
-        request.limits.allowed = &policy->allowed();
+        request.limits.sandbox = policy;
     }
     return request;
 }
@@ -156,7 +162,7 @@ result<value> interpreter::code_closure(std::span<const datum> forms, compile_re
     auto code = compile_within(*f_.world_, forms, request);
     if (!code) return std::move(code).error();
     const auto& captures = (*code)->captures;
-    value made = make_closure(memory_, **code, static_cast<std::uint32_t>(captures.size()));
+    value made = new_closure(**code);
     for (std::size_t i = 0; i < captures.size(); ++i)
         closure_of(made)->captured()[i] = cells[captures[i].index];
     return made;
@@ -170,9 +176,9 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     // A scope of its own: the names of the map, and a place for what the code defines.
     eval_site site;
     std::vector<value> cells;
-    if (const value* policy = map_find(f_.settings_, "sandbox")) {
+    if (f_.scope_->sandbox) {
         site.in_sandbox = true;
-        cells.push_back(make_cell(memory_, *policy));
+        cells.push_back(make_cell(memory_, f_.scope_->sandbox.as_value()));
     }
     eval_site::level& level = site.levels.emplace_back();
     level.has_extras = true;
@@ -180,7 +186,7 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
         const value& names = f_.stack_[at + 2];
         if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
         request.limits.closed = true;
-        request.limits.allowed = nullptr;
+        request.limits.sandbox = nullptr;
         for (const map_entry& entry : map_entries(names)) {
             level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
             cells.push_back(make_cell(memory_, entry.item));
@@ -195,6 +201,12 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     return call_value(at, 0, tail);
 }
 
+/// Whether code that is made here belongs to the sandbox of `policy`, whose body it stands in.
+bool interpreter::sees(const value& policy) const {
+    const auto standing = host_ref<sandbox_policy>::from_value(policy);
+    return standing && standing->own() == f_.scope_->sandbox->own();
+}
+
 /// op::eval_code: code in the scope where the eval stands.
 interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, const value& known) {
     value* R = f_.stack_ + base;
@@ -203,13 +215,13 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     compile_request request = request_for_code();
     eval_site hidden;
     std::vector<value> cells(R + i.a + 1, R + i.a + 1 + i.b);
-    if (const value* policy = map_find(f_.settings_, "sandbox");
-        policy && !(site->in_sandbox && cell_of(cells[0])->content.identical(*policy))) {
+    if (const value& policy = f_.scope_->sandbox.as_value();
+        !policy.is_nil() && !(site->in_sandbox && sees(cell_of(cells[0])->content))) {
         // The eval stands outside of the sandbox that it runs in: nothing around it may be seen.
         hidden.in_sandbox = true;
         hidden.levels.emplace_back().has_extras = true;
         site = &hidden;
-        cells = {make_cell(memory_, *policy), make_cell(memory_, value::unbound())};
+        cells = {make_cell(memory_, policy), make_cell(memory_, value::unbound())};
     }
     request.site = site;
     auto made = code_closure({&code, 1}, request, cells);
@@ -220,37 +232,70 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     return next::go_on;
 }
 
-interpreter::next interpreter::control_eval_rest(std::size_t at, std::size_t count, bool tail) {
-    const std::vector<datum> forms = forms_of(f_.stack_[at + 1]);
-    compile_request request;
-    return run_code(forms, request, at, count, tail);
+// ---------------------------------------------------------------- programs and libraries
+
+/// What a text that is loaded as a program may reach. In a sandbox nothing is loaded.
+result<compile_request> interpreter::request_for_program() const {
+    compile_request request = request_for_code();
+    request.generated = false;
+    if (!request.limits.closed) return request;
+    return error(errc::permission, "import: a sandbox cannot import")
+        .with_hint("import before the sandbox");
 }
 
-/// (%eval-source text name): a file or library as a program of its own.
+/// (%eval-rest forms internal): what stands behind an import at the top level, of a library if
+/// `internal`.
+interpreter::next interpreter::control_eval_rest(std::size_t at, std::size_t count, bool tail) {
+    const value list = f_.stack_[at + 1];
+    if (!list.is(kind::list)) return raise_type("%eval-rest", 1, "a list", list);
+    const std::vector<datum> forms = forms_of(list);
+    auto request = request_for_program();
+    if (!request) return raise_where_it_is(std::move(request).error());
+    request->internal_names = f_.stack_[at + 2].truthy();
+    return run_code(forms, *request, at, count, tail);
+}
+
+/// (%eval-source text name): a file as a program of its own.
 interpreter::next interpreter::control_eval_source(std::size_t at, std::size_t count, bool tail) {
+    for (std::size_t k = 1; k <= 2; ++k) {
+        const value& given = f_.stack_[at + k];
+        if (!given.is(kind::string)) return raise_type("%eval-source", k, "a string", given);
+    }
+    auto request = request_for_program();
+    if (!request) return raise_where_it_is(std::move(request).error());
     const std::string text(string_bytes(f_.stack_[at + 1]));
     const std::string name(string_bytes(f_.stack_[at + 2]));
     const std::uint32_t position = f_.world_->sources().add(name, text);
     auto forms = read_all(memory_, text, position);
     if (!forms) return raise_where_it_is(std::move(forms).error());
-    compile_request request;
-    return run_code(*forms, request, at, count, tail);
+    return run_code(*forms, *request, at, count, tail);
 }
 
-/// (%library 'std/name): a map with `value` when it was imported already, else with `name` and `text`.
+/// (%library 'std/name): a list of its value when it was imported already, else nil.
 interpreter::next interpreter::control_library(std::size_t at, std::size_t count, bool) {
-    const std::string full(symbol_name(f_.stack_[at + 1]));
-    const std::string name = full.substr(full.find('/') + 1);
-    value made = value::empty_map();
-    if (const value* known = f_.world_->imported_library(name))
-        return control_value(at, count, map_put(memory_, std::move(made), "value", *known));
+    const value named = f_.stack_[at + 1];
+    if (!named.is(kind::symbol)) return raise_type("%library", 1, "a symbol", named);
+    const value* known = f_.world_->imported_library(library_of(symbol_name(named)));
+    return control_value(at, count, known ? make_list(memory_, {known, 1}) : value());
+}
+
+/// (%run-library 'std/name): its text, which comes with the language, as a program.
+interpreter::next interpreter::control_run_library(std::size_t at, std::size_t count, bool tail) {
+    const value named = f_.stack_[at + 1];
+    if (!named.is(kind::symbol)) return raise_type("%run-library", 1, "a symbol", named);
+    const std::string full(symbol_name(named));
+    const std::string name = library_of(full);
     std::vector<std::string> names;
     for (const library_source& each : stdlib_sources()) {
         names.push_back("std/" + std::string(each.name));
         if (each.name != name) continue;
-        made = map_put(memory_, std::move(made), "name", make_string(memory_, full));
-        made = map_put(memory_, std::move(made), "text", make_string(memory_, each.text));
-        return control_value(at, count, std::move(made));
+        auto request = request_for_program();
+        if (!request) return raise_where_it_is(std::move(request).error());
+        request->internal_names = true;
+        const std::uint32_t position = f_.world_->sources().add(full, std::string(each.text));
+        auto forms = read_all(memory_, each.text, position);
+        if (!forms) return raise_where_it_is(std::move(forms).error());
+        return run_code(*forms, *request, at, count, tail);
     }
     std::string hint = suggest_names(full, names);
     if (hint.empty()) {
@@ -263,9 +308,10 @@ interpreter::next interpreter::control_library(std::size_t at, std::size_t count
 
 /// (%library-done 'std/name value): notes it and gives the value.
 interpreter::next interpreter::control_library_done(std::size_t at, std::size_t count, bool) {
-    const std::string full(symbol_name(f_.stack_[at + 1]));
+    const value named = f_.stack_[at + 1];
+    if (!named.is(kind::symbol)) return raise_type("%library-done", 1, "a symbol", named);
     value made = f_.stack_[at + 2];
-    f_.world_->note_library(full.substr(full.find('/') + 1), made);
+    f_.world_->note_library(library_of(symbol_name(named)), made);
     return control_value(at, count, std::move(made));
 }
 
@@ -297,13 +343,21 @@ interpreter::next interpreter::control_help(std::size_t at, std::size_t count, b
 
 /// (%out-of-reach name forbidden): a name that closed code may not use, or that nobody knows.
 interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t, bool) {
-    const std::string name(symbol_name(f_.stack_[at + 1]));
+    const value named = f_.stack_[at + 1];
+    if (!named.is(kind::symbol)) return raise_type("%out-of-reach", 1, "a symbol", named);
+    const std::string_view name = symbol_name(named);
     if (!f_.stack_[at + 2].truthy()) return raise(f_.world_->unbound_error(name));
-    return raise(error(errc::permission, "'" + name + "' cannot be reached from here")
-                     .with_hint(sandbox()
-                                    ? "a sandbox reaches pure primitives, what is defined "
-                                      "inside it, and what (allow (…)) names"
-                                    : "eval with a map reaches primitives and the map alone"));
+    error failure(errc::permission, "'" + std::string(name) + "' cannot be reached from here");
+    if (!sandbox()) {
+        return raise(
+            std::move(failure).with_hint("eval with a map reaches builtins and the map alone"));
+    }
+    failure = std::move(failure).with_hint(
+        "a sandbox reaches pure builtins, what is defined "
+        "inside it, and what (allow (…)) names");
+    value refusing = sandbox()->refusing({&name, 1});
+    if (refusing.is_nil()) refusing = sandbox()->own().as_value();
+    return raise(with_extent(std::move(failure), std::move(refusing)));
 }
 
 } // namespace heddle::lang

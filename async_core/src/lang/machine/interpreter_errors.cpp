@@ -46,11 +46,12 @@ void interpreter::note_leaf_branch() {
     if (done.code != op::branch_done || recorded || !f_.frames_[index].code->leaf) return;
     const value* R = f_.stack_ + caller.base;
     f_.branches_.push_back({index, R[done.b], static_cast<std::uint32_t>(R[done.c].as_integer()),
-                            permit{}, f_.settings_, value()});
+                            permit{}, f_.scope_, value()});
 }
 
 /// As raise, for errors about code, which may know their own place.
 interpreter::next interpreter::raise_where_it_is(error failure) {
+    failure = leaving_sandbox(std::move(failure));
     if (!failure.info().span.known()) return raise(std::move(failure));
     note_leaf_branch();
     failure = std::move(failure).with_origin(error_origin::script);
@@ -164,7 +165,7 @@ interpreter::next interpreter::unwind(error failure) {
             if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
             else ended.right.scope->release();
         }
-        f_.settings_ = std::move(ended.settings);
+        f_.scope_ = std::move(ended.scope);
         auto* answer = static_cast<future*>(host_of(ended.future));
         if (!cancellation) {
             if (answer) answer->fail(std::move(failure));

@@ -25,7 +25,7 @@ void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent)
     cleanup_mark begun{static_cast<std::uint32_t>(f_.frames_.size()),
                        target,
                        forced,
-                       f_.settings_,
+                       f_.scope_,
                        std::move(extent),
                        std::numeric_limits<double>::infinity(),
                        memory_.used()};
@@ -35,36 +35,34 @@ void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent)
         begun.forced = outer->forced;
         begun.extent = outer->extent;
         begun.until = outer->until;
-    } else if (const auto until = deadline_of(f_.settings_); until && !forced) {
-        begun.until = *until;
-        const error over = deadline_error(f_.settings_);
-        if (const value* mark = extent_of(over)) begun.extent = *mark;
+    } else if (!forced && f_.scope_->time) {
+        begun.until = f_.scope_->deadline;
+        begun.extent = f_.scope_->time.as_value();
     }
     f_.cleanups_.push_back(std::move(begun));
-    f_.settings_ = without_deadline(memory_, f_.settings_);
+    f_.scope_ = without_deadline(memory_, f_.scope_);
 }
 
 /// The innermost cleanup is over.
 void interpreter::end_cleanup() {
-    f_.settings_ = std::move(f_.cleanups_.back().settings);
+    f_.scope_ = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
 }
 
-/// First of the cleanup of a form that opened settings. An error on its way out of the extent that they
+/// First of the cleanup of a form that opened a scope. An error on its way out of the extent that it
 /// opened is an ordinary one from here on.
 void interpreter::leave_settings(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     auto* caught = static_cast<caught_error*>(host_of(R[i.b]));
-    const value inner = std::move(f_.cleanups_.back().settings);
+    const scope_ref inner = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
-    f_.settings_ = R[i.a];
-    set_memory_limit();
-    if (const value* left = map_find(inner, "sandbox"); left && !is_inside(f_.settings_, *left)) {
+    move_to(scope_ref::from_value(R[i.a]));
+    if (inner->sandbox && !(inner->sandbox == f_.scope_->sandbox)) {
         caught->failure = out_of_sandbox(std::move(caught->failure));
     }
     bool timed_out = false;
     if (const value* mark = extent_of(caught->failure);
-        mark && is_inside(inner, *mark) && !is_inside(f_.settings_, *mark)) {
+        mark && inner->is_inside(*mark) && !f_.scope_->is_inside(*mark)) {
         timed_out = caught->failure.code() == errc::timeout;
         caught->failure = with_extent(std::move(caught->failure), {});
         if (f_.cleanups_.empty()) {
@@ -144,21 +142,22 @@ std::optional<error> interpreter::overlong_cleanup() {
 std::optional<error> interpreter::time_over() const {
     const bool ended = f_.frames_.empty() && f_.first_call_ < 0 && !f_.incoming_ && !f_.request_;
     if (ended) return std::nullopt; // its value is there already
-    const auto at = deadline_of(f_.settings_);
-    if (!at || f_.world_->host().now() < *at) return std::nullopt;
-    return deadline_error(f_.settings_);
+    if (!f_.scope_->time || f_.world_->host().now() < f_.scope_->deadline) return std::nullopt;
+    return deadline_error(*f_.scope_);
 }
 
 // ---------------------------------------------------------------- machine
 
-std::optional<double> fiber::deadline() const noexcept { return deadline_of(settings_); }
+std::optional<double> fiber::deadline() const noexcept {
+    return scope_->time ? std::optional(scope_->deadline) : std::nullopt;
+}
 
 bool machine::interrupt_wait(fiber& strand) {
     if (!strand.leave_wait()) return false;
-    strand.incoming_ = deadline_error(strand.settings_);
+    strand.incoming_ = deadline_error(*strand.scope_);
     return true;
 }
 
-error machine::deadline_failure(const fiber& strand) { return deadline_error(strand.settings_); }
+error machine::deadline_failure(const fiber& strand) { return deadline_error(*strand.scope_); }
 
 } // namespace heddle::lang

@@ -44,7 +44,7 @@ bool interpreter::make_future(std::size_t base, instruction i) {
         return false;
     }
     R[i.a] =
-        make_host(memory_, std::make_unique<future>(future::innermost(f_.settings_), R[i.b],
+        make_host(memory_, std::make_unique<future>(f_.scope_->spawned, R[i.b],
                                                     group->add_spawn(f_.world_->host_events())));
     return true;
 }
@@ -56,16 +56,14 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
     if (!awaited) return raise_type("await", 1, "a future", kept);
     awaited->note_awaited();
     if (!awaited->running()) {
-        auto ended = awaited->outcome(f_.settings_);
+        auto ended = awaited->outcome(*f_.scope_);
         if (!ended) return raise(std::move(ended).error());
         return control_value(at, count, *std::move(ended));
     }
-    bool never = future::needs({awaited->strand()}, f_.settings_);
-    for (value each = future::innermost(f_.settings_); !each.is_nil() && !never;) {
-        const auto* around = static_cast<const future*>(host_of(each));
+    bool never = future::needs({awaited->strand()}, *f_.scope_);
+    for (const future* around = f_.scope_->spawned.get(); around && !never;
+         around = around->outer().get())
         never = around == awaited;
-        each = value(around->outer());
-    }
     if (never) {
         return raise(error(errc::evaluation,
                            "await: this would wait for ever, because the future "

@@ -1,12 +1,13 @@
 // What a sandbox refuses.
+#include "extents.hpp"
 #include "interpreter.hpp"
-#include "sandbox_policy.hpp"
+
+#include "lang/text/form_text.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -17,48 +18,117 @@ namespace heddle::lang {
 /// Every way to the world goes through here: whatever code a sandbox reaches, in whatever way, it
 /// stays inside.
 std::optional<error> interpreter::refuse_in_sandbox(const effect_request& request) {
-    const value* set = map_find(f_.settings_, "sandbox");
-    if (!set) return std::nullopt;
-    auto* policy = static_cast<sandbox_policy*>(host_of(*set));
-    std::string name;
-    bool allowed = false;
+    sandbox_policy* const policy = sandbox();
+    if (!policy) return std::nullopt;
+    std::vector<std::string_view> names;
+    std::optional<operator_info> info;
     if (request.row) {
-        name = request.row->name;
-        // sleep only waits; random serves the library (the jitter of retry).
-        const bool library = !f_.frames_.empty() && f_.frames_.back().code->library;
-        allowed = policy->allows(name) || name == "sleep" || (library && name == "random");
-        if (allowed && !policy->allows(name)) return std::nullopt;
+        names.push_back(request.row->name);
+        // sleep only waits; random serves the prelude (the jitter of retry).
+        const bool prelude = !f_.frames_.empty() && f_.frames_.back().code->library;
+        const bool harmless = names[0] == "sleep" || (prelude && names[0] == "random");
+        if (harmless && !policy->allows(names[0])) return std::nullopt;
     } else if (const host_object* callee = host_of(request.callee)) {
-        const auto info = f_.world_->host().describe_callable(*callee);
+        info = f_.world_->host().describe_callable(*callee);
         if (info) {
-            name = info->name;
-            allowed = policy->allows(info->name) ||
-                      std::any_of(info->aliases.begin(), info->aliases.end(),
-                                  [&](const std::string& alias) { return policy->allows(alias); });
+            names.push_back(info->name);
+            names.insert(names.end(), info->aliases.begin(), info->aliases.end());
         }
     }
-    if (!allowed) {
-        return error(errc::permission, "the sandbox does not allow '" + name + "'")
-            .with_hint("add it to the sandbox: (allow (" + name + "))");
+    if (value refusing = policy->refusing(names); !refusing.is_nil()) {
+        const std::string name(names.empty() ? std::string_view() : names[0]);
+        return with_extent(error(errc::permission, "the sandbox does not allow '" + name + "'")
+                               .with_hint("add it to the sandbox: (allow (" + name + "))"),
+                           std::move(refusing));
     }
     if (auto counted = policy->count_call(); !counted) return std::move(counted).error();
     return std::nullopt;
 }
 
-sandbox_policy* interpreter::sandbox() const noexcept {
-    const value* set = map_find(f_.settings_, "sandbox");
-    return set ? static_cast<sandbox_policy*>(host_of(*set)) : nullptr;
+sandbox_policy* interpreter::sandbox() const noexcept { return f_.scope_->sandbox.get(); }
+
+/// An error about code that reaches for what no sandbox gives. Nothing inside takes it.
+error interpreter::leaving_sandbox(error failure) const {
+    if (!sandbox() || failure.code() != errc::permission) return failure;
+    return with_extent(std::move(failure), sandbox()->own().as_value());
 }
 
-/// A sandbox begins: what was spent until here is not its own, and its first step is looked at.
-void interpreter::settle_steps() noexcept {
-    const std::uint64_t spent = given_ - fuel_;
-    budget_.steps -= std::min(budget_.steps, spent);
-    if (sandbox_policy* outer = sandbox()) outer->spend(spent);
-    count_cleanup(spent);
-    slice_ = spent < slice_ ? slice_ - static_cast<std::uint32_t>(spent) : 1;
-    given_ = fuel_ = 1;
+// ---------------------------------------------------------------- scopes
+
+/// The scope of a sandbox's body.
+result<scope_ref> interpreter::open_sandbox(const value& clauses) {
+    auto policy = sandbox_policy::create(memory_, clauses, f_.scope_->sandbox);
+    if (!policy) return std::move(policy).error();
+    return scope_of(*policy);
 }
+
+/// The scope of code that is bound by a policy, and by what binds its caller.
+scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
+    const host_ref<sandbox_policy>& caller = f_.scope_->sandbox;
+    return f_.scope_.open(memory_, [&](dynamic_scope& scope) {
+        scope.sandbox = caller && policy->is_within(*caller)
+                            ? policy
+                            : sandbox_policy::joined(memory_, policy, caller);
+        scope.loop_config = value::unbound(); // dynamic values of the program stay outside
+        if (const auto seconds = policy->seconds(caller.get()))
+            set_deadline(memory_, scope, f_.world_->host().now(), *seconds);
+    });
+}
+
+/// Goes on in another scope. What was spent until here is the sandbox's that is left, and the first
+/// step in another one is looked at.
+void interpreter::move_to(scope_ref scope) noexcept {
+    const host_ref<sandbox_policy>& from = f_.scope_->sandbox;
+    const host_ref<sandbox_policy>& to = scope->sandbox;
+    const bool stays = from == to;
+    if (!stays) {
+        settle_steps();
+        sandbox_policy::moved(from.get(), to.get(), memory_.used());
+        given_ = fuel_ = 1;
+    }
+    f_.scope_ = std::move(scope);
+    if (!stays) set_memory_limit();
+}
+
+/// The steps since the last call are paid for.
+void interpreter::settle_steps() noexcept {
+    const std::uint32_t spent = given_ - fuel_;
+    given_ = fuel_;
+    if (spent == 0) return;
+    budget_.steps -= std::min<std::uint64_t>(budget_.steps, spent);
+    if (sandbox_policy* bounds = sandbox()) bounds->spend(spent);
+    count_cleanup(spent);
+    slice_ -= std::min(slice_, spent);
+}
+
+// ---------------------------------------------------------------- functions
+
+/// What a sandbox makes stays bound by it, wherever it is called.
+value interpreter::new_closure(const function& code) {
+    return make_closure(memory_, code, static_cast<std::uint32_t>(code.captures.size()),
+                        f_.scope_->sandbox.as_value());
+}
+
+bool interpreter::is_at_home(const closure_object& callee) const noexcept {
+    const sandbox_policy* here = sandbox();
+    return here && here->is_within(*static_cast<sandbox_policy*>(host_of(callee.policy())));
+}
+
+/// A function that a sandbox made is called from outside of it: the prelude calls it inside.
+interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, bool tail) {
+    const auto index = f_.world_->find_library_global("%in-its-sandbox");
+    if (!index) return raise(error(heddle::errc::internal, "the prelude is not loaded"));
+    value arguments = make_list(memory_, std::span<const value>(f_.stack_ + at + 1, count));
+    f_.reserve(at + 3);
+    value* R = f_.stack_ + at;
+    for (std::size_t k = 3; k <= count; ++k) R[k].set_nil();
+    R[2] = std::move(arguments);
+    R[1] = std::move(R[0]);
+    R[0] = f_.world_->global(*index);
+    return enter_closure(at, 2, tail);
+}
+
+// ---------------------------------------------------------------- limits
 
 /// The heap ends where the run does, or the sandbox that the strand is in.
 void interpreter::set_memory_limit() noexcept {
@@ -68,13 +138,12 @@ void interpreter::set_memory_limit() noexcept {
 
 /// The failure when a limit of a sandbox around the strand is reached. No `catch` inside takes it.
 std::optional<error> interpreter::sandbox_over(bool memory_is_over) const {
-    const value* set = map_find(f_.settings_, "sandbox");
-    if (!set) return std::nullopt;
+    const sandbox_policy* bounds = sandbox();
+    if (!bounds) return std::nullopt;
     std::string what;
-    const value over = static_cast<const sandbox_policy*>(host_of(*set))
-                           ->exhausted(*set, memory_is_over ? memory_.used() : 0, what);
+    value over = bounds->exhausted(memory_is_over ? memory_.used() : 0, what);
     if (over.is_nil()) return std::nullopt;
-    return with_extent(error(errc::limit, std::move(what)), over);
+    return with_extent(error(errc::limit, std::move(what)), std::move(over));
 }
 
 /// An error on its way out of a sandbox: only data goes with it.
@@ -83,13 +152,28 @@ error interpreter::out_of_sandbox(error failure) const {
     if (!payload || (is_data(payload->data) && is_data(payload->result))) return failure;
     auto cleaned = std::make_shared<script_payload>(*payload);
     const auto written = [&](const value& v) {
-        return is_data(v) ? v : make_string(memory_, print_value(v));
+        return is_data(v) ? v : make_string(memory_, shown(v));
     };
-    std::vector<value> items; // the arguments of (error …)
-    for (const value& each : list_items(cleaned->data)) items.push_back(written(each));
-    cleaned->data = cleaned->data.is(kind::list) ? make_list(memory_, items) : value();
-    cleaned->result = written(cleaned->result);
+    if (const value& data = payload->data; data.is(kind::list)) { // the arguments of (error …)
+        std::vector<value> items;
+        for (const value& each : list_items(data)) items.push_back(written(each));
+        cleaned->data = make_list(memory_, items);
+    } else {
+        cleaned->data = written(data);
+    }
+    cleaned->result = written(payload->result);
     return std::move(failure).with_payload(std::move(cleaned));
+}
+
+std::optional<error> refused_by_sandbox(const scope_ref& scope, std::string_view name) {
+    sandbox_policy* const policy = scope->sandbox.get();
+    if (!policy) return std::nullopt;
+    if (!policy->allows(name)) {
+        return error(errc::permission, "the sandbox does not allow '" + std::string(name) + "'")
+            .with_hint("add it to the sandbox: (allow (" + std::string(name) + "))");
+    }
+    if (auto counted = policy->count_call(); !counted) return std::move(counted).error();
+    return std::nullopt;
 }
 
 } // namespace heddle::lang

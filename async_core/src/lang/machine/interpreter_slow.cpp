@@ -2,17 +2,17 @@
 #include "extents.hpp"
 #include "future.hpp"
 #include "interpreter.hpp"
-#include "sandbox_policy.hpp"
+#include "with_settings.hpp"
 
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/text/form_text.hpp"
 
-#include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ source_span interpreter::here() const {
 void interpreter::make_function(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     const function& code = *f_.frames_.back().code->functions[static_cast<std::uint32_t>(i.d)];
-    value made = make_closure(memory_, code, static_cast<std::uint32_t>(code.captures.size()));
+    value made = new_closure(code);
     value* captured = closure_of(made)->captured();
     for (const capture& each : code.captures) {
         switch (each.where) {
@@ -123,7 +123,9 @@ bool interpreter::run_pure(const builtin& row, std::size_t dest, std::size_t fir
 
 /// Any number of arguments: optional ones are filled with nil, surplus ones gathered in the rest.
 interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, bool tail) {
-    const function* code = closure_of(f_.stack_[at])->code;
+    const closure_object& callee = *closure_of(f_.stack_[at]);
+    if (callee.confined() && !is_at_home(callee)) return call_confined(at, count, tail);
+    const function* code = callee.code;
     const std::size_t positional = code->required + code->optional;
     if (count < code->required || (count > positional && !code->has_rest)) {
         return raise(arity_error(name_of(*code), code->required,
@@ -275,64 +277,33 @@ std::optional<bool> interpreter::slow_compare(char operation, const value& left,
     }
 }
 
+/// op::settings_push: the scope of a form's body.
 bool interpreter::push_settings(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
-    R[i.a] = f_.settings_;
-    value settings = f_.settings_;
-    std::optional<double> budget;
-    std::optional<std::uint64_t> calls;
-    for (const map_entry& added : map_entries(R[i.b])) {
-        const std::string_view name = string_bytes(added.key);
-        const auto refuse = [&](const char* expected) {
-            failure_ = error(errc::type, "with: " + std::string(name) + " must be " + expected +
-                                             ", not " + shown(added.item));
-            return false;
-        };
-        if (name == "concurrency") {
-            if (!added.item.is_integer() || added.item.as_integer() < 1)
-                return refuse("a whole number from 1");
-            auto branches = static_cast<std::size_t>(added.item.as_integer());
-            // Code in a sandbox does not loosen the bound that it was given.
-            if (const value* bound = map_find(settings, "concurrency-scope"); bound && sandbox())
-                branches =
-                    std::min(branches, static_cast<concurrency_scope*>(host_of(*bound))->limit());
-            settings = with_concurrency(*f_.world_, std::move(settings), branches);
-        } else if (name == "sandbox") {
-            auto policy =
-                sandbox_policy::create(memory_, added.item, map_find(settings, "sandbox"));
-            if (!policy) {
-                failure_ = std::move(policy).error();
-                return false;
-            }
-            settle_steps();
-            settings = map_put(memory_, std::move(settings), "sandbox", *std::move(policy));
-        } else if (name == "timeout" || name == "deadline") {
-            if (!added.item.is_integer() && !added.item.is_real())
-                return refuse("a number of seconds");
-            const double seconds = added.item.is_integer()
-                                       ? static_cast<double>(added.item.as_integer())
-                                       : added.item.as_real();
-            if (!(seconds >= 0)) return refuse("a number of seconds from 0");
-            settings = with_deadline(memory_, std::move(settings), f_.world_->host().now(),
-                                     std::min(seconds, 1e9)); // some thirty years
-        } else if (name == "budget-usd") {
-            if (!added.item.is_integer() && !added.item.is_real()) return refuse("a number");
-            budget = added.item.is_integer() ? static_cast<double>(added.item.as_integer())
-                                             : added.item.as_real();
-            if (!(*budget >= 0)) return refuse("a number from 0");
-        } else if (name == "max-calls") {
-            if (!added.item.is_integer() || added.item.as_integer() < 0)
-                return refuse("a whole number from 0");
-            calls = static_cast<std::uint64_t>(added.item.as_integer());
-        } else {
-            settings = map_put(memory_, std::move(settings), added.key, added.item);
-        }
+    const value& operand = R[i.b];
+    result<scope_ref> opened = f_.scope_;
+    switch (static_cast<scope_kind>(i.x)) {
+    case scope_kind::settings:
+        opened = open_settings(memory_, f_.scope_, operand, f_.world_->host().now());
+        break;
+    case scope_kind::sandbox: opened = open_sandbox(operand); break;
+    case scope_kind::receiver:
+        opened = f_.scope_.open(memory_, [&](dynamic_scope& scope) { scope.receiver = operand; });
+        break;
+    case scope_kind::confined:
+        opened = scope_of(host_ref<sandbox_policy>::from_value(closure_of(operand)->policy()));
+        break;
+    case scope_kind::config:
+        opened =
+            f_.scope_.open(memory_, [&](dynamic_scope& scope) { scope.loop_config = operand; });
+        break;
     }
-    if (budget || calls) {
-        settings = counted_extent::open(memory_, std::move(settings), budget, calls);
+    if (!opened) {
+        failure_ = std::move(opened).error();
+        return false;
     }
-    f_.settings_ = std::move(settings);
-    set_memory_limit();
+    R[i.a] = f_.scope_.as_value();
+    move_to(*std::move(opened));
     return true;
 }
 

@@ -40,9 +40,8 @@ void concurrency_scope::forget(fiber& strand) noexcept {
 }
 
 join::join(heap& memory, std::size_t slots, join_policy policy, std::string label,
-           concurrency_scope* scope, value scope_value)
-    : memory_(memory), policy_(policy), label_(std::move(label)), scope_(scope),
-      scope_value_(std::move(scope_value)) {
+           host_ref<concurrency_scope> scope)
+    : memory_(memory), policy_(policy), label_(std::move(label)), scope_(std::move(scope)) {
     if (!needs_all()) return;
     results_ = make_list_with_capacity(memory, slots);
     if (slots == 0) return;

@@ -64,7 +64,7 @@ enum class join_policy : std::uint8_t {
 class join final : public branch_group {
 public:
     join(heap& memory, std::size_t slots, join_policy policy, std::string label,
-         concurrency_scope* scope, value scope_value);
+         host_ref<concurrency_scope> scope);
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
     static constexpr std::string_view type_tag = "join";
@@ -82,7 +82,7 @@ public:
     /// No further branch is to be started: failed, decided or cancelled.
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
-    [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_; }
+    [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_.get(); }
     [[nodiscard]] const std::vector<fiber*>& children() const noexcept { return children_; }
     /// Its end needs the end of every branch.
     [[nodiscard]] bool needs_all() const noexcept {
@@ -115,9 +115,8 @@ private:
     heap& memory_;
     join_policy policy_;
     std::string label_;
-    concurrency_scope* scope_;
-    value scope_value_; ///< keeps scope_ alive
-    value results_;     ///< a list of all slots, written in place
+    host_ref<concurrency_scope> scope_;
+    value results_; ///< a list of all slots, written in place
     std::vector<fiber*> children_;
     fiber* parked_ = nullptr;
     fiber* starter_ = nullptr;

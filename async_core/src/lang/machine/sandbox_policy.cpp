@@ -1,6 +1,7 @@
-#include "sandbox_policy.hpp"
+#include <heddle/lang/sandbox_policy.hpp>
 
 #include "lang/text/form_text.hpp"
+#include "lang/value/seen_lists.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -8,49 +9,142 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 namespace heddle::lang {
 
-result<value> sandbox_policy::create(heap& memory, const value& clauses, const value* outer) {
-    auto made = std::make_unique<sandbox_policy>();
-    if (outer) made->outer_ = *outer;
-    for (const map_entry& clause : map_entries(clauses)) {
-        const std::string_view name = string_bytes(clause.key);
-        if (name == "allow") {
-            for (const value& each : list_items(clause.item)) {
-                const std::string_view allowed = symbol_name(each);
-                if (!outer || made->outer()->allows(allowed)) made->allowed_.emplace(allowed);
-            }
-            continue;
-        }
-        if (!clause.item.is_integer() || clause.item.as_integer() < 0) {
-            return error(errc::type, "sandbox: " + std::string(name) +
-                                         " must be a whole number from 0, not " +
-                                         shown(clause.item));
-        }
-        const auto bound = static_cast<std::uint64_t>(clause.item.as_integer());
-        if (name == "steps") made->steps_ = made->steps_given_ = bound;
-        if (name == "calls") made->calls_ = made->calls_given_ = bound;
-        if (name == "memory") {
-            made->memory_ = bound;
-            made->memory_end_ = bound > SIZE_MAX - memory.used() ? SIZE_MAX : memory.used() + bound;
-        }
-    }
-    return make_host(memory, std::move(made));
+namespace {
+
+[[nodiscard]] std::string_view word(const value& v) noexcept {
+    return v.is(kind::symbol) ? symbol_name(v) : string_bytes(v);
 }
 
-bool sandbox_policy::allows(std::string_view name) const { return allowed_.contains(name); }
+[[nodiscard]] sandbox_extent::name_set names_in(const value& list) {
+    sandbox_extent::name_set names;
+    for (const value& each : list_items(list)) names.emplace(word(each));
+    return names;
+}
+
+[[nodiscard]] error wrong(std::string_view clause, const char* expected, const value& given) {
+    return error(errc::type, "sandbox: " + std::string(clause) + " must be " + expected + ", not " +
+                                 shown(given));
+}
+
+} // namespace
+
+void sandbox_extent::enter(std::size_t used) noexcept {
+    if (entries_++ != 0 || memory_ == SIZE_MAX) return;
+    memory_end_ = memory_left_ > SIZE_MAX - used ? SIZE_MAX : used + memory_left_;
+}
+
+void sandbox_extent::leave(std::size_t used) noexcept {
+    if (--entries_ != 0 || memory_ == SIZE_MAX) return;
+    memory_left_ = used > memory_end_ ? 0 : std::min(memory_, memory_end_ - used);
+}
+
+result<host_ref<sandbox_policy>> sandbox_policy::create(heap& memory, const value& clauses,
+                                                        const host_ref<sandbox_policy>& outer) {
+    if (outer && outer->extents_.size() >= max_nested) {
+        return error(errc::limit, "sandbox: sandboxes inside each other are bounded to " +
+                                      std::to_string(max_nested));
+    }
+    auto made = std::make_unique<sandbox_extent>();
+    for (const map_entry& clause : map_entries(clauses)) {
+        const std::string_view name = string_bytes(clause.key);
+        const value& given = clause.item;
+        if (name == "allow" || name == "models") {
+            (name == "allow" ? made->allowed_ : made->models_) = names_in(given);
+            continue;
+        }
+        if (name == "timeout") {
+            const bool number = given.is_integer() || given.is_real();
+            made->seconds_ = !number              ? -1
+                             : given.is_integer() ? static_cast<double>(given.as_integer())
+                                                  : given.as_real();
+            if (*made->seconds_ >= 0) continue;
+            return wrong(name, "a number of seconds from 0", given);
+        }
+        if (!given.is_integer() || given.as_integer() < 0)
+            return wrong(name, "a whole number from 0", given);
+        const auto bound = static_cast<std::uint64_t>(given.as_integer());
+        if (name == "steps") made->steps_ = made->steps_given_ = bound;
+        if (name == "calls") made->calls_ = made->calls_given_ = bound;
+        if (name == "memory") made->memory_ = made->memory_left_ = bound;
+    }
+    auto policy = std::make_unique<sandbox_policy>();
+    if (outer) policy->extents_ = outer->extents_;
+    policy->own_ = host_ref<sandbox_extent>::make(memory, std::move(made));
+    policy->extents_.push_back(policy->own_);
+    return host_ref<sandbox_policy>::make(memory, std::move(policy));
+}
+
+host_ref<sandbox_policy> sandbox_policy::joined(heap& memory, const host_ref<sandbox_policy>& own,
+                                                const host_ref<sandbox_policy>& caller) {
+    if (!caller || caller == own) return own;
+    auto policy = std::make_unique<sandbox_policy>();
+    policy->extents_ = caller->extents_;
+    for (const auto& each : own->extents_) {
+        if (!caller->is_bound_by(each.as_value())) policy->extents_.push_back(each);
+    }
+    policy->own_ = own->own_;
+    return host_ref<sandbox_policy>::make(memory, std::move(policy));
+}
+
+void sandbox_policy::visit_values(value_visitor& visitor) const {
+    for (const auto& each : extents_) visitor.visit(each.as_value());
+    visitor.visit(own_.as_value());
+}
+
+bool sandbox_policy::is_bound_by(const value& mark) const noexcept {
+    return std::any_of(extents_.begin(), extents_.end(),
+                       [&](const auto& each) { return each.as_value().identical(mark); });
+}
+
+bool sandbox_policy::is_within(const sandbox_policy& other) const noexcept {
+    if (&other == this) return true;
+    return std::all_of(other.extents_.begin(), other.extents_.end(),
+                       [&](const auto& each) { return is_bound_by(each.as_value()); });
+}
+
+template <class Refuses>
+value sandbox_policy::outermost(Refuses&& refuses) const {
+    const auto found = std::find_if(extents_.begin(), extents_.end(),
+                                    [&](const auto& each) { return refuses(*each); });
+    return found == extents_.end() ? value() : found->as_value();
+}
+
+value sandbox_policy::refusing(std::span<const std::string_view> names) const {
+    return outermost([&](const sandbox_extent& each) {
+        return std::none_of(names.begin(), names.end(),
+                            [&](std::string_view name) { return each.allowed_.contains(name); });
+    });
+}
+
+value sandbox_policy::refusing_model(std::string_view name) const {
+    return outermost([&](const sandbox_extent& each) { return !each.models_.contains(name); });
+}
+
+std::optional<error> sandbox_policy::refuse_model(std::string_view name) const {
+    value refusing = refusing_model(name);
+    if (refusing.is_nil()) return std::nullopt;
+    const std::string shown_name(name);
+    return with_extent(error(errc::permission,
+                             "the sandbox does not let code choose the model or "
+                             "provider '" +
+                                 shown_name + "'")
+                           .with_hint("add it to the sandbox: (models (" + shown_name + "))"),
+                       std::move(refusing));
+}
 
 result<void> sandbox_policy::count_call() {
-    for (const sandbox_policy* each = this; each; each = each->outer()) {
-        if (each->calls_ == 0) {
-            return error(errc::limit, "the sandbox allows " + std::to_string(each->calls_given_) +
-                                          " calls of tasks and tools, and they are used up");
-        }
+    const value full = outermost([](const sandbox_extent& each) { return each.calls_ == 0; });
+    if (const auto* extent = host_as<sandbox_extent>(full)) {
+        return with_extent(
+            error(errc::limit, "the sandbox allows " + std::to_string(extent->calls_given_) +
+                                   " calls of tasks and tools, and they are used up"),
+            full);
     }
-    for (sandbox_policy* each = this; each; each = each->outer()) {
+    for (const auto& each : extents_) {
         if (each->calls_ != UINT64_MAX) --each->calls_;
     }
     return {};
@@ -58,64 +152,79 @@ result<void> sandbox_policy::count_call() {
 
 std::uint64_t sandbox_policy::steps_left() const noexcept {
     std::uint64_t least = UINT64_MAX;
-    for (const sandbox_policy* each = this; each; each = each->outer())
-        least = std::min(least, each->steps_);
+    for (const auto& each : extents_) least = std::min(least, each->steps_);
     return least;
 }
 
 void sandbox_policy::spend(std::uint64_t steps) noexcept {
-    for (sandbox_policy* each = this; each; each = each->outer()) {
+    for (const auto& each : extents_) {
         if (each->steps_ != UINT64_MAX) each->steps_ -= std::min(each->steps_, steps);
     }
 }
 
 std::size_t sandbox_policy::memory_end() const noexcept {
     std::size_t least = SIZE_MAX;
-    for (const sandbox_policy* each = this; each; each = each->outer())
-        least = std::min(least, each->memory_end_);
+    for (const auto& each : extents_) least = std::min(least, each->memory_end_);
     return least;
 }
 
-value sandbox_policy::exhausted(const value& self, std::size_t used, std::string& what) const {
-    value found;
-    value at = self;
-    for (const sandbox_policy* each = this; each; each = each->outer()) {
-        if (each->steps_ == 0) {
-            found = at;
-            what = "the sandbox allows " + std::to_string(each->steps_given_) +
-                   " steps, and they are used up";
-        } else if (used > each->memory_end_) {
-            found = at;
-            what = "the sandbox allows " + std::to_string(each->memory_) +
-                   " bytes of memory, and they are used up";
-        }
-        at = each->outer_;
+std::optional<double> sandbox_policy::seconds(const sandbox_policy* caller) const noexcept {
+    std::optional<double> least;
+    for (const auto& each : extents_) {
+        if (!each->seconds_ || (caller && caller->is_bound_by(each.as_value()))) continue;
+        if (!least || *each->seconds_ < *least) least = each->seconds_;
     }
-    return found;
+    return least;
+}
+
+void sandbox_policy::moved(const sandbox_policy* from, const sandbox_policy* to,
+                           std::size_t used) noexcept {
+    if (from == to) return;
+    if (from) {
+        for (const auto& each : from->extents_) {
+            if (!to || !to->is_bound_by(each.as_value())) each->leave(used);
+        }
+    }
+    if (!to) return;
+    for (const auto& each : to->extents_) {
+        if (!from || !from->is_bound_by(each.as_value())) each->enter(used);
+    }
+}
+
+value sandbox_policy::exhausted(std::size_t used, std::string& what) const {
+    for (const auto& each : extents_) {
+        const bool steps = each->steps_ == 0;
+        if (!steps && used <= each->memory_end_) continue;
+        what = "the sandbox allows " +
+               (steps ? std::to_string(each->steps_given_) + " steps"
+                      : std::to_string(each->memory_) + " bytes of memory") +
+               ", and they are used up";
+        return each.as_value();
+    }
+    return {};
 }
 
 bool is_data(const value& v) {
-    std::vector<value> work{v};
+    seen_lists seen;
+    std::vector<const value*> work{&v};
+    const auto add = [&](const value& part) {
+        if (part.is_object() || part.is(kind::builtin)) work.push_back(&part);
+    };
     while (!work.empty()) {
-        const value next = std::move(work.back());
+        const value& next = *work.back();
         work.pop_back();
         switch (next.type()) {
         case kind::closure:
         case kind::builtin:
         case kind::host:
         case kind::cell: return false;
-        case kind::list: {
-            const auto items = list_items(next);
-            std::copy_if(
-                items.begin(), items.end(), std::back_inserter(work),
-                [](const value& item) { return item.is_object() || item.is(kind::builtin); });
+        case kind::list:
+            if (!seen.first_time(next)) break;
+            for (const value& item : list_items(next)) add(item);
             break;
-        }
         case kind::map:
-            for (const map_entry& entry : map_entries(next)) {
-                if (entry.item.is_object() || entry.item.is(kind::builtin))
-                    work.push_back(entry.item);
-            }
+            if (!seen.first_time(next)) break;
+            for (const map_entry& entry : map_entries(next)) add(entry.item);
             break;
         default: break;
         }

@@ -2,7 +2,8 @@
 
 #include "prelude_sources.hpp"
 
-#include <heddle/lang/compile.hpp>
+#include "lang/compile/compile_request.hpp"
+
 #include <heddle/lang/machine.hpp>
 #include <heddle/lang/reader.hpp>
 
@@ -15,7 +16,9 @@ result<void> load_prelude(realm& world) {
         auto forms = read_all(world.memory(), source.text, position);
         if (!forms) return std::move(forms).error();
         world.set_compiling_library(true);
-        auto code = compile(world, *forms);
+        compile_request request;
+        request.internal_names = true;
+        auto code = compile_within(world, *forms, request);
         world.set_compiling_library(false);
         if (!code) return std::move(code).error();
         const auto strand = start_fiber(world, *code);

@@ -43,7 +43,7 @@ void for_each_reference(object* target, Visit visit) {
     }
     case kind::closure: {
         auto* closure = static_cast<closure_object*>(target);
-        for (std::uint32_t i = 0; i < closure->count; ++i) {
+        for (std::uint32_t i = 0; i < closure->values(); ++i) {
             if (object* next = closure->captured()[i].target()) visit(next);
         }
         break;

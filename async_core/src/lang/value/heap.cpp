@@ -132,7 +132,7 @@ void heap::finalize(object* target) noexcept {
     }
     case kind::closure: {
         auto* closure = static_cast<closure_object*>(target);
-        for (std::uint32_t i = 0; i < closure->count; ++i) closure->captured()[i].~value();
+        for (std::uint32_t i = 0; i < closure->values(); ++i) closure->captured()[i].~value();
         function_release(closure->code);
         break;
     }
@@ -207,13 +207,20 @@ value make_cell(heap& memory, value content) {
     return made;
 }
 
-value make_closure(heap& memory, const function& code, std::uint32_t captured) {
+value make_closure(heap& memory, const function& code, std::uint32_t captured,
+                   const value& policy) {
+    const bool confined = !policy.is_nil();
+    const std::size_t values = captured + (confined ? 1U : 0U);
     auto* closure = static_cast<closure_object*>(
-        memory.allocate(kind::closure, sizeof(closure_object) + captured * sizeof(value)));
+        memory.allocate(kind::closure, sizeof(closure_object) + values * sizeof(value)));
     closure->code = &code;
     function_retain(&code);
     closure->count = captured;
+    closure->arity = confined                              ? closure_object::is_confined
+                     : code.optional != 0 || code.has_rest ? closure_object::varies
+                                                           : code.required;
     for (std::uint32_t i = 0; i < captured; ++i) new (closure->captured() + i) value();
+    if (confined) new (closure->captured() + captured) value(policy);
     return value::adopt(kind::closure, closure);
 }
 

@@ -7,6 +7,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -51,20 +52,19 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
 
 /// Code that nobody has read may not choose which files a model, and so it, gets to see.
 [[nodiscard]] std::optional<error> refuse_in_sandbox(const task_call& call) {
-    if (!call.overrides || !call.settings.is(lang::kind::map) ||
-        !lang::map_find(call.settings, "sandbox")) {
-        return std::nullopt;
-    }
+    if (!call.overrides || !call.scope->sandbox) return std::nullopt;
     const lang::value& files = call.overrides->files;
     const bool names_files = files.is(lang::kind::list) && files.length() != 0;
     if (!names_files && call.overrides->context.fresh_context != true) return std::nullopt;
-    return error(lang::errc::permission, "task " + call.task->declared.name +
-                                             ": a call in a sandbox cannot " +
-                                             (names_files ? "name files" : "look files up"))
-        .with_hint(
-            "let the definition do it, or name files around the sandbox: "
-            "(with ((files …)) (sandbox …))")
-        .with_span(call.span);
+    error failure(lang::errc::permission, "task " + call.task->declared.name +
+                                              ": a call in a sandbox cannot " +
+                                              (names_files ? "name files" : "look files up"));
+    failure = std::move(failure)
+                  .with_hint(
+                      "let the definition do it, or name files around the sandbox: "
+                      "(with ((files …)) (sandbox …))")
+                  .with_span(call.span);
+    return lang::with_extent(std::move(failure), call.scope->sandbox->own().as_value());
 }
 
 /// Reads paths in the order that the assembly gives them: the first are read and fit first.
@@ -98,19 +98,11 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
         made.parts = request.inherited->parts;
         co_return made;
     }
-    const lang::value around = files_around(request.call->settings);
+    const lang::value around = files_around(*request.call->scope);
     if (around.is_nil()) co_return made;
     std::vector<std::string> paths;
-    bool good = around.is(lang::kind::list);
-    for (std::size_t i = 0; good && i < around.length(); ++i) {
-        const lang::value& path = lang::list_items(around)[i];
-        good = path.is(lang::kind::string);
-        if (good) paths.emplace_back(lang::string_bytes(path));
-    }
-    if (!good) {
-        co_return error(lang::errc::type, "with: files must be a list of strings")
-            .with_span(request.call->span);
-    }
+    for (const lang::value& path : lang::list_items(around))
+        paths.emplace_back(lang::string_bytes(path));
     // heddle-check: allow cut-text (a list)
     if (paths.size() > options.max_files) paths.resize(options.max_files);
     result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
@@ -129,7 +121,7 @@ bool context_builder::concerns(const task_call& call, bool has_inherited) const 
         return true;
     }
     return settings->inherit_context != inherit_mode::none &&
-           (has_inherited || !files_around(call.settings).is_nil());
+           (has_inherited || !files_around(*call.scope).is_nil());
 }
 
 coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::prepare(

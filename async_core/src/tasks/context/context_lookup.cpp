@@ -17,8 +17,6 @@ namespace {
 
 using lang::value;
 
-constexpr std::string_view mark = "%matching";
-
 void warn(const lookup_caller& caller, std::string text) {
     log_port& log = caller.owner->owner().log();
     if (log.enabled(log_level::warn)) log.write(log_level::warn, "context", text);
@@ -68,10 +66,11 @@ void warn(const lookup_caller& caller, std::string text) {
     made.request.callee = chooser.callable;
     made.request.names = lang::make_list(memory, names);
     made.request.span = caller.span;
-    value with = caller.settings.is(lang::kind::map) ? caller.settings : value::empty_map();
-    with =
-        lang::map_put(memory, std::move(with), "on-failure", lang::make_string(memory, "return"));
-    made.settings = lang::map_put(memory, std::move(with), mark, value::boolean(true));
+    made.scope = caller.scope.open(memory, [&](lang::dynamic_scope& scope) {
+        scope.settings = lang::map_put(memory, std::move(scope.settings), "on-failure",
+                                       lang::make_string(memory, "return"));
+        scope.choosing_files = true;
+    });
     return made;
 }
 
@@ -131,15 +130,11 @@ coro::task<result<void>> choose(ports::memory_answer& answer, const model_matchi
 
 } // namespace
 
-bool is_matching(const value& settings) noexcept {
-    return settings.is(lang::kind::map) && lang::map_find(settings, mark);
-}
-
 coro::task<result<ports::memory_answer>> look_up_context(ports::memory_port* memory,
                                                          model_matching matching,
                                                          ports::memory_request request,
                                                          lookup_caller caller) {
-    const bool staged = matching.enabled && !is_matching(caller.settings);
+    const bool staged = matching.enabled && !caller.scope->choosing_files;
     ports::memory_request first = request;
     if (staged) {
         first.limit = matching.candidates;

@@ -13,7 +13,7 @@ namespace heddle::tasks {
 /// Who asks: where the settings of `with`, warnings and cancellation come from.
 struct lookup_caller {
     host::session* owner = nullptr;
-    lang::value settings;
+    lang::scope_ref scope;
     source_span span;
     coro::call_context context;
     std::vector<std::string>* warnings = nullptr; ///< null: to the log alone
@@ -25,8 +25,5 @@ struct lookup_caller {
 [[nodiscard]] coro::task<result<ports::memory_answer>> look_up_context(
     ports::memory_port* memory, model_matching matching, ports::memory_request request,
     lookup_caller caller);
-
-/// True inside the second stage: its own look-ups are done without one.
-[[nodiscard]] bool is_matching(const lang::value& settings) noexcept;
 
 } // namespace heddle::tasks

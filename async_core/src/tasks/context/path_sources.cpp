@@ -167,7 +167,7 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
     }
     lookup_caller caller;
     caller.owner = request.owner;
-    caller.settings = request.call->settings;
+    caller.scope = request.call->scope;
     caller.span = request.call->span;
     caller.context = request.context;
     caller.warnings = &made.warnings;
@@ -227,9 +227,8 @@ result<context_question> question_of(const task_call& call) {
     return made;
 }
 
-value files_around(const value& settings) noexcept {
-    if (!settings.is(kind::map)) return {};
-    const value* found = lang::map_find(settings, "files");
+value files_around(const lang::dynamic_scope& scope) noexcept {
+    const value* found = lang::map_find(scope.settings, "files");
     return found ? *found : value();
 }
 

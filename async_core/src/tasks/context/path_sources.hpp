@@ -32,6 +32,6 @@ struct sourced_paths {
                                                            effective_context settings);
 
 /// What `(with ((files …)) …)` gives around a call, unchecked; nil when there is none.
-[[nodiscard]] lang::value files_around(const lang::value& settings) noexcept;
+[[nodiscard]] lang::value files_around(const lang::dynamic_scope& scope) noexcept;
 
 } // namespace heddle::tasks

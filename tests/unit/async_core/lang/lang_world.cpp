@@ -169,8 +169,8 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     run_budget budget;
     budget.steps = how.steps;
     budget.cleanup_steps = how.cleanup_steps;
-    const value settings = with_concurrency(world, value::empty_map(), how.concurrency);
-    auto first = start_fiber(world, *code, settings);
+    const scope_ref scope = with_concurrency(world, {}, how.concurrency);
+    auto first = start_fiber(world, *code, scope);
     fiber* main = first.get();
     adopt(std::move(first));
     bool main_ended = false;
@@ -213,7 +213,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     ready_.clear();
     fibers_.clear();
     world.memory().set_limit(SIZE_MAX);
-    permits = host_as<concurrency_scope>(*map_find(settings, "concurrency-scope"))->running();
+    permits = scope->concurrency->running();
     return ended;
 }
 

@@ -298,8 +298,10 @@ TEST(inherited_context, of_a_workflow_is_what_is_named_around_the_call) {
     lang::heap& memory = b.w.session->memory();
     const std::array<lang::value, 2> files{lang::make_string(memory, "a.txt"),
                                            lang::make_string(memory, "b.txt")};
-    b.settings =
-        lang::map_put(memory, lang::value::empty_map(), "files", lang::make_list(memory, files));
+    b.scope = b.scope.open(memory, [&](lang::dynamic_scope& scope) {
+        scope.settings = lang::map_put(memory, lang::value::empty_map(), "files",
+                                       lang::make_list(memory, files));
+    });
     const assembled_context made = b.good({});
     EXPECT_EQ(made.source, context_source::inherited);
     EXPECT_THAT(paths_of(made), ElementsAre("a.txt", "b.txt"));

@@ -137,7 +137,7 @@ public:
         auto task = compile_task(std::move(declared));
         if (!task) return std::move(task).error();
         lang::heap& memory_of = w.session->memory();
-        host::effect_call call{*w.session, {}, settings, {&w.runner.loop, nullptr, {}}};
+        host::effect_call call{*w.session, {}, scope, {&w.runner.loop, nullptr, {}}};
         const auto given = w.run("'" + clauses).value();
         std::vector<lang::value> names;
         for (const lang::value& pair : lang::list_items(given)) {
@@ -155,7 +155,7 @@ public:
     fake_processes processes;
     context_sources sources;
     context_options options;
-    lang::value settings;
+    lang::scope_ref scope;
     std::optional<std::int64_t> room;
     coro::cancel_source* cancel = nullptr;
     coro::deadline until;

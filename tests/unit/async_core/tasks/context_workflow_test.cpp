@@ -75,7 +75,7 @@ TEST(with_files, is_the_context_of_the_calls_inside) {
                        "(get-field (ask (q 1) (context '((inherit_context none)))) \"notes\"))"),
                 HasSubstr(R"("context_source":"none")"));
     EXPECT_THAT(w.json("(with ((files \"a.txt\")) (ask (q 1)))"),
-                "TypeError: with: files must be a list of strings");
+                "TypeError: with: files must be a list of strings, not \"a.txt\"");
     EXPECT_THAT(w.json("(with ((file 1)) 1)"), HasSubstr("unknown setting 'file'"));
 }
 

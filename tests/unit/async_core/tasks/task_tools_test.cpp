@@ -167,17 +167,32 @@ TEST(model_tools, end_with_the_time_of_the_task) {
     EXPECT_EQ(w.observer.finished, 1);
 }
 
-TEST(model_tools, a_sandbox_holds_for_them) {
+TEST(model_tools, a_sandbox_refuses_them_to_the_model_and_the_run_goes_on) {
     world w;
     add_echo(w);
     call_tools(w, {{"test_echo", R"({"x":"a"})"}});
     w.llm.say("done");
-    EXPECT_THAT(w.json(std::string(asks) + "(sandbox ((allow (ask))) (content (ask 1)))"),
+    EXPECT_EQ(w.json(std::string(asks) + "(sandbox ((allow (ask))) (content (ask 1)))"),
+              "\"done\"");
+    EXPECT_THAT(w.llm.asked.back().messages.back().text,
                 HasSubstr("the sandbox does not allow 'test:echo'"));
+    EXPECT_TRUE(w.llm.asked.back().messages.back().tool_failed);
+    w.llm.replies.clear();
     call_tools(w, {{"test_echo", R"({"x":"a"})"}});
     w.llm.say("done");
-    w.llm.replies.pop_front();
     EXPECT_EQ(w.json("(sandbox ((allow (ask test:echo))) (content (ask 1)))"), "\"done\"");
+    EXPECT_FALSE(w.llm.asked.back().messages.back().tool_failed);
+}
+
+TEST(model_tools, count_as_calls_of_their_sandbox) {
+    world w;
+    add_echo(w);
+    call_tools(w, {{"test_echo", R"({"x":"a"})"}});
+    w.llm.say("done");
+    EXPECT_THAT(w.json(std::string(asks) +
+                       "(sandbox ((allow (ask test:echo)) (calls 1)) "
+                       "(try (content (ask 1)) (catch (e) 'caught)))"),
+                StartsWith("LimitError: the sandbox allows 1 calls"));
 }
 
 TEST(model_tools, a_model_that_calls_what_nobody_offered_has_failed) {

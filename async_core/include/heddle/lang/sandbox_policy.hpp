@@ -1,0 +1,113 @@
+// What may be done inside a sandbox.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/counted_extent.hpp>
+#include <heddle/lang/objects.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::lang {
+
+/// One `sandbox` form that runs, or that made a function which still lives: its clauses, and what is left
+/// of its limits. The mark of its extent. Threads: the session's only.
+class sandbox_extent final : public host_object {
+public:
+    using name_set = std::set<std::string, std::less<>>;
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "sandbox"; }
+
+    std::unique_ptr<extent_ledger> ledger; ///< the host's; made when it is first needed
+
+private:
+    friend class sandbox_policy;
+
+    /// Counts growth of the heap from here on; nested entries count once.
+    void enter(std::size_t used) noexcept;
+    void leave(std::size_t used) noexcept;
+
+    name_set allowed_;                 ///< tasks, tools, builtins that reach outside, functions
+    name_set models_;                  ///< models and providers that may be chosen
+    std::uint64_t steps_ = UINT64_MAX; ///< left
+    std::uint64_t steps_given_ = UINT64_MAX;
+    std::uint64_t calls_ = UINT64_MAX; ///< left
+    std::uint64_t calls_given_ = UINT64_MAX;
+    std::size_t memory_ = SIZE_MAX;
+    std::size_t memory_left_ = SIZE_MAX;
+    std::size_t memory_end_ = SIZE_MAX; ///< the heap may grow up to here
+    std::size_t entries_ = 0;
+    std::optional<double> seconds_; ///< for each entry from outside
+};
+
+/// The sandboxes that bind a piece of code, outermost first. A sandbox inside another is bound by both,
+/// and so is a function that one sandbox made and that is called in another. Immutable but for what the
+/// extents count.
+class sandbox_policy final : public host_object {
+public:
+    /// Out of the evaluated clauses of the form, inside `outer` (null: none).
+    /// Errors: TypeError that names the clause.
+    [[nodiscard]] static result<host_ref<sandbox_policy>> create(
+        heap& memory, const value& clauses, const host_ref<sandbox_policy>& outer);
+    /// What binds code of `own` that is called from code of `caller` (null: of no sandbox).
+    [[nodiscard]] static host_ref<sandbox_policy> joined(heap& memory,
+                                                         const host_ref<sandbox_policy>& own,
+                                                         const host_ref<sandbox_policy>& caller);
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "sandbox"; }
+    void visit_values(value_visitor& visitor) const override;
+
+    /// The sandbox that the code belongs to.
+    [[nodiscard]] const host_ref<sandbox_extent>& own() const noexcept { return own_; }
+    [[nodiscard]] bool is_bound_by(const value& mark) const noexcept;
+    /// Whether everything that binds `other` binds this too.
+    [[nodiscard]] bool is_within(const sandbox_policy& other) const noexcept;
+
+    /// The outermost sandbox that lets a task, tool, builtin or function through by none of its
+    /// `names`; nil: all do.
+    [[nodiscard]] value refusing(std::span<const std::string_view> names) const;
+    [[nodiscard]] bool allows(std::string_view name) const { return refusing({&name, 1}).is_nil(); }
+    /// As refusing(), for the choice of a model or provider.
+    [[nodiscard]] value refusing_model(std::string_view name) const;
+    /// The PermissionError when code may not choose that model or provider.
+    [[nodiscard]] std::optional<error> refuse_model(std::string_view name) const;
+    /// Notes a call of a task or tool. Errors: the LimitError that leaves the sandbox whose `calls` are
+    /// used up.
+    [[nodiscard]] result<void> count_call();
+
+    /// Steps until the nearest limit.
+    [[nodiscard]] std::uint64_t steps_left() const noexcept;
+    void spend(std::uint64_t steps) noexcept;
+    /// The heap may grow up to here; SIZE_MAX: no bound.
+    [[nodiscard]] std::size_t memory_end() const noexcept;
+    /// The shortest time that a sandbox which does not bind `caller` gives; empty: none of them says.
+    [[nodiscard]] std::optional<double> seconds(const sandbox_policy* caller) const noexcept;
+    /// Code of `from` goes on as code of this policy, or of none (null to `moved`).
+    static void moved(const sandbox_policy* from, const sandbox_policy* to,
+                      std::size_t used) noexcept;
+    /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory is;
+    /// nil: none. `what` says which.
+    [[nodiscard]] value exhausted(std::size_t used, std::string& what) const;
+
+    static constexpr std::size_t max_nested = 64;
+
+private:
+    template <class Refuses>
+    [[nodiscard]] value outermost(Refuses&& refuses) const;
+
+    std::vector<host_ref<sandbox_extent>> extents_;
+    host_ref<sandbox_extent> own_;
+};
+
+/// Whether a value is data through and through: no function, task, future or other handle in it.
+/// Linear in the parts that it has, however often it holds them.
+[[nodiscard]] bool is_data(const value& v);
+
+} // namespace heddle::lang

@@ -1,0 +1,178 @@
+#include "with_settings.hpp"
+
+#include "extents.hpp"
+#include "join.hpp"
+
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/counted_extent.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr double longest_timeout = 1e9; ///< seconds, some thirty years
+constexpr std::int64_t most_retries = 100;
+
+[[nodiscard]] bool is_number(const value& v) noexcept { return v.is_integer() || v.is_real(); }
+
+[[nodiscard]] double number(const value& v) noexcept {
+    return v.is_integer() ? static_cast<double>(v.as_integer()) : v.as_real();
+}
+
+[[nodiscard]] std::string_view word(const value& v) noexcept {
+    if (v.is(kind::symbol)) return symbol_name(v);
+    return v.is(kind::string) ? string_bytes(v) : std::string_view();
+}
+
+// ---------------------------------------------------------------- checks
+
+const char* positive_count(const value& v) {
+    return v.is_integer() && v.as_integer() >= 1 ? nullptr : "a whole number from 1";
+}
+
+const char* count(const value& v) {
+    return v.is_integer() && v.as_integer() >= 0 ? nullptr : "a whole number from 0";
+}
+
+const char* seconds(const value& v) {
+    if (!is_number(v)) return "a number of seconds";
+    return number(v) >= 0 ? nullptr : "a number of seconds from 0";
+}
+
+const char* dollars(const value& v) {
+    if (!is_number(v)) return "a number";
+    return number(v) >= 0 ? nullptr : "a number from 0";
+}
+
+const char* text(const value& v) { return v.is(kind::string) ? nullptr : "a string"; }
+
+const char* temperature(const value& v) {
+    return is_number(v) && number(v) >= 0 && number(v) <= 10 ? nullptr : "a number from 0 to 10";
+}
+
+const char* retries(const value& v) {
+    return !count(v) && v.as_integer() <= most_retries ? nullptr : "a whole number from 0 to 100";
+}
+
+const char* failure_choice(const value& v) {
+    return word(v) == "raise" || word(v) == "return" ? nullptr : "'raise or 'return";
+}
+
+const char* strings(const value& v) {
+    constexpr const char* expected = "a list of strings";
+    if (!v.is(kind::list)) return expected;
+    const auto items = list_items(v);
+    const bool good = std::all_of(items.begin(), items.end(),
+                                  [](const value& item) { return item.is(kind::string); });
+    return good ? nullptr : expected;
+}
+
+const char* anything(const value&) { return nullptr; }
+
+// ---------------------------------------------------------------- what they do
+
+void bound_branches(scope_change& change, const value&, const value& given) {
+    auto branches = static_cast<std::size_t>(given.as_integer());
+    dynamic_scope& scope = change.scope;
+    // Code in a sandbox does not loosen the bound that it was given.
+    if (scope.sandbox && scope.concurrency)
+        branches = std::min(branches, scope.concurrency->limit());
+    scope.concurrency = host_ref<concurrency_scope>::make(
+        change.memory, std::make_unique<concurrency_scope>(branches));
+}
+
+void bound_time(scope_change& change, const value&, const value& given) {
+    set_deadline(change.memory, change.scope, change.now, std::min(number(given), longest_timeout));
+}
+
+void bound_dollars(scope_change& change, const value&, const value& given) {
+    change.usd = number(given);
+}
+
+void bound_calls(scope_change& change, const value&, const value& given) {
+    change.calls = static_cast<std::uint64_t>(given.as_integer());
+}
+
+/// What the host reads when it answers a request.
+void keep(scope_change& change, const value& name, const value& given) {
+    change.scope.settings = map_put(change.memory, std::move(change.scope.settings), name, given);
+}
+
+constexpr std::array<with_setting, 12> rows{{
+    {"concurrency", "how many branches run at a time", "", false, &positive_count, &bound_branches},
+    {"timeout", "seconds; when they are over the body ends with a TimeoutError", "", false,
+     &seconds, &bound_time},
+    {"deadline", "as timeout", "", false, &seconds, &bound_time},
+    {"model", "the model of the tasks called inside", "", true, &text, &keep},
+    {"provider", "the provider of their model", "", true, &text, &keep},
+    {"temperature", "from 0 to 10", "", false, &temperature, &keep},
+    {"retries", "how often a task is tried again, 0 to 100", "", false, &retries, &keep},
+    {"budget-usd", "what the tasks called inside may cost together", "", false, &dollars,
+     &bound_dollars},
+    {"max-calls", "how many calls of models they may make together", "", false, &count,
+     &bound_calls},
+    {"cache", "false: responses are not taken from the cache", "", false, &anything, &keep},
+    {"on-failure", "'raise: a FAILED task result raises; 'return: it is a value", "", false,
+     &failure_choice, &keep},
+    {"files", "the paths that tasks called inside inherit as their context",
+     "with: a sandbox cannot give files to tasks", false, &strings, &keep},
+}};
+
+} // namespace
+
+std::span<const with_setting> with_settings() noexcept { return rows; }
+
+const with_setting* find_with_setting(std::string_view name) noexcept {
+    const auto at = std::find_if(rows.begin(), rows.end(),
+                                 [&](const with_setting& row) { return row.name == name; });
+    return at == rows.end() ? nullptr : &*at;
+}
+
+std::string with_setting_names() {
+    std::string all;
+    for (const with_setting& row : rows) {
+        if (!all.empty()) all += ", ";
+        all += row.name;
+    }
+    return all;
+}
+
+result<scope_ref> open_settings(heap& memory, const scope_ref& outer, const value& added,
+                                double now) {
+    std::optional<error> refused;
+    scope_ref made = outer.open(memory, [&](dynamic_scope& scope) {
+        scope_change change{memory, scope, now, {}, {}};
+        for (const map_entry& entry : map_entries(added)) {
+            const with_setting* row = find_with_setting(string_bytes(entry.key));
+            const char* expected = row ? row->check(entry.item) : "a setting that is known";
+            if (expected) {
+                refused =
+                    error(errc::type, "with: " + std::string(string_bytes(entry.key)) +
+                                          " must be " + expected + ", not " + shown(entry.item));
+                return;
+            }
+            if (row->chooses_model && scope.sandbox) {
+                refused = scope.sandbox->refuse_model(string_bytes(entry.item));
+                if (refused) return;
+            }
+            row->apply(change, entry.key, entry.item);
+        }
+        if (change.usd || change.calls) {
+            scope.counted = host_ref<counted_extent>::make(
+                memory, std::make_unique<counted_extent>(change.usd, change.calls, scope.counted));
+        }
+    });
+    if (refused) return *std::move(refused);
+    return made;
+}
+
+} // namespace heddle::lang

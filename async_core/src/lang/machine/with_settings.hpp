@@ -1,0 +1,46 @@
+// The settings of `with`: the one list that the compiler, the machine and the documentation share.
+#pragma once
+
+#include <heddle/lang/dynamic_scope.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::lang {
+
+/// A scope that `with` is about to open.
+struct scope_change {
+    heap& memory;
+    dynamic_scope& scope;
+    double now; ///< on the clock of host_names
+    std::optional<double> usd;
+    std::optional<std::uint64_t> calls;
+};
+
+struct with_setting {
+    std::string_view name;
+    std::string_view documentation;
+    std::string_view refusal; ///< why a sandbox may not set it; empty: it may
+    bool chooses_model;       ///< a sandbox sets it to what its `models` name only
+    /// What the value must be, when it is not; else null.
+    const char* (*check)(const value& given);
+    /// Puts a value that was checked into the scope.
+    void (*apply)(scope_change& change, const value& name, const value& given);
+};
+
+/// In the order of the documentation.
+[[nodiscard]] std::span<const with_setting> with_settings() noexcept;
+/// Null when there is none of that name.
+[[nodiscard]] const with_setting* find_with_setting(std::string_view name) noexcept;
+/// "concurrency, timeout, …"
+[[nodiscard]] std::string with_setting_names();
+
+/// Opens the scope of `with`: the map `added` of settings inside `outer`. Errors: TypeError that
+/// names the setting.
+[[nodiscard]] result<scope_ref> open_settings(heap& memory, const scope_ref& outer,
+                                              const value& added, double now);
+
+} // namespace heddle::lang
