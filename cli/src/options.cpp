@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "quantity.hpp"
+
 #include "usage_text.hpp"
 
 #include <heddle/lang/realm.hpp>
@@ -379,6 +381,17 @@ private:
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
         command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
+        command
+            .add_option("--memory-limit", memory_limit_,
+                        "Maximum memory of the workflow's values and branches, such as 1GiB; "
+                        "256MiB unless heddle.toml says otherwise")
+            ->type_name("SIZE");
+        command
+            .add_option("--step-limit", options.step_limit,
+                        "Maximum number of calls and turns of loops; unlimited unless heddle.toml "
+                        "says otherwise")
+            ->type_name("N")
+            ->check(CLI::PositiveNumber.description(""));
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
             ->type_name("N");
         command
@@ -466,6 +479,11 @@ private:
             }
             made.options.timeout = std::chrono::milliseconds(std::llround(*timeout_ * 1000));
         }
+        if (memory_limit_) {
+            made.options.memory_limit = bytes_of(*memory_limit_);
+            if (!made.options.memory_limit)
+                return mistake("--memory-limit must be a size, such as 500MB or 1GiB");
+        }
         return request(std::move(made));
     }
 
@@ -551,6 +569,7 @@ private:
     dump_request dump_request_;
     check_request check_request_;
     std::optional<double> timeout_;
+    std::optional<std::string> memory_limit_;
     std::int64_t verbose_ = 0;
     bool quiet_ = false;
 };

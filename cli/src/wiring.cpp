@@ -69,6 +69,17 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
 
 } // namespace
 
+void workshop::set_bounds(const workflow_options& options) {
+    if (options.concurrency) bounds_.concurrency = *options.concurrency;
+    else if (settings_.concurrency)
+        bounds_.concurrency = static_cast<std::size_t>(*settings_.concurrency);
+    if (options.memory_limit) bounds_.memory_limit = *options.memory_limit;
+    else if (settings_.memory_limit) bounds_.memory_limit = *settings_.memory_limit;
+    if (options.step_limit) bounds_.step_limit = *options.step_limit;
+    else if (settings_.step_limit)
+        bounds_.step_limit = static_cast<std::uint64_t>(*settings_.step_limit);
+}
+
 result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
                                                    const workflow_options& options,
                                                    const environment& variables, console& output) {
@@ -81,8 +92,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     for (const std::string& file : made->settings_.files) {
         made->log_->write(log_level::info, "config", "settings from " + file);
     }
-    made->concurrency_ = options.concurrency.value_or(
-        static_cast<std::size_t>(made->settings_.concurrency.value_or(64)));
+    made->set_bounds(options);
     made->http_ = http::make_http_client(
         made->loop_, client_options(made->settings_.http, variables, *made->log_));
 

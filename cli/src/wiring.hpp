@@ -10,6 +10,7 @@
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/engine.hpp>
+#include <heddle/host/run_options.hpp>
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/ports/file_port.hpp>
 #include <heddle/ports/http_port.hpp>
@@ -40,7 +41,8 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
-    [[nodiscard]] std::size_t concurrency() const noexcept { return concurrency_; }
+    /// Bounds of an evaluation, as the options and the configuration say.
+    [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
@@ -51,6 +53,7 @@ private:
     [[nodiscard]] result<void> allow_programs(const workflow_options& options, console& output);
     void set_up_programs(const workflow_options& options, tasks::task_system_parts& parts);
     void name_prices();
+    void set_bounds(const workflow_options& options);
     explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;
@@ -58,7 +61,7 @@ private:
     coro::event_loop loop_;
     configuration settings_;
     providers::price_table prices_ = providers::price_table::built_in();
-    std::size_t concurrency_ = 64;
+    host::run_options bounds_;
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;

@@ -268,9 +268,8 @@ exit_code evaluate_program(program source, const workflow_options& options,
     std::optional<progress> status;
     if (options.verbosity >= 0) status.emplace(loop, output, (*tools)->counts());
 
-    host::run_options bounds;
+    host::run_options bounds = (*tools)->bounds();
     bounds.cancel = &run.cancel;
-    bounds.concurrency = (*tools)->concurrency();
     if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
     std::exception_ptr broken;
     coro::spawn(loop, perform_and_close(&run, bounds, tools->get()),

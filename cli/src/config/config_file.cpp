@@ -3,6 +3,7 @@
 #include "config/toml_bounds.hpp"
 #include "display_text.hpp"
 #include "input_files.hpp"
+#include "quantity.hpp"
 #include "trust/file_owner.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -27,6 +28,7 @@ constexpr std::size_t max_config_bytes = 1 << 20;
 constexpr std::size_t max_depth = 16; // of names and values; three are used
 constexpr std::size_t max_shown = 200;
 constexpr std::size_t max_user_agent = 200;
+constexpr std::int64_t most_steps = 1'000'000'000'000'000;
 
 std::string kind_of(const toml::node& node) {
     switch (node.type()) {
@@ -38,20 +40,6 @@ std::string kind_of(const toml::node& node) {
     case toml::node_type::table: return "a table";
     default: return "a date or a time";
     }
-}
-
-/// Number and unit of "1.5 h", or nothing.
-std::optional<std::pair<double, std::string>> split_quantity(std::string_view text) {
-    std::size_t end = 0;
-    while (end < text.size() &&
-           (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
-        ++end;
-    }
-    double number = 0;
-    const auto [stop, failed] = std::from_chars(text.data(), text.data() + end, number);
-    if (failed != std::errc() || stop != text.data() + end || end == 0) return std::nullopt;
-    while (end < text.size() && text[end] == ' ') ++end;
-    return std::pair(number, std::string(text.substr(end)));
 }
 
 /// Reads tables and notes every mistake.
@@ -223,20 +211,13 @@ private:
 
     table_reader size(std::optional<std::uint64_t>& into) {
         return [this, &into](const toml::node& node) {
-            static constexpr std::pair<std::string_view, double> units[] = {
-                {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
-            std::optional<double> bytes;
-            if (node.is_integer()) bytes = node.value<double>();
-            else if (const auto given = node.value_exact<std::string>()) {
-                const auto parts = split_quantity(*given);
-                for (const auto& [unit, factor] : units) {
-                    if (parts && parts->second == unit) bytes = parts->first * factor;
-                }
-            }
-            if (!bytes || !(*bytes >= 1) || *bytes > 1e15) {
+            const auto whole = node.value_exact<std::int64_t>();
+            const auto given = whole ? std::to_string(*whole) : node.value_exact<std::string>();
+            const auto bytes = given ? bytes_of(*given) : std::nullopt;
+            if (!bytes) {
                 return tell(node, current_ + " must be a size: bytes, or text such as \"500MB\"");
             }
-            into = static_cast<std::uint64_t>(*bytes);
+            into = *bytes;
         };
     }
 
@@ -278,6 +259,8 @@ private:
         read_table(root, "",
                    {{"model", text(made_.model)},
                     {"concurrency", whole(made_.concurrency, 1, 1'000'000)},
+                    {"memory_limit", size(made_.memory_limit)},
+                    {"step_limit", whole(made_.step_limit, 1, most_steps)},
                     {"prices", trusted(path(made_.prices))},
                     {"tasks",
                      [this](const toml::node& node) {

@@ -67,6 +67,8 @@ void lay_over(configuration& stronger, configuration weaker) {
     for (std::string& file : weaker.files) stronger.files.push_back(std::move(file));
     fill(stronger.model, weaker.model);
     fill(stronger.concurrency, weaker.concurrency);
+    fill(stronger.memory_limit, weaker.memory_limit);
+    fill(stronger.step_limit, weaker.step_limit);
     fill(stronger.prices, weaker.prices);
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);

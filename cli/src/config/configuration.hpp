@@ -96,7 +96,9 @@ struct configuration {
     std::shared_ptr<const configuration> without_project;
     std::optional<std::string> model;
     std::optional<std::int64_t> concurrency;
-    std::optional<std::string> prices; ///< a file that adds to the table of prices
+    std::optional<std::uint64_t> memory_limit; ///< bytes of a run
+    std::optional<std::int64_t> step_limit;    ///< of a run
+    std::optional<std::string> prices;         ///< a file that adds to the table of prices
     std::vector<provider_config> providers;
     std::vector<alias_config> aliases;
     std::vector<route_config> routes;

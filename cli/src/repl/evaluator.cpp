@@ -79,9 +79,8 @@ result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
     tools_.loop().context().poll();
 
     coro::cancel_source cancel;
-    host::run_options bounds;
+    host::run_options bounds = tools_.bounds();
     bounds.cancel = &cancel;
-    bounds.concurrency = tools_.concurrency();
     if (options_.timeout) bounds.until = coro::deadline(tools_.loop().now() + *options_.timeout);
     cancel_ = &cancel;
     ended_.reset();
