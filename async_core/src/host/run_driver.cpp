@@ -14,8 +14,6 @@ namespace {
 // turns of the loop, and whoever computes takes its share in each.
 constexpr auto fair_share = std::chrono::milliseconds(1);
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
-constexpr auto cleanup_time =
-    std::chrono::seconds(5); // for an effect inside `finally` after a cancellation
 
 } // namespace
 
@@ -198,14 +196,12 @@ void run_driver::slice_ended(std::uint64_t steps) {
 
 coro::call_context run_driver::context_of(lang::fiber& strand, strand_state& state) {
     const coro::deadline own = deadline_of(strand);
-    if (strand.cleans_up()) {
-        const coro::deadline soon(loop_.now() + cleanup_time);
-        return {&loop_, strand.cancellation_masked() ? nullptr : &state.cancel, own.earlier(soon)};
-    }
+    if (strand.cleans_up())
+        return {&loop_, strand.cancellation_masked() ? nullptr : &state.cancel, own};
     return {&loop_, &state.cancel, options_.until.earlier(own)};
 }
 
-/// The deadline that `with` or `timeout` gives to what the fiber does.
+/// When what the fiber waits for is cut.
 coro::deadline run_driver::deadline_of(const lang::fiber& strand) {
     const auto at = strand.deadline();
     if (!at) return {};
@@ -215,8 +211,8 @@ coro::deadline run_driver::deadline_of(const lang::fiber& strand) {
         coro::clock::time_point(std::chrono::ceil<coro::clock::duration>(seconds)));
 }
 
-/// An effect that ended because its time was over: a deadline of the run cancels the run, one set by
-/// `with` or `timeout` is an error that can be caught.
+/// An effect that ended because its time was over: a deadline of the run cancels the run, one of the
+/// fiber is an error that can be caught.
 void run_driver::deadline_or_error(lang::fiber& strand, result<lang::value>& answered,
                                    coro::deadline until, source_span where) {
     if (answered || !answered.error().is_cancelled() || strand.cancel_requested()) return;
@@ -224,12 +220,6 @@ void run_driver::deadline_or_error(lang::fiber& strand, result<lang::value>& ans
     if (until.is_never() || !until.passed(now)) return;
     if (deadline_of(strand).passed(now)) {
         answered = lang::machine::deadline_failure(strand).with_span(where);
-        return;
-    }
-    if (strand.cleans_up()) {
-        answered = error(lang::errc::timeout, "a cleanup waited for more than " +
-                                                  std::to_string(cleanup_time.count()) + " s")
-                       .with_span(where);
         return;
     }
     past_deadline_ = true;

@@ -132,6 +132,18 @@ error made_uncatchable(error failure) {
     return std::move(failure).with_payload(std::move(payload));
 }
 
+std::size_t footprint(const error& failure) noexcept {
+    std::size_t bytes = 0;
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        const error_info& info = each->info();
+        bytes += sizeof(error_info) + info.message.size() + info.hint.size();
+        if (info.payload) bytes += sizeof(script_payload) + 16;
+        bytes += info.trace.capacity() * sizeof(trace_entry);
+        for (const trace_entry& line : info.trace) bytes += line.what.size();
+    }
+    return bytes;
+}
+
 bool passes_catches(const error& failure) noexcept {
     if (failure.is_cancelled()) return true;
     const script_payload* payload = payload_of(failure);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/source.hpp>
+#include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstdint>
@@ -118,6 +119,7 @@ public:
     function& operator=(const function&) = delete;
 
     mutable std::uint32_t references = 1;
+    heap_charge charge; ///< of all of the above but what `functions` and the constants take
 
 private:
     friend void function_release(const function* code) noexcept;

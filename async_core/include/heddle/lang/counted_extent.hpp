@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
-#include <heddle/lang/objects.hpp>
+#include <heddle/lang/extent_mark.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
 /// The mark that `with` puts into the scope of its body for `budget-usd` and `max-calls`. One inside
 /// another is bound by both. An error with this extent (with_extent) is caught outside of the form only.
 /// Threads: the session's only.
-class counted_extent final : public host_object {
+class counted_extent final : public extent_mark {
 public:
     counted_extent(std::optional<double> usd, std::optional<std::uint64_t> calls,
                    host_ref<counted_extent> outer)

@@ -61,6 +61,9 @@ public:
     host_ref<sandbox_policy> sandbox;        ///< null: outside of any
     host_ref<time_extent> time;              ///< the extent of `deadline`; null: no deadline
     double deadline = std::numeric_limits<double>::infinity(); ///< on the clock of host_names
+    /// When cleanup code must be over, whatever began it, and the extent of time that says so.
+    double cleanup_end = std::numeric_limits<double>::infinity();
+    host_ref<time_extent> cleanup_time;
     host_ref<counted_extent> counted;     ///< innermost extent of budget-usd or max-calls, or null
     host_ref<future> spawned;             ///< the future that the code is part of, or null
     value settings = value::empty_map();  ///< of `with`, for the host: model, retries, files, …

@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>
 
+#include <cstddef>
 #include <string_view>
 
 namespace heddle::lang {
@@ -55,6 +56,9 @@ public:
 [[nodiscard]] errc errc_of_kind(std::string_view name) noexcept;
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
+
+/// Bytes that an error takes, with its causes; what its payload's values take is not among them.
+[[nodiscard]] std::size_t footprint(const error& failure) noexcept;
 
 /// A TaskError with its reason.
 [[nodiscard]] error task_error(std::string reason, std::string message);

@@ -8,6 +8,7 @@
 #include <heddle/lang/realm.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@ namespace heddle::lang {
 
 class fiber;
 class join;
+struct pending_code;
 struct branch_place;
 
 /// A permit to run a branch, and the scope it belongs to.
@@ -36,14 +38,22 @@ struct inline_branch {
     value future;    ///< of a spawned branch: hears of its end in place of the join; else nil
 };
 
+/// What cleanup code may take.
+struct cleanup_limits {
+    static constexpr double never = std::numeric_limits<double>::infinity();
+    bool forced = false;  ///< it began because of a cancellation or of an extent that is over
+    value extent;         ///< the one that is over or, not forced, that of `until`; or nil
+    double until = never; ///< the deadline that it holds up once it has passed
+    double end = never;   ///< when it must be over, once it holds something up
+    double waits = never; ///< as long it may wait for the outside, in any case
+};
+
 /// A cleanup under way: cancellation waits until it has ended.
 struct cleanup_mark {
     std::uint32_t depth;  ///< number of frames when it began
     std::uint32_t target; ///< where its code begins
-    bool forced;     ///< it or one around it: because of a cancellation or an extent that is over
-    scope_ref scope; ///< as it was; inside the cleanup it lacks the deadline
-    value extent;    ///< the one that is over, or, not forced, that of `until`; or nil
-    double until;    ///< the deadline that it holds up; infinite: none
+    scope_ref scope;      ///< as it was; inside the cleanup it lacks the deadline
+    cleanup_limits limits;
     std::size_t memory; ///< in use when the outermost one began
 };
 
@@ -88,8 +98,9 @@ public:
     [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
-    /// When the time of what it does is over (host_names::now()), or nothing. A wait for a permit or for
-    /// a future is to be cut then: machine::interrupt_wait. Cleanup code has none of the outer ones.
+    /// When the time of what it does is over (host_names::now()), or nothing: the deadline of its scope,
+    /// or what a cleanup may wait for. A wait for a permit or for a future is to be cut then:
+    /// machine::interrupt_wait.
     [[nodiscard]] std::optional<double> deadline() const noexcept;
     /// What it does belongs to a cleanup: it is not to wait for the outside for long.
     [[nodiscard]] bool cleans_up() const noexcept { return !cleanups_.empty() || of_cleanup_; }
@@ -98,7 +109,11 @@ public:
     void* driver_data = nullptr;    ///< the host's own
 
     /// Asks the fiber and all branches below it to end. Ends nothing by itself: run it to its end.
-    void request_cancel(cancel_reason reason) noexcept;
+    /// `end`: when its cleanups must be over, if that is earlier than those of a new end must be.
+    void request_cancel(cancel_reason reason, double end = cleanup_limits::never) noexcept;
+
+    /// What a driver keeps for each fiber, as a rule a frame of a coroutine: it counts as memory.
+    static constexpr std::size_t kept_by_driver = 2048;
 
 private:
     friend class machine;
@@ -112,6 +127,8 @@ private:
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
     void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
+    /// Of a cleanup that something waits for, with all branches below it.
+    void end_cleanup_by(double end) noexcept;
     /// Waits for a permit or a future no longer; false when it waits for neither.
     bool leave_wait() noexcept;
 
@@ -128,6 +145,7 @@ private:
     waiting_for waits_ = waiting_for::nothing;
     cancel_reason cancel_ = cancel_reason::none;
     std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
+    std::unique_ptr<pending_code> code_; ///< that is compiled for it; its place is result_slot_
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
@@ -137,13 +155,17 @@ private:
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
     value future_;                         ///< what a spawned branch answers, or nil
     value waits_on_;                       ///< the join or the future that is waited for
-    value ending_extent_;             ///< with of_cleanup_: the extent whose end began it, or nil
-    std::uint64_t cleanup_steps_ = 0; ///< of cleanups that hold up an end
-    std::optional<error> overlong_;   ///< raised at every step of theirs once there were too many
-    bool of_cleanup_ = false;         ///< a branch that a cleanup started
-    bool holds_up_ = false;           ///< with of_cleanup_: something has to end and waits for it
+    std::uint64_t cleanup_steps_ = 0;      ///< of cleanups that hold up an end
+    std::optional<error> overlong_; ///< raised at every step of theirs once there were too many
+    bool of_cleanup_ = false;       ///< a branch that a cleanup started
+    cleanup_limits ending_;         ///< with of_cleanup_: those of that cleanup
+    double cancel_end_ = cleanup_limits::never;    ///< of cleanups, once cancellation was asked for
+    double unwinding_end_ = cleanup_limits::never; ///< of those of the error on its way out
     concurrency_scope* waits_scope_ =
-        nullptr; ///< whose permit is waited for; its join keeps it alive
+        nullptr;                    ///< whose permit is waited for; its join keeps it alive
+    fiber* queue_before_ = nullptr; ///< in its queue
+    fiber* queue_next_ = nullptr;
+    std::uint64_t stops_seen_ = 0; ///< realm::stops() when no branch of it was asked to end
 };
 
 } // namespace heddle::lang

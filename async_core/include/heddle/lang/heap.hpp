@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -36,7 +37,8 @@ public:
     /// fails half way): it is seen at the machine's next safe point, and builtins that make much at
     /// once ask can_allocate first.
     [[nodiscard]] object* allocate(kind type, std::size_t bytes);
-    /// Memory beside objects that counts too: stacks of fibers, indexes.
+    /// Memory beside objects that counts too: stacks of fibers, indexes. What may outlive the heap's
+    /// last value has a heap_charge instead.
     void charge(std::size_t bytes) noexcept { used_ += bytes; }
     void discharge(std::size_t bytes) noexcept { used_ -= bytes; }
 
@@ -66,6 +68,7 @@ public:
 private:
     friend void destroy_object(object* target) noexcept;
     friend struct cell_access;
+    friend class heap_charge;
 
     heap();
     ~heap();
@@ -94,6 +97,7 @@ private:
     std::vector<object*> dying_;
     bool draining_ = false;
     bool owned_ = true;
+    std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;
     [[nodiscard]] bool may_have_garbage() const noexcept;
     std::size_t collect_at_ = first_collection; ///< number of cells
@@ -103,6 +107,40 @@ private:
     bool collecting_ = false;
     std::unordered_map<std::string_view, object*> symbols_;
     std::uint64_t fresh_ = 0;
+};
+
+/// Bytes beside the objects of a heap that count as its memory as long as this lives. The heap lives as
+/// long too.
+class heap_charge {
+public:
+    heap_charge() = default;
+    heap_charge(heap_charge&& other) noexcept
+        : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    heap_charge& operator=(heap_charge&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~heap_charge() {
+        if (memory_) release();
+    }
+
+    /// From here on so many bytes.
+    void set(heap& memory, std::size_t bytes) noexcept {
+        if (!memory_) {
+            memory_ = &memory;
+            ++memory.charges_;
+        }
+        memory.used_ += bytes - bytes_;
+        bytes_ = bytes;
+    }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    void release() noexcept;
+
+    heap* memory_ = nullptr;
+    std::size_t bytes_ = 0;
 };
 
 /// Owns a heap for a scope.

@@ -20,6 +20,7 @@ struct run_budget {
     /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
     /// so that a cleanup that never ends does not keep a run for ever.
     std::uint64_t cleanup_steps = 10'000'000;
+    double cleanup_end = cleanup_limits::never; ///< of them; set when the steps are used up
 };
 
 enum class outcome_kind : std::uint8_t {

@@ -116,14 +116,20 @@ public:
 };
 
 struct host_holder : object {
-    host_object* held; ///< owned
+    host_object* held;   ///< owned
+    std::size_t charged; ///< what it counts beside the holder
 };
 
 [[nodiscard]] value make_cell(heap& memory, value content);
 /// `policy`: of the sandbox that it is made in, or nil. The captured values are nil at first.
 [[nodiscard]] value make_closure(heap& memory, const function& code, std::uint32_t captured,
                                  const value& policy = {});
-[[nodiscard]] value make_host(heap& memory, std::unique_ptr<host_object> held);
+/// `bytes`: the size of what is held.
+[[nodiscard]] value make_host(heap& memory, std::unique_ptr<host_object> held, std::size_t bytes);
+template <class T>
+[[nodiscard]] value make_host(heap& memory, std::unique_ptr<T> held) {
+    return make_host(memory, std::move(held), sizeof(T));
+}
 
 [[nodiscard]] inline cell_object* cell_of(const value& v) noexcept {
     return static_cast<cell_object*>(v.target());

@@ -16,6 +16,7 @@
 
 namespace heddle::lang {
 
+class compile_watch;
 class host_object;
 
 /// How an operator that is no lexical binding and no primitive is to be called.
@@ -125,6 +126,10 @@ public:
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
+    /// How often branches were asked to end: as long as it stays the same, none is that was not.
+    [[nodiscard]] std::uint64_t stops() const noexcept { return stops_; }
+    void note_stop() noexcept { ++stops_; }
+
     /// One compilation under way, in its scope.
     class compile_level {
     public:
@@ -138,6 +143,24 @@ public:
     private:
         realm& owner_;
     };
+
+    /// Of the innermost compilation under way, or null.
+    [[nodiscard]] compile_watch* watch() const noexcept { return watch_; }
+    void set_watch(compile_watch* watch) noexcept { watch_ = watch; }
+
+    /// The compilations under way, to be put aside while another fiber has its turn.
+    struct compile_state {
+        compile_watch* watch = nullptr;
+        unsigned depth = 0;
+    };
+    /// The state until here.
+    compile_state exchange_compile_state(const compile_state& other) noexcept {
+        const compile_state until_here{watch_, compiling_};
+        watch_ = other.watch;
+        compiling_ = other.depth;
+        return until_here;
+    }
+    unsigned code_jobs = 0; ///< that have a stack
 
     /// For tests of the machine: stacks and frames move at each run of the machine and each time they
     /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
@@ -169,7 +192,9 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     std::uint64_t host_events_ = 0;
+    std::uint64_t stops_ = 1;
     unsigned compiling_ = 0;
+    compile_watch* watch_ = nullptr;
     bool compiling_library_ = false;
     bool moves_stacks_ = false;
 };

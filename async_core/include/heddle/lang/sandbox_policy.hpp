@@ -19,7 +19,7 @@ namespace heddle::lang {
 
 /// One `sandbox` form that runs, or that made a function which still lives: its clauses, and what is left
 /// of its limits. The mark of its extent. Threads: the session's only.
-class sandbox_extent final : public host_object {
+class sandbox_extent final : public extent_mark {
 public:
     using name_set = std::set<std::string, std::less<>>;
 

@@ -46,6 +46,9 @@ ast::node* analyzer::make(node_kind kind, source_span span) {
         fail(span, "the code is too large to be evaluated", "keep big data out of the code",
              errc::limit);
     }
+    constexpr std::size_t size = sizeof(ast::node) + 64; // and the places of its children
+    work_.take(size);
+    if (auto stop = work_.add(1); stop && !failure_) failure_ = std::move(stop);
     ast::node& made = arena_.nodes.emplace_back();
     made.kind = kind;
     made.span = span;

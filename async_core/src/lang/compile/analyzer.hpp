@@ -43,7 +43,8 @@ class analyzer {
 public:
     /// `most_depth`: how deep the native stack lets expressions nest.
     analyzer(realm& world, ast::arena& arena, compile_request& request, std::size_t most_depth)
-        : world_(world), arena_(arena), request_(request), most_depth_(most_depth) {}
+        : world_(world), arena_(arena), request_(request), work_(world, world.watch()),
+          most_depth_(most_depth) {}
 
     /// The program as the lambda of its top level.
     [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
@@ -55,6 +56,7 @@ public:
     }
     /// The form once no macro is at its head.
     [[nodiscard]] result<value> expanded(const datum& form);
+    [[nodiscard]] compile_work& work() noexcept { return work_; }
 
     /// Where an expression stands.
     struct position {
@@ -232,6 +234,7 @@ private:
     realm& world_;
     ast::arena& arena_;
     compile_request& request_;
+    compile_work work_;
     std::size_t most_depth_;
     std::size_t depth_ = 0;
     std::size_t expansions_ = 0; ///< macros being expanded inside each other

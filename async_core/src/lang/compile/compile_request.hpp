@@ -1,6 +1,7 @@
 // Compiling code that a running program made.
 #pragma once
 
+#include "compile_watch.hpp"
 #include "eval_site.hpp"
 #include "reach.hpp"
 
@@ -11,9 +12,10 @@ namespace heddle::lang {
 struct compile_request {
     const eval_site* site = nullptr; ///< the names around it, or null: the top level
     reach limits;
-    bool generated = false;      ///< by a program: bound in size
-    bool in_one = false;         ///< a top-level import does not split the program
-    bool internal_names = false; ///< a text of our own: it may use names that begin with %
+    bool generated = false;         ///< by a program: bound in size
+    bool in_one = false;            ///< a top-level import does not split the program
+    bool internal_names = false;    ///< a text of our own: it may use names that begin with %
+    compile_watch* watch = nullptr; ///< of a program that waits for it
     std::uint64_t expansion_steps = 10'000'000; ///< of macros; what is left afterwards
 };
 

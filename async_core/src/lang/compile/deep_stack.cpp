@@ -4,8 +4,6 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -114,15 +112,28 @@ struct deep_job {
 
 } // namespace
 
+bool start_thread(pthread_t& thread, std::size_t stack_bytes, void* (*run)(void*),
+                  void* argument) noexcept {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    const int failed = pthread_create(&thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return failed == 0;
+}
+
+std::optional<error> nested_too_deep(const realm::compile_level& level) {
+    if (level.depth() <= most_nested_compiles) return std::nullopt;
+    return error(errc::limit, "code is compiled while other code is compiled, " +
+                                  std::to_string(most_nested_compiles) + " levels deep")
+        .with_hint("a macro that evaluates a call of itself never ends");
+}
+
 result<void> on_deep_stack(realm& world, std::span<const datum> forms,
                            const std::function<void(std::size_t)>& work) {
-    // A macro may compile, and what it compiles may expand macros: each level has a native stack.
     const realm::compile_level level(world);
-    if (level.depth() > most_nested_compiles) {
-        return error(errc::limit, "code is compiled while other code is compiled, " +
-                                      std::to_string(most_nested_compiles) + " levels deep")
-            .with_hint("a macro that evaluates a call of itself never ends")
-            .with_span(forms.empty() ? source_span{} : forms.front().span);
+    if (auto deep = nested_too_deep(level)) {
+        return std::move(*deep).with_span(forms.empty() ? source_span{} : forms.front().span);
     }
     const std::size_t depth = nesting(forms);
     if (depth > most_depth) {
@@ -135,14 +146,9 @@ result<void> on_deep_stack(realm& world, std::span<const datum> forms,
         work(job.most_depth);
         return {};
     }
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes,
-                              std::max<std::size_t>(1024 * 1024, job.most_depth * bytes_per_level));
     pthread_t thread;
-    const int failed = pthread_create(&thread, &attributes, &deep_job::run, &job);
-    pthread_attr_destroy(&attributes);
-    if (failed != 0) {
+    const std::size_t bytes = std::max<std::size_t>(1024 * 1024, job.most_depth * bytes_per_level);
+    if (!start_thread(thread, bytes, &deep_job::run, &job)) {
         return error(errc::limit,
                      "no memory to compile code nested " + std::to_string(depth) + " levels deep");
     }

@@ -7,11 +7,22 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
+
+#include <pthread.h>
 
 namespace heddle::lang {
 
 constexpr std::size_t comfortable_depth = 150; ///< of nested code: fits in any thread's stack
+
+/// Starts a thread with a stack of that size. False: there is no memory for it.
+[[nodiscard]] bool start_thread(pthread_t& thread, std::size_t stack_bytes, void* (*run)(void*),
+                                void* argument) noexcept;
+
+/// The error when too many compilations wait for each other: a macro may compile, what it compiles may
+/// expand macros, and each level has native frames, perhaps a stack.
+[[nodiscard]] std::optional<error> nested_too_deep(const realm::compile_level& level);
 
 /// Calls `work` with how deep code may nest while it works on `forms`: what they do, and room for
 /// what macros make of them. Rare, deep code gets a stack of its own size, in a thread for which

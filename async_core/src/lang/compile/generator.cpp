@@ -17,10 +17,23 @@ namespace {
 constexpr int most_registers = 60'000;
 constexpr std::size_t most_instructions = 2'000'000;
 
+/// What a function counts as memory.
+std::size_t size_of(const function& code) {
+    std::size_t bytes = sizeof(function) + code.name.size() + code.doc.size();
+    bytes += code.code.capacity() * sizeof(instruction);
+    bytes += code.places.capacity() * sizeof(source_span);
+    bytes += code.constants.capacity() * sizeof(value);
+    bytes += code.functions.capacity() * sizeof(const function*);
+    bytes += code.captures.capacity() * sizeof(capture);
+    bytes += code.handlers.capacity() * sizeof(handler);
+    for (const std::string& name : code.parameter_names) bytes += sizeof(name) + name.size();
+    return bytes;
+}
+
 } // namespace
 
-generator::generator(realm& world, const ast::lambda& source, generator* parent)
-    : world_(world), source_(source), parent_(parent) {}
+generator::generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work)
+    : world_(world), source_(source), parent_(parent), work_(work) {}
 
 void generator::too_large(const char* what) {
     if (failure_) return;
@@ -44,6 +57,10 @@ std::size_t generator::emit(instruction i, source_span span) {
         // A `finally` is compiled for both ways out, so nested ones double.
         too_large("instructions");
         return out_->code.size() - 1;
+    }
+    if (work_) {
+        work_->take(sizeof(instruction) + sizeof(source_span));
+        if (auto stop = work_->add(1); stop && !failure_) failure_ = std::move(stop);
     }
     out_->code.push_back(i);
     out_->places.push_back(span);
@@ -128,6 +145,7 @@ result<function_ref> generator::run() {
     out_->leaf = is_leaf(*out_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
+    out_->charge.set(world_.memory(), size_of(*out_));
     return owner;
 }
 
@@ -420,20 +438,26 @@ void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& j
              n.span));
 }
 
-void generator::branch_if(const node& n, int dest, bool is_tail) {
-    std::vector<std::size_t> to_else;
-    jump_when(*n.children[0], false, to_else);
-    if (is_tail) {
-        tail(*n.children[1]);
+/// A chain of them, as a `cond` with many clauses makes, takes no native frames.
+void generator::branch_if(const node& first, int dest, bool is_tail) {
+    std::vector<std::size_t> ends;
+    for (const node* n = &first; !failure_;) {
+        std::vector<std::size_t> to_else;
+        jump_when(*n->children[0], false, to_else);
+        if (is_tail) {
+            tail(*n->children[1]);
+        } else {
+            to(*n->children[1], dest);
+            ends.push_back(emit(instruction::ad(op::jump, 0, 0), n->span));
+        }
         patch(to_else, here());
-        tail(*n.children[2]);
-        return;
+        n = n->children[2];
+        if (n->kind == node_kind::branch_if) continue;
+        if (is_tail) tail(*n);
+        else to(*n, dest);
+        break;
     }
-    to(*n.children[1], dest);
-    const std::size_t end = emit(instruction::ad(op::jump, 0, 0), n.span);
-    patch(to_else, here());
-    to(*n.children[2], dest);
-    patch(end, here());
+    patch(ends, here());
 }
 
 void generator::sequence(const node& n, int dest, bool is_tail) {
@@ -476,17 +500,22 @@ void generator::clear_variables(const node& n) {
     }
 }
 
-void generator::scope(const node& n, int dest, bool is_tail) {
+/// A chain of them, as a `let*` with many bindings makes, takes no native frames.
+void generator::scope(const node& outermost, int dest, bool is_tail) {
     mark give_back(*this);
-    for (std::size_t i = 0; i < n.variables.size(); ++i) {
-        const int r = fresh(*n.children[i]);
-        n.variables[i]->slot = r;
-        if (n.variables[i]->in_cell())
-            emit(instruction::abc(op::cell_make, static_cast<unsigned>(r)), n.span);
+    const node* n = &outermost;
+    for (;; n = n->children.back()) {
+        for (std::size_t i = 0; i < n->variables.size() && !failure_; ++i) {
+            const int r = fresh(*n->children[i]);
+            n->variables[i]->slot = r;
+            if (n->variables[i]->in_cell())
+                emit(instruction::abc(op::cell_make, static_cast<unsigned>(r)), n->span);
+        }
+        clear_variables(*n);
+        if (failure_ || n->children.back()->kind != node_kind::scope) break;
     }
-    clear_variables(n);
-    if (is_tail) tail(*n.children.back());
-    else to(*n.children.back(), dest);
+    if (is_tail) tail(*n->children.back());
+    else to(*n->children.back(), dest);
 }
 
 } // namespace heddle::lang

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ast.hpp"
+#include "compile_watch.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/code.hpp>
@@ -9,6 +10,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace heddle::lang {
@@ -18,7 +20,7 @@ namespace heddle::lang {
 /// end. `dest` is the register that gets a value; `nowhere` when only the effect counts.
 class generator {
 public:
-    generator(realm& world, const ast::lambda& source, generator* parent);
+    generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work);
 
     /// The code, or the limit that it breaks.
     [[nodiscard]] result<function_ref> run();
@@ -41,10 +43,10 @@ private:
     void assign(const node& n, int dest);
     void bind(const node& n, int dest);
     void define_global(const node& n, int dest);
-    void branch_if(const node& n, int dest, bool is_tail);
+    void branch_if(const node& first, int dest, bool is_tail);
     void sequence(const node& n, int dest, bool is_tail);
     void short_circuit(const node& n, int dest, bool is_tail);
-    void scope(const node& n, int dest, bool is_tail);
+    void scope(const node& outermost, int dest, bool is_tail);
     void clear_variables(const node& n);
     void closure(const node& n, int dest);
     void call(const node& n, int dest, bool is_tail);
@@ -73,7 +75,8 @@ private:
     std::pair<int, int> two_operands(const node& n);
     [[nodiscard]] static std::optional<int> small_integer(const node& n);
     [[nodiscard]] static bool is_plain(const node& n);
-    [[nodiscard]] static bool mentions(const node& n, const ast::variable& var);
+    using variable_set = std::unordered_set<const ast::variable*>;
+    static bool collect_mentions(const node& n, variable_set& mentioned);
     int arguments(const node& n, std::size_t from);
 
     void argument(const node& n);
@@ -107,6 +110,7 @@ private:
     realm& world_;
     const ast::lambda& source_;
     generator* parent_;
+    compile_work* work_; ///< null: nobody counts it
     function* out_ = nullptr;
     int next_ = 0;
     std::unordered_map<const ast::variable*, std::uint16_t> captured_;

@@ -88,28 +88,35 @@ void generator::named_loop(const node& n, int dest, bool is_tail) {
              n.span);
 }
 
-bool generator::mentions(const node& n, const ast::variable& var) {
-    if (n.kind == node_kind::make_lambda) return true; // would have to look inside
-    if (n.var == &var) return true;
-    const auto inside = [&](const node* child) { return mentions(*child, var); };
-    return std::any_of(n.children.begin(), n.children.end(), inside) ||
-           n.kind == node_kind::protect;
+/// The variables that an expression reads or sets. False: it may be any.
+bool generator::collect_mentions(const node& n, variable_set& mentioned) {
+    if (n.kind == node_kind::make_lambda) return false; // would have to look inside
+    if (n.var) mentioned.insert(n.var);
+    return n.kind != node_kind::protect &&
+           std::all_of(n.children.begin(), n.children.end(),
+                       [&](const node* child) { return collect_mentions(*child, mentioned); });
 }
 
 void generator::loop_again(const node& n) {
     mark give_back(*this);
     const auto& variables = n.label->variables;
+    const std::size_t count = variables.size();
+    // Which variables the values behind their own still read.
+    std::vector<bool> read_later(count, false);
+    variable_set mentioned;
+    bool any = false;
+    for (std::size_t i = count; i-- != 0;) {
+        read_later[i] = any || mentioned.contains(variables[i]);
+        if (i != 0 && !any) any = !collect_mentions(*n.children[i], mentioned);
+    }
     std::vector<std::pair<int, int>> moves; // from, to
-    for (std::size_t i = 0; i < variables.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const node& next = *n.children[i];
         const ast::variable& var = *variables[i];
         if (next.kind == node_kind::local && next.var == &var && !var.in_cell() &&
             next.children.empty())
             continue;
-        bool later = var.in_cell();
-        for (std::size_t k = i + 1; k < variables.size() && !later; ++k)
-            later = mentions(*n.children[k], var);
-        if (!later && is_plain(next)) to(next, var.slot);
+        if (!var.in_cell() && !read_later[i] && is_plain(next)) to(next, var.slot);
         else moves.emplace_back(fresh(next), var.slot);
     }
     for (const auto& [from, slot] : moves) {

@@ -26,7 +26,11 @@ result<value> run_apart(realm& world, value callee, std::span<const value> argum
     budget.steps = steps;
     for (;;) {
         outcome now = machine::run(*strand, budget, slice_of_expansion);
+        const std::uint64_t spent = steps - budget.steps;
         steps = budget.steps;
+        if (compile_watch* watch = world.watch()) {
+            if (auto stop = watch->spend(spent)) return *std::move(stop);
+        }
         switch (now.kind) {
         case outcome_kind::done: return std::move(now.result);
         case outcome_kind::failed:

@@ -19,9 +19,9 @@ scope_ref scope_ref::from_value(const value& kept) noexcept {
 }
 
 void dynamic_scope::visit_values(value_visitor& visitor) const {
-    for (const value* held :
-         {&outer.as_value(), &concurrency.as_value(), &sandbox.as_value(), &time.as_value(),
-          &counted.as_value(), &spawned.as_value(), &settings, &loop_config, &receiver})
+    for (const value* held : {&outer.as_value(), &concurrency.as_value(), &sandbox.as_value(),
+                              &time.as_value(), &cleanup_time.as_value(), &counted.as_value(),
+                              &spawned.as_value(), &settings, &loop_config, &receiver})
         visitor.visit(*held);
 }
 

@@ -8,11 +8,16 @@
 
 namespace heddle::lang {
 
-void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds) {
-    const double at = now + seconds;
-    if (scope.deadline <= at) return;
-    scope.deadline = at;
-    scope.time = host_ref<time_extent>::make(memory, std::make_unique<time_extent>(seconds));
+void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds, bool of_sandbox) {
+    const auto mark = host_ref<time_extent>::make(
+        memory, std::make_unique<time_extent>(now, seconds, of_sandbox));
+    if (const double end = mark->cleanup_end(now); end < scope.cleanup_end) {
+        scope.cleanup_end = end;
+        scope.cleanup_time = mark;
+    }
+    if (scope.deadline <= mark->end()) return;
+    scope.deadline = mark->end();
+    scope.time = mark;
 }
 
 scope_ref without_deadline(heap& memory, const scope_ref& scope) {

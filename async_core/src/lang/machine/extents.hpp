@@ -5,25 +5,33 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/dynamic_scope.hpp>
-#include <heddle/lang/objects.hpp>
+#include <heddle/lang/extent_mark.hpp>
 
 #include <optional>
 
 namespace heddle::lang {
 
-/// The mark of an extent of time. Its identity counts.
-class time_extent final : public host_object {
+/// The mark of an extent of time, which ends `seconds` after `now`.
+class time_extent final : public extent_mark {
 public:
-    explicit time_extent(double seconds) : seconds_(seconds) {}
+    time_extent(double now, double seconds, bool of_sandbox)
+        : seconds_(seconds), end_(now + seconds),
+          cleanup_end_(of_sandbox ? end_ : end_ + cleanup_seconds) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "extent"; }
     [[nodiscard]] double seconds() const noexcept { return seconds_; }
+    [[nodiscard]] double end() const noexcept { return end_; }
+    /// Code in a sandbox has no time beyond what it was given.
+    [[nodiscard]] double cleanup_end(double) noexcept override { return cleanup_end_; }
 
 private:
     double seconds_;
+    double end_;
+    double cleanup_end_;
 };
 
-/// Gives a scope that opens a deadline `seconds` from `now`; the one in force stays if it is earlier.
-void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds);
+/// Gives a scope that opens an extent of time; the deadline in force stays if it is earlier.
+void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds,
+                  bool of_sandbox = false);
 /// The scope of cleanup code, which the deadline around it does not cut.
 [[nodiscard]] scope_ref without_deadline(heap& memory, const scope_ref& scope);
 /// The TimeoutError that leaves the extent of the deadline in force.

@@ -2,8 +2,10 @@
 
 #include "future.hpp"
 #include "join.hpp"
+#include "pending_code.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/extent_mark.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,12 +14,16 @@
 
 namespace heddle::lang {
 
-fiber::fiber(realm& world) : world_(&world) {}
+fiber::fiber(realm& world) : world_(&world) {
+    world_->memory().charge(sizeof(fiber) + kept_by_driver);
+}
 
 fiber::~fiber() {
+    leave_wait(); // no queue keeps it
     for (std::size_t i = 0; i < capacity_; ++i) stack_[i].~value();
     std::free(stack_);
-    world_->memory().discharge(capacity_ * sizeof(value) + charged_frames_);
+    world_->memory().discharge(sizeof(fiber) + kept_by_driver + capacity_ * sizeof(value) +
+                               charged_frames_);
 }
 
 void fiber::reserve(std::size_t registers) {
@@ -75,10 +81,15 @@ void fiber::move_away() {
     frames_.move_away();
 }
 
-void fiber::request_cancel(cancel_reason reason) noexcept {
+void fiber::request_cancel(cancel_reason reason, double end) noexcept {
     if (cancel_requested()) return;
     cancel_ = reason;
-    if (cancellation_masked()) return;
+    cancel_end_ = std::min(end, world_->host().now() + cleanup_seconds);
+    if (cancellation_masked()) {
+        // Its cleanup goes on, but not for long; nor do the branches that this waits for.
+        if (waits_ == waiting_for::children) host_as<join>(waits_on_)->end_cleanups_by(cancel_end_);
+        return;
+    }
     switch (waits_) {
     case waiting_for::nothing: break; // seen at its next step
     case waiting_for::effect:
@@ -91,9 +102,19 @@ void fiber::request_cancel(cancel_reason reason) noexcept {
         break;
     case waiting_for::children:
         // Stays parked until they have ended.
-        host_as<join>(waits_on_)->cancel(reason);
+        host_as<join>(waits_on_)->cancel(reason, cancel_end_);
         break;
     }
+}
+
+void fiber::end_cleanup_by(double end) noexcept {
+    const auto limit = [&](cleanup_limits& limits) {
+        limits.forced = true;
+        limits.end = std::min(limits.end, end);
+    };
+    if (of_cleanup_) limit(ending_);
+    for (cleanup_mark& each : cleanups_) limit(each.limits);
+    if (waits_ == waiting_for::children) host_as<join>(waits_on_)->end_cleanups_by(end);
 }
 
 std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,

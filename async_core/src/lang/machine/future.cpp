@@ -42,6 +42,7 @@ result<value> future::outcome(const dynamic_scope& scope) const {
 bool future::cancel() noexcept {
     if (!running()) return false;
     stopping_ = true;
+    static_cast<join*>(host_of(group_))->note_stop();
     if (strand_) strand_->request_cancel(cancel_reason::sibling);
     return true;
 }
@@ -53,6 +54,7 @@ void future::deliver(value v) {
 
 void future::fail(error failure) {
     failure_ = std::move(failure).with_trace("in a spawned computation");
+    charge_.set(static_cast<join*>(host_of(group_))->memory(), footprint(*failure_));
     settle(state::failed);
 }
 

@@ -68,6 +68,7 @@ private:
     std::uint32_t slot_;
     value value_;
     std::optional<error> failure_;
+    heap_charge charge_; ///< of the failure
     std::vector<fiber*> waiters_;
 };
 

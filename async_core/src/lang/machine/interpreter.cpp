@@ -71,6 +71,7 @@ outcome interpreter::dispatch() {
         const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
         if (call_value(0, count, false) == next::leave) return std::move(out_);
     }
+    if (f_.code_ && continue_code() == next::leave) return std::move(out_);
     fuel = fuel_;
     if (f_.frames_.empty()) goto finished;
     LOAD();

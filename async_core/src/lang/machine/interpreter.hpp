@@ -2,14 +2,13 @@
 #pragma once
 
 #include "join.hpp"
+#include "pending_code.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/machine.hpp>
 
 namespace heddle::lang {
 
-struct compile_request;
-struct datum;
 class sandbox_policy;
 
 /// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
@@ -55,12 +54,17 @@ private:
     next control_cancel(std::size_t at, std::size_t count, bool tail);
     next control_value(std::size_t at, std::size_t count, value v);
 
-    // code that the program made
+    // code that the program made (interpreter_code.cpp)
+    class code_watch;
     next eval_in_place(std::size_t base, instruction i, const value& known);
-    next run_code(std::span<const datum> forms, compile_request& request, std::size_t at,
-                  std::size_t count, bool tail);
-    result<value> code_closure(std::span<const datum> forms, compile_request& request,
-                               std::span<const value> cells);
+    next run_program(std::vector<datum> forms, compile_request request, std::size_t at,
+                     std::size_t count, bool tail);
+    next make_code(code_order order, std::size_t at, pending_code::next_step then);
+    next continue_code();
+    next code_made(result<value> made, std::size_t at, pending_code::next_step then);
+    void forget_arguments(std::size_t at, std::size_t count) noexcept;
+    void spend_on_code(std::uint64_t work);
+    [[nodiscard]] std::optional<error> code_limit();
     [[nodiscard]] compile_request request_for_code() const;
     [[nodiscard]] result<compile_request> request_for_program() const;
     [[nodiscard]] bool sees(const value& policy) const;
@@ -103,11 +107,15 @@ private:
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
     void end_cleanup();
     void leave_settings(std::size_t base, instruction i);
-    [[nodiscard]] static bool cleanup_holds_up(const fiber& strand, value& extent);
+    [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& strand,
+                                                               const run_budget& budget);
+    [[nodiscard]] static cleanup_limits inside(const cleanup_limits& outer, cleanup_limits inner);
     void count_cleanup(std::uint64_t steps);
     void count_effect_of_cleanup();
     [[nodiscard]] std::optional<error> overlong_cleanup();
+    next end_overlong(error failure);
     [[nodiscard]] std::optional<error> time_over() const;
+    [[nodiscard]] std::optional<error> limit_passed();
 
     // futures and permits (interpreter_futures.cpp)
     void lend_permit() noexcept;
@@ -126,7 +134,7 @@ private:
     next join_end(std::size_t base, instruction i);
     next join_abort(std::size_t base, instruction i);
     [[nodiscard]] permit& strand_permit() noexcept;
-    [[nodiscard]] static bool some_branch_is_stopping(const fiber& strand) noexcept;
+    [[nodiscard]] static bool some_branch_is_stopping(fiber& strand) noexcept;
     next check_slice();
 
     // settings

@@ -1,6 +1,7 @@
 // Slices, waiting, branches and joins.
 #include "future.hpp"
 #include "interpreter.hpp"
+#include "pending_code.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -25,13 +26,17 @@ permit& interpreter::strand_permit() noexcept {
     return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
 }
 
-bool interpreter::some_branch_is_stopping(const fiber& strand) noexcept {
+bool interpreter::some_branch_is_stopping(fiber& strand) noexcept {
     const auto& branches = strand.branches_;
-    return std::any_of(branches.begin(), branches.end(), [](const inline_branch& b) {
+    if (branches.empty() || strand.stops_seen_ == strand.world_->stops()) return false;
+    const bool stopping = std::any_of(branches.begin(), branches.end(), [](const inline_branch& b) {
         const auto* answer = static_cast<const future*>(host_of(b.future));
         return static_cast<const join*>(host_of(b.group))->stopping() ||
                (answer && answer->stopping());
     });
+    // Thousands of branches may stand on one stack: they are looked at again when one was stopped.
+    if (!stopping) strand.stops_seen_ = strand.world_->stops();
+    return stopping;
 }
 
 /// Gives a permit back that was handed over and is not wanted any more.
@@ -76,45 +81,55 @@ interpreter::next interpreter::check_slice() {
         add_trace(failure);
         return unwind(std::move(failure));
     }
-    if (auto overlong = overlong_cleanup()) {
-        // Made once with its trace: it may come up in a million frames.
-        if (!f_.overlong_) return stop(*std::move(overlong));
-        drop_grant();
-        return unwind(*std::move(overlong));
-    }
+    if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     // Frames are not values; they count all the same.
-    if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame);
+    if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame) +
+                                  f_.branches_.capacity() * sizeof(inline_branch) +
+                                  f_.cleanups_.capacity() * sizeof(cleanup_mark);
         bytes != f_.charged_frames_) {
         memory_.charge(bytes);
         memory_.discharge(std::exchange(f_.charged_frames_, bytes));
     }
     if (f_.cancellation_masked()) return f_.request_ ? send_request() : next::go_on;
+    if (auto passed = limit_passed()) return stop(*std::move(passed));
+    return f_.request_ ? send_request() : next::go_on;
+}
+
+/// Raises what ends a cleanup. It was made once with its trace: it may come up in a million frames.
+interpreter::next interpreter::end_overlong(error failure) {
+    if (!f_.overlong_) return stop(std::move(failure));
+    drop_grant();
+    return unwind(std::move(failure));
+}
+
+/// The failure when a limit of the run or of a sandbox is passed, outside of cleanups.
+std::optional<error> interpreter::limit_passed() {
     if (budget_.steps == 0) {
         // To catch it would only be to meet it again at the next step, for ever.
-        return stop(made_uncatchable(error(errc::limit, "the step limit of this run is used up")));
+        return made_uncatchable(error(errc::limit, "the step limit of this run is used up"));
     }
     const bool memory_is_over = memory_.over_limit() && memory_.limit_used_up();
-    if (auto over = sandbox_over(memory_is_over)) return stop(*std::move(over));
+    if (auto over = sandbox_over(memory_is_over)) return over;
     if (memory_is_over) {
-        return stop(
-            error(errc::limit, "the memory limit of this run (" +
-                                   std::to_string(memory_.limit() / (1024 * 1024)) +
-                                   " MiB) is used up at a depth of " +
-                                   std::to_string(f_.frames_.size()) + " calls")
-                .with_hint("raise the limit, or make a deep recursion a loop with tail calls"));
+        return error(errc::limit, "the memory limit of this run (" +
+                                      std::to_string(memory_.limit() / (1024 * 1024)) +
+                                      " MiB) is used up at a depth of " +
+                                      std::to_string(f_.frames_.size()) + " calls")
+            .with_hint("raise the limit, or make a deep recursion a loop with tail calls");
     }
     if (f_.frames_.size() > budget_.max_frames) {
-        return stop(
-            error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames)));
+        return error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames));
     }
-    return f_.request_ ? send_request() : next::go_on;
+    return std::nullopt;
 }
 
 /// Raises at a safe point. What the strand waited for, or was about to start, is of no use any more.
 interpreter::next interpreter::stop(error failure) {
+    if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     f_.first_call_ = -1;
     f_.incoming_.reset();
     f_.request_.reset();
+    f_.code_.reset();
     drop_grant();
     if (!failure.is_cancelled()) return raise(std::move(failure));
     return unwind(std::move(failure).with_span(here()));
@@ -160,13 +175,15 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     }
     child->scope_ = std::exchange(parent.scope_, std::move(branch.scope));
     child->request_ = std::move(parent.request_);
+    child->code_ = std::move(parent.code_);
     child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
     child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
     child->waits_on_ = std::exchange(parent.waits_on_, value());
     if (parent.cleans_up()) {
         // Of a cleanup below it on the stack.
         child->of_cleanup_ = true;
-        child->holds_up_ = cleanup_holds_up(parent, child->ending_extent_);
+        child->ending_ = parent.cleanups_.empty() ? parent.ending_ : parent.cleanups_.back().limits;
+        if (parent.cancel_requested()) child->end_cleanup_by(parent.cancel_end_);
     }
     child->right_ = branch.right;
     child->slot_ = branch.slot;
@@ -182,8 +199,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     }
     if (child->waits_ == waiting_for::permit) {
         concurrency_scope* scope = std::exchange(parent.waits_scope_, nullptr);
-        scope->forget(parent);
-        scope->wait(*child);
+        scope->replace(parent, *child);
         if (auto* starts = host_as<join>(child->waits_on_)) starts->await_permit(*child);
     }
     ++parent.frames_.back().at; // past branch_done: the join hears from the child
@@ -208,7 +224,7 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     }
     const std::string_view label = string_bytes(top().code->constants[i.c]);
     R[i.a] =
-        make_host(memory_, std::make_unique<join>(memory_, slots, static_cast<join_policy>(i.x),
+        make_host(memory_, std::make_unique<join>(*f_.world_, slots, static_cast<join_policy>(i.x),
                                                   std::string(label), f_.scope_->concurrency));
     const bool on_parent = !f_.branches_.empty();
     static_cast<join*>(host_of(R[i.a]))
@@ -336,7 +352,10 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
 interpreter::next interpreter::join_abort(std::size_t base, instruction i) {
     const value kept = f_.stack_[base + i.a];
     auto* group = static_cast<join*>(host_of(kept));
-    group->cancel(f_.cancel_requested() ? f_.cancelled_because() : cancel_reason::sibling);
+    group->cancel(f_.cancel_requested() ? f_.cancelled_because() : cancel_reason::sibling,
+                  f_.cleanups_.empty() || !f_.cleanups_.back().limits.forced
+                      ? cleanup_limits::never
+                      : f_.cleanups_.back().limits.end);
     if (group->living() == 0) {
         group->tell_ended();
         return next::go_on;

@@ -61,6 +61,7 @@ interpreter::next interpreter::raise_where_it_is(error failure) {
 }
 
 interpreter::next interpreter::raise(error failure) {
+    if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     note_leaf_branch();
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
@@ -141,7 +142,7 @@ interpreter::next interpreter::unwind(error failure) {
                 value extent;
                 if (const value* mark = extent_of(failure)) extent = *mark;
                 f_.stack_[at.base + h.slot] =
-                    make_host(memory_, std::make_unique<caught_error>(std::move(failure)));
+                    make_host(memory_, std::make_unique<caught_error>(memory_, std::move(failure)));
                 at.at = at.code->code.data() + h.target;
                 if (h.cleanup) begin_cleanup(h.target, cleanups_only, std::move(extent));
                 return next::go_on;

@@ -22,25 +22,49 @@ constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cl
 /// Cleanup code runs at `target` of the top frame, because of an error; `forced`: one that only cleanups
 /// see, on its way out of `extent` if that is not nil.
 void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent) {
-    cleanup_mark begun{static_cast<std::uint32_t>(f_.frames_.size()),
-                       target,
-                       forced,
-                       f_.scope_,
-                       std::move(extent),
-                       std::numeric_limits<double>::infinity(),
-                       memory_.used()};
-    const cleanup_mark* outer = f_.cleanups_.empty() ? nullptr : &f_.cleanups_.back();
-    if (outer) begun.memory = outer->memory;
-    if (outer && (outer->forced || (!forced && !std::isinf(outer->until)))) {
-        begun.forced = outer->forced;
-        begun.extent = outer->extent;
-        begun.until = outer->until;
-    } else if (!forced && f_.scope_->time) {
-        begun.until = f_.scope_->deadline;
-        begun.extent = f_.scope_->time.as_value();
+    const double now = f_.world_->host().now();
+    if (std::isinf(f_.unwinding_end_)) f_.unwinding_end_ = now + cleanup_seconds;
+    cleanup_limits limits;
+    limits.waits = f_.unwinding_end_;
+    limits.end = f_.scope_->cleanup_end;
+    if (forced) {
+        limits.forced = true;
+        auto* mark = host_as<extent_mark>(extent);
+        limits.end = std::min(limits.end, mark                    ? mark->cleanup_end(now)
+                                          : f_.cancel_requested() ? f_.cancel_end_
+                                                                  : f_.unwinding_end_);
+        limits.extent = std::move(extent);
+    } else if (f_.scope_->time) {
+        limits.until = f_.scope_->deadline;
+        limits.extent = f_.scope_->time.as_value();
     }
-    f_.cleanups_.push_back(std::move(begun));
+    std::size_t memory = memory_.used();
+    if (!f_.cleanups_.empty()) { // inside another one
+        const cleanup_mark& outer = f_.cleanups_.back();
+        memory = outer.memory;
+        limits = inside(outer.limits, std::move(limits));
+    } else if (f_.of_cleanup_) {
+        limits = inside(f_.ending_, std::move(limits));
+    }
+    if (limits.end <= now) {
+        settle_steps();
+        given_ = fuel_ = 1; // its first step is one too many
+    }
+    f_.cleanups_.push_back({static_cast<std::uint32_t>(f_.frames_.size()), target, f_.scope_,
+                            std::move(limits), memory});
     f_.scope_ = without_deadline(memory_, f_.scope_);
+}
+
+/// The limits of a cleanup that runs inside another one: what holds for that holds for it too.
+cleanup_limits interpreter::inside(const cleanup_limits& outer, cleanup_limits inner) {
+    inner.end = std::min(inner.end, outer.end);
+    inner.waits = std::min(inner.waits, outer.waits);
+    if (outer.forced || (!inner.forced && !std::isinf(outer.until))) {
+        inner.forced = outer.forced;
+        inner.extent = outer.extent;
+        inner.until = outer.until;
+    }
+    return inner;
 }
 
 /// The innermost cleanup is over.
@@ -68,34 +92,35 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
         if (f_.cleanups_.empty()) {
             f_.cleanup_steps_ = 0;
             f_.overlong_.reset();
+            f_.unwinding_end_ = cleanup_limits::never;
         }
     }
     R[i.c] = value::boolean(timed_out);
 }
 
-/// Whether cleanup code runs that something waits for: a cancellation, the end of an extent. `extent`
-/// is set to the one, if it is one.
-bool interpreter::cleanup_holds_up(const fiber& strand, value& extent) {
-    if (strand.of_cleanup_ && strand.holds_up_) {
-        extent = strand.ending_extent_;
-        return true;
-    }
-    if (strand.cleanups_.empty()) return false;
-    const cleanup_mark& innermost = strand.cleanups_.back();
-    if (innermost.forced || strand.world_->host().now() >= innermost.until) {
-        extent = innermost.extent;
-        return true;
-    }
-    return strand.cancel_requested() || some_branch_is_stopping(strand);
+/// The limits of the cleanup code that runs if something waits for its end: a cancellation, the end of
+/// an extent, the end of the run's steps.
+std::optional<cleanup_limits> interpreter::held_up(fiber& strand, const run_budget& budget) {
+    if (!strand.cleans_up()) return std::nullopt;
+    cleanup_limits limits =
+        strand.cleanups_.empty() ? strand.ending_ : strand.cleanups_.back().limits;
+    if (strand.cancel_requested()) limits.end = std::min(limits.end, strand.cancel_end_);
+    if (budget.steps == 0) limits.end = std::min(limits.end, budget.cleanup_end);
+    const double now = strand.world_->host().now();
+    const bool held = limits.forced || now >= limits.until || budget.steps == 0 ||
+                      strand.cancel_requested() || some_branch_is_stopping(strand);
+    if (held) return limits;
+    if (now < limits.end) return std::nullopt;
+    // The deadline of a form around has passed, and so has what its cleanups may take.
+    limits.extent = strand.scope_->cleanup_time.as_value();
+    return limits;
 }
 
 void interpreter::count_cleanup(std::uint64_t steps) {
     if (!f_.cleans_up()) return;
-    value extent;
-    const bool run_is_over = budget_.steps == 0;
-    if (!run_is_over && !cleanup_holds_up(f_, extent)) return;
+    if (!held_up(f_, budget_)) return;
     f_.cleanup_steps_ += steps;
-    if (run_is_over || f_.cancel_requested())
+    if (budget_.steps == 0 || f_.cancel_requested())
         budget_.cleanup_steps -= std::min(budget_.cleanup_steps, steps);
 }
 
@@ -109,30 +134,35 @@ std::optional<error> interpreter::overlong_cleanup() {
         given_ = fuel_ = 1;
         return f_.overlong_;
     }
-    const bool steps = f_.cleanup_steps_ > most_cleanup_steps || budget_.cleanup_steps == 0;
+    const double now = f_.world_->host().now();
+    if (budget_.steps == 0 && std::isinf(budget_.cleanup_end))
+        budget_.cleanup_end = now + cleanup_seconds;
+    const std::optional<cleanup_limits> held = held_up(f_, budget_);
+    const bool time = held && now >= held->end;
+    const bool steps =
+        held && (f_.cleanup_steps_ > most_cleanup_steps || budget_.cleanup_steps == 0);
     const bool memory =
         !f_.cleanups_.empty() && memory_.over_limit() &&
         memory_.used() > std::max(memory_.limit(), f_.cleanups_[0].memory) + memory_.limit() / 4 &&
         memory_.limit_used_up();
-    if (!steps && !memory) return std::nullopt;
-    value extent;
-    const bool holds_up = cleanup_holds_up(f_, extent) || budget_.steps == 0;
-    if (!holds_up && !memory) return std::nullopt;
+    if (!time && !steps && !memory) return std::nullopt;
     // From here on every step is looked at, so that what unwinds does not begin anew.
     given_ = fuel_ = 1;
-    error failure =
-        memory ? error(errc::limit, "the memory limit of this run is used up inside 'finally'")
-               : error(errc::limit,
-                       "a 'finally' took too many steps while something waited for "
-                       "its end");
+    error failure(errc::limit, memory ? "the memory limit of this run is used up inside 'finally'"
+                               : time
+                                   ? "a 'finally' took too long while something waited for its end"
+                                   : "a 'finally' took too many steps while something waited for "
+                                     "its end");
     failure = std::move(failure).with_hint(
-        "keep 'finally' short: when its branch has to end it may take " +
+        "keep 'finally' short: when its branch has to end, all of them together may take 5 s (none "
+        "in "
+        "a sandbox whose time is over) and " +
         std::to_string(most_cleanup_steps) + " steps, and an effect counts as " +
         std::to_string(steps_of_an_effect));
-    if (!holds_up) return failure;
+    if (!held) return failure;
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
-    if (!extent.is_nil()) f_.overlong_ = with_extent(std::move(failure), std::move(extent));
+    if (!held->extent.is_nil()) f_.overlong_ = with_extent(std::move(failure), held->extent);
     else if (f_.cancel_requested()) f_.overlong_ = error::cancelled(f_.cancelled_because());
     else f_.overlong_ = made_uncatchable(std::move(failure));
     return f_.overlong_;
@@ -149,15 +179,26 @@ std::optional<error> interpreter::time_over() const {
 // ---------------------------------------------------------------- machine
 
 std::optional<double> fiber::deadline() const noexcept {
-    return scope_->time ? std::optional(scope_->deadline) : std::nullopt;
+    double at = scope_->deadline;
+    if (cleans_up()) {
+        const cleanup_limits& limits = cleanups_.empty() ? ending_ : cleanups_.back().limits;
+        at = std::min({at, limits.waits, limits.end});
+        if (cancel_requested()) at = std::min(at, cancel_end_);
+    }
+    return std::isinf(at) ? std::nullopt : std::optional(at);
 }
 
 bool machine::interrupt_wait(fiber& strand) {
     if (!strand.leave_wait()) return false;
-    strand.incoming_ = deadline_error(*strand.scope_);
+    strand.incoming_ = deadline_failure(strand);
     return true;
 }
 
-error machine::deadline_failure(const fiber& strand) { return deadline_error(*strand.scope_); }
+error machine::deadline_failure(const fiber& strand) {
+    const double now = strand.world_->host().now();
+    if (!strand.cleans_up() || now >= strand.scope_->deadline)
+        return deadline_error(*strand.scope_);
+    return error(errc::timeout, "the time for which 'finally' may wait is over (5 s)");
+}
 
 } // namespace heddle::lang

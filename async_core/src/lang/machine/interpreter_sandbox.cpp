@@ -71,7 +71,7 @@ scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
                             : sandbox_policy::joined(memory_, policy, caller);
         scope.loop_config = value::unbound(); // dynamic values of the program stay outside
         if (const auto seconds = policy->seconds(caller.get()))
-            set_deadline(memory_, scope, f_.world_->host().now(), *seconds);
+            set_deadline(memory_, scope, f_.world_->host().now(), *seconds, true);
     });
 }
 

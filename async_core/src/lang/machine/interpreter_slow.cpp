@@ -172,6 +172,7 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
 
 interpreter::next interpreter::request_effect(effect_request request, std::size_t dest) {
     if (auto refused = refuse_in_sandbox(request)) return raise(*std::move(refused));
+    if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     request.span = here();
     f_.request_ = std::make_unique<effect_request>(std::move(request));
     f_.result_slot_ = static_cast<std::uint32_t>(dest);

@@ -9,6 +9,7 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -19,8 +20,8 @@ constexpr std::size_t most_losers = 16;
 } // namespace
 
 void concurrency_scope::hand_over() noexcept {
-    fiber* next = queue_.front();
-    queue_.pop_front();
+    fiber* next = first_;
+    forget(*next);
     next->granted_ = this; // the permit changes hands; running_ stays
     next->waits_ = waiting_for::nothing;
     next->waits_scope_ = nullptr;
@@ -29,21 +30,38 @@ void concurrency_scope::hand_over() noexcept {
     if (next->driver) next->driver->wake(*next);
 }
 
-void concurrency_scope::wait(fiber& strand) {
+void concurrency_scope::wait(fiber& strand) noexcept {
     strand.waits_ = waiting_for::permit;
     strand.waits_scope_ = this;
-    queue_.push_back(&strand);
+    strand.queue_before_ = last_;
+    (last_ ? last_->queue_next_ : first_) = &strand;
+    last_ = &strand;
 }
 
 void concurrency_scope::forget(fiber& strand) noexcept {
-    queue_.erase(std::remove(queue_.begin(), queue_.end(), &strand), queue_.end());
+    fiber* const before = std::exchange(strand.queue_before_, nullptr);
+    fiber* const next = std::exchange(strand.queue_next_, nullptr);
+    (before ? before->queue_next_ : first_) = next;
+    (next ? next->queue_before_ : last_) = before;
 }
 
-join::join(heap& memory, std::size_t slots, join_policy policy, std::string label,
+void concurrency_scope::replace(fiber& other, fiber& strand) noexcept {
+    fiber* const before = std::exchange(other.queue_before_, nullptr);
+    fiber* const next = std::exchange(other.queue_next_, nullptr);
+    strand.queue_before_ = before;
+    strand.queue_next_ = next;
+    strand.waits_ = waiting_for::permit;
+    strand.waits_scope_ = this;
+    (before ? before->queue_next_ : first_) = &strand;
+    (next ? next->queue_before_ : last_) = &strand;
+}
+
+join::join(realm& world, std::size_t slots, join_policy policy, std::string label,
            host_ref<concurrency_scope> scope)
-    : memory_(memory), policy_(policy), label_(std::move(label)), scope_(std::move(scope)) {
+    : world_(world), memory_(world.memory()), policy_(policy), label_(std::move(label)),
+      scope_(std::move(scope)) {
     if (!needs_all()) return;
-    results_ = make_list_with_capacity(memory, slots);
+    results_ = make_list_with_capacity(memory_, slots);
     if (slots == 0) return;
     auto* storage = static_cast<list_object*>(results_.target());
     for (std::size_t i = 0; i < slots; ++i) new (storage->items() + i) value();
@@ -89,12 +107,17 @@ void join::fail(std::uint32_t slot, error failure) {
         if (winner_) return;
         if (!label_.empty())
             failure = std::move(failure).with_trace(label_ + " " + std::to_string(slot + 1));
-        if (losers_.size() >= most_losers) losers_.erase(losers_.begin());
+        if (losers_.size() >= most_losers) {
+            charge_.set(memory_, charge_.bytes() - footprint(losers_.front()));
+            losers_.erase(losers_.begin());
+        }
+        charge_.set(memory_, charge_.bytes() + footprint(failure));
         losers_.push_back(std::move(failure));
         lost(slot);
         return;
     }
     if (failure_) return;
+    charge_.set(memory_, footprint(failure));
     failure_ = std::move(failure);
     failed_slot_ = slot;
     stop(cancel_reason::sibling);
@@ -122,18 +145,23 @@ void join::remove(fiber& child) {
     if (waiting->driver) waiting->driver->wake(*waiting);
 }
 
-void join::stop(cancel_reason reason) noexcept {
+void join::stop(cancel_reason reason, double end) noexcept {
     stopping_ = true;
+    world_.note_stop();
     // A copy: a child that is asked to end may be removed at once.
     const std::vector<fiber*> living = children_;
-    for (fiber* child : living) child->request_cancel(reason);
+    for (fiber* child : living) child->request_cancel(reason, end);
     // No branch is started any more, so nobody needs to wait for the right to.
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);
     }
 }
 
-void join::cancel(cancel_reason reason) noexcept { stop(reason); }
+void join::cancel(cancel_reason reason, double end) noexcept { stop(reason, end); }
+
+void join::end_cleanups_by(double end) noexcept {
+    for (fiber* child : children_) child->end_cleanup_by(end);
+}
 
 result<value> join::outcome() {
     if (wants_one() && winner_) return *winner_;

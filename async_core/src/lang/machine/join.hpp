@@ -2,9 +2,10 @@
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/fiber.hpp>
+#include <heddle/lang/heap.hpp>
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,12 +28,15 @@ public:
         return true;
     }
     void release() noexcept {
-        if (queue_.empty()) --running_;
+        if (!first_) --running_;
         else hand_over();
     }
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
-    void wait(fiber& strand);
+    void wait(fiber& strand) noexcept;
+    /// Takes a fiber that waits out of the queue.
     void forget(fiber& strand) noexcept;
+    /// `strand` waits in the place of `other`.
+    void replace(fiber& other, fiber& strand) noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return running_; }
     [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
 
@@ -41,7 +45,8 @@ private:
 
     std::size_t limit_;
     std::size_t running_ = 0;
-    std::deque<fiber*> queue_;
+    fiber* first_ = nullptr; ///< in the queue, linked by fiber::queue_next_
+    fiber* last_ = nullptr;
 };
 
 /// What `(semaphore n)` gives: permits that a program takes and returns itself.
@@ -63,7 +68,7 @@ enum class join_policy : std::uint8_t {
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
 class join final : public branch_group {
 public:
-    join(heap& memory, std::size_t slots, join_policy policy, std::string label,
+    join(realm& world, std::size_t slots, join_policy policy, std::string label,
          host_ref<concurrency_scope> scope);
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
@@ -77,10 +82,14 @@ public:
     /// A branch that was a fiber has ended, however.
     void remove(fiber& child);
     /// Asks all living children to end; no further branch is started.
-    void cancel(cancel_reason reason) noexcept;
+    /// `end`: when their cleanups must be over, see fiber::request_cancel.
+    void cancel(cancel_reason reason, double end = cleanup_limits::never) noexcept;
+    /// Something waits for the end of a cleanup that opened it: its branches end by then.
+    void end_cleanups_by(double end) noexcept;
 
     /// No further branch is to be started: failed, decided or cancelled.
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    [[nodiscard]] heap& memory() noexcept { return memory_; }
     [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
     [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_.get(); }
     [[nodiscard]] const std::vector<fiber*>& children() const noexcept { return children_; }
@@ -92,6 +101,8 @@ public:
     /// The strand that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
     void permit_awaited() noexcept { starter_ = nullptr; }
+    /// One of its branches is asked to end.
+    void note_stop() noexcept { world_.note_stop(); }
     /// Branch 1 of a hedge has begun its work.
     void note_second_run() noexcept { second_run_ = true; }
 
@@ -105,13 +116,14 @@ public:
     [[nodiscard]] result<value> outcome();
 
 private:
-    void stop(cancel_reason reason) noexcept;
+    void stop(cancel_reason reason, double end = cleanup_limits::never) noexcept;
     [[nodiscard]] bool wants_one() const noexcept {
         return policy_ == join_policy::first || policy_ == join_policy::hedge;
     }
     void lost(std::uint32_t slot);
     [[nodiscard]] result<value> outcome_of_losers() const;
 
+    realm& world_;
     heap& memory_;
     join_policy policy_;
     std::string label_;
@@ -126,6 +138,7 @@ private:
     std::uint32_t winner_slot_ = 0;
     std::vector<error> losers_; ///< the last ones
     value failed_result_;       ///< the last FAILED result, or nil
+    heap_charge charge_;        ///< of its errors
     bool second_run_ = false;
     bool stopping_ = false;
 };
@@ -133,9 +146,14 @@ private:
 /// An error on its way through cleanups and to catch clauses.
 class caught_error final : public host_object {
 public:
-    explicit caught_error(error e) : failure(std::move(e)) {}
+    caught_error(heap& memory, error e) : failure(std::move(e)) {
+        charge_.set(memory, footprint(failure));
+    }
     [[nodiscard]] std::string_view type_name() const noexcept override { return "error"; }
     error failure;
+
+private:
+    heap_charge charge_;
 };
 
 } // namespace heddle::lang

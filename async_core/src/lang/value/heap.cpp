@@ -25,7 +25,13 @@ void heap::release_owner() noexcept {
 }
 
 void heap::maybe_delete() noexcept {
-    if (!owned_ && live_ == 0 && !draining_ && !collecting_) delete this;
+    if (!owned_ && live_ == 0 && charges_ == 0 && !draining_ && !collecting_) delete this;
+}
+
+void heap_charge::release() noexcept {
+    memory_->used_ -= bytes_;
+    --memory_->charges_;
+    memory_->maybe_delete();
 }
 
 object* heap::allocate(kind type, std::size_t bytes) {
@@ -147,7 +153,12 @@ void heap::finalize(object* target) noexcept {
         if (symbol->interned) symbols_.erase(symbol->name());
         break;
     }
-    case kind::host: delete static_cast<host_holder*>(target)->held; break;
+    case kind::host: {
+        auto* holder = static_cast<host_holder*>(target);
+        discharge(holder->charged);
+        delete holder->held;
+        break;
+    }
     default: break;
     }
 }
@@ -224,9 +235,12 @@ value make_closure(heap& memory, const function& code, std::uint32_t captured,
     return value::adopt(kind::closure, closure);
 }
 
-value make_host(heap& memory, std::unique_ptr<host_object> held) {
+value make_host(heap& memory, std::unique_ptr<host_object> held, std::size_t bytes) {
+    constexpr std::size_t of_malloc = 16;
     auto* holder = static_cast<host_holder*>(memory.allocate(kind::host, sizeof(host_holder)));
     holder->held = held.release();
+    holder->charged = bytes + of_malloc;
+    memory.charge(holder->charged);
     return value::adopt(kind::host, holder);
 }
 

@@ -1,0 +1,131 @@
+#include "code_job.hpp"
+
+#include "lang/compile/deep_stack.hpp"
+#include "lang/value/seen_lists.hpp"
+
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace heddle::lang {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 4 * 1024 * 1024; ///< deeper code gets a stack of its own
+constexpr std::size_t much_code = 2000;              ///< parts: about a millisecond
+
+} // namespace
+
+result<value> carry_out(realm& world, code_order& order, compile_watch& watch) {
+    order.request.watch = &watch;
+    if (order.expands_only) return expand_macros(world, order.forms.front(), order.request);
+    auto code = compile_within(world, order.forms, order.request);
+    if (!code) return std::move(code).error();
+    const auto& captures = (*code)->captures;
+    value made = make_closure(world.memory(), **code, static_cast<std::uint32_t>(captures.size()),
+                              order.scope->sandbox.as_value());
+    for (std::size_t i = 0; i < captures.size(); ++i)
+        closure_of(made)->captured()[i] = order.cells[captures[i].index];
+    return made;
+}
+
+bool takes_long(realm& world, const code_order& order) {
+    const bool macros = world.has_macros() && !order.request.limits.closed;
+    seen_lists seen;
+    std::vector<const value*> work;
+    for (const datum& each : order.forms) work.push_back(&each.content);
+    for (std::size_t parts = 0; !work.empty();) {
+        const value& next = *work.back();
+        work.pop_back();
+        if (!next.is(kind::list) || !seen.first_time(next)) continue;
+        const auto items = list_items(next);
+        parts += items.size() + 1;
+        if (parts > much_code) return true;
+        if (macros && !items.empty() && items[0].is(kind::symbol) &&
+            world.find_macro(symbol_name(items[0])))
+            return true;
+        for (const value& item : items) {
+            if (item.is(kind::list)) work.push_back(&item);
+        }
+    }
+    return false;
+}
+
+code_job::~code_job() {
+    if (!started_) return;
+    abandoned_ = true;
+    while (!result_) (void)resume();
+    pthread_join(thread_, nullptr);
+    --world_.code_jobs;
+}
+
+bool code_job::resume() {
+    if (!started_) {
+        if (world_.code_jobs >= max_running) return false; // when another one has ended
+        start();
+        if (result_) return true;
+    }
+    left_ = work_of_a_turn;
+    const realm::compile_state outer = world_.exchange_compile_state(compiling_);
+    {
+        std::unique_lock lock(mutex_);
+        now_ = turn::worker;
+        changed_.notify_one();
+        changed_.wait(lock, [&] { return now_ == turn::owner; });
+    }
+    compiling_ = world_.exchange_compile_state(outer);
+    return result_.has_value();
+}
+
+void code_job::start() {
+    if (!start_thread(thread_, stack_bytes, &code_job::run, this)) {
+        result_.emplace(error(errc::limit, "no memory to compile code"));
+        return;
+    }
+    started_ = true;
+    ++world_.code_jobs;
+}
+
+void* code_job::run(void* self) {
+    static_cast<code_job*>(self)->work();
+    return nullptr;
+}
+
+void code_job::work() {
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return now_ == turn::worker; });
+    }
+    result<value> made = error(heddle::errc::internal, "not compiled");
+    try {
+        made = carry_out(world_, order_, *this);
+    } catch (const std::exception& broken) {
+        made = error(heddle::errc::internal, std::string("compiling: ") + broken.what());
+    }
+    const std::unique_lock lock(mutex_);
+    result_.emplace(std::move(made));
+    now_ = turn::owner;
+    changed_.notify_one();
+}
+
+/// On the worker's stack: its turn may be over.
+std::optional<error> code_job::spend(std::uint64_t work) {
+    spent_ += work;
+    if (abandoned_) return error::cancelled(cancel_reason::sibling);
+    if (left_ > work) {
+        left_ -= work;
+        return std::nullopt;
+    }
+    std::unique_lock lock(mutex_);
+    now_ = turn::owner;
+    changed_.notify_one();
+    changed_.wait(lock, [&] { return now_ == turn::worker; });
+    if (abandoned_) return error::cancelled(cancel_reason::sibling);
+    return std::nullopt;
+}
+
+} // namespace heddle::lang
