@@ -13,6 +13,7 @@ namespace {
 // Half of what is promised (language.md 7): from a timer to the branch that it wakes there are a few
 // turns of the loop, and whoever computes takes its share in each.
 constexpr auto fair_share = std::chrono::milliseconds(1);
+constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
 
 } // namespace
@@ -116,6 +117,8 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, 
     strand->driver = this;
     strand->driver_data = &state;
     auto slice_began = loop_.now();
+    auto turn_began = slice_began;
+    unsigned effects = 0; // since then
     for (;;) {
         if (strand->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
@@ -136,6 +139,13 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, 
             deadline_or_error(*strand, answered, until, where);
             lang::machine::resume(*strand, std::move(answered));
             slice_began = loop_.now();
+            // Whether it waited cannot be told. A loop of effects that never do (answers of a cache)
+            // would keep timers and signals waiting.
+            if (++effects >= effects_without_a_turn && slice_began - turn_began >= fair_share) {
+                co_await coro::yield_now(loop_);
+                turn_began = slice_began = loop_.now();
+                effects = 0;
+            }
         } else if (strand->waits() != lang::waiting_for::nothing) {
             // Cancellation comes through the fiber. Branches that are waited for have the deadline too.
             coro::deadline until;
