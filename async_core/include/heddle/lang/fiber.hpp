@@ -160,6 +160,7 @@ private:
     bool of_cleanup_ = false;       ///< a branch that a cleanup started
     cleanup_limits ending_;         ///< with of_cleanup_: those of that cleanup
     double cancel_end_ = cleanup_limits::never;    ///< of cleanups, once cancellation was asked for
+    double told_end_ = cleanup_limits::never;      ///< that end_cleanup_by has passed on
     double unwinding_end_ = cleanup_limits::never; ///< of those of the error on its way out
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive

@@ -179,6 +179,7 @@ private:
     node* read_extras(ast::variable& extras, source_span span);
     node* closed_reference(std::string_view name, source_span span);
     node* out_of_reach(std::string_view name, bool forbidden, source_span span);
+    node* out_of_reach(std::string_view name, value how, source_span span);
     [[nodiscard]] static const node* behind_extras(const node* callee);
     ast::variable* extras_here();
 
@@ -189,7 +190,7 @@ private:
     node* fail_internal(std::string_view name, source_span span);
     node* define_here(std::string_view name, source_span span, node* init);
     node* assign_from(std::string_view name, source_span span, scope* start, node* init,
-                      bool left_sandbox = false);
+                      bool left_sandbox = false, bool when_it_runs = false);
     node* fail_outside(std::string_view name, source_span span);
     ast::variable* bind_here(std::string_view name, source_span place = {});
     void declare_binds(const form& f, std::size_t from);

@@ -125,6 +125,7 @@ ast::node* analyzer::named_let(const form& f, position where) {
     if (f.size() < 4 || !f[2].is_list()) {
         return fail(f.span, "let: a named let is (let name ((variable value)…) body…)");
     }
+    if (!check_name(f[1], "let", "the name of a named let")) return constant({}, f.span);
     const form bindings = f[2];
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         const form one = bindings[i];
@@ -317,9 +318,10 @@ ast::node* analyzer::fail_outside(std::string_view name, source_span span) {
                 "give the new value as the value of the sandbox", errc::permission);
 }
 
-/// `set!` of the nearest binding of `name` from `start` outwards.
+/// `set!` of the nearest binding of `name` from `start` outwards. `when_it_runs`: a definition that
+/// eval has made may come before it, so what cannot be assigned raises only when it is reached.
 ast::node* analyzer::assign_from(std::string_view name, source_span span, scope* start, node* init,
-                                 bool left_sandbox) {
+                                 bool left_sandbox, bool when_it_runs) {
     const name_binding* bound = names_.find(name, start);
     const std::uint32_t depth = bound ? bound->in->depth : 0;
     const auto leaves = [&](std::uint32_t to) { // a sandbox, on the way from `start` outwards
@@ -333,14 +335,20 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         const bool left = leaves(around->depth);
         made->children = {
             builtin_node("has-key?", span, {read_extras(*around->extras, span), key}),
-            left ? fail_outside(name, span) : bind_in_extras_of(*around->extras, name, init, span),
-            assign_from(name, span, around->outer, init, left || around->sandbox != nullptr)};
+            left ? out_of_reach(name, world_.memory().symbol("set!"), span)
+                 : bind_in_extras_of(*around->extras, name, init, span),
+            assign_from(name, span, around->outer, init, left || around->sandbox != nullptr, true)};
         return made;
     }
     left_sandbox = leaves(depth);
     node* target = reference_from(name, span, start);
     if (failed()) return target;
-    if (left_sandbox) return fail_outside(name, span);
+    const auto outside = [&] {
+        return when_it_runs ? out_of_reach(name, world_.memory().symbol("set!"), span)
+                            : fail_outside(name, span);
+    };
+    if (left_sandbox && target->kind == node_kind::call && when_it_runs) return target;
+    if (left_sandbox) return outside();
     if (target->kind == node_kind::local) {
         target->var->reassigned = true;
         node* made = make(node_kind::set_local, span);
@@ -352,7 +360,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     if (target->kind == node_kind::call) return target; // out of reach: raises
     const bool global = target->kind == node_kind::global;
     // What a sandbox allows can be called; it is not the sandbox's own.
-    if (global && request_.limits.closed) return fail_outside(name, span);
+    if (global && request_.limits.closed) return outside();
     if (!global || (world_.is_library_global(target->index) && !request_.internal_names)) {
         return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");

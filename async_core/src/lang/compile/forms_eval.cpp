@@ -197,10 +197,16 @@ ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
 
 /// Raises when it is reached: code may hold a name in a part that never runs.
 ast::node* analyzer::out_of_reach(std::string_view name, bool forbidden, source_span span) {
+    return out_of_reach(name, value::boolean(forbidden), span);
+}
+
+/// `how`: false for a name that nobody knows, true for one that is forbidden, set! where it is only
+/// to be assigned.
+ast::node* analyzer::out_of_reach(std::string_view name, value how, source_span span) {
     node* made = make(node_kind::call, span);
     made->children = {constant(value::of_builtin(*find_builtin("%out-of-reach")), span),
                       constant(world_.memory().symbol(name), span),
-                      constant(value::boolean(forbidden), span)};
+                      constant(std::move(how), span)};
     return made;
 }
 

@@ -108,6 +108,9 @@ void fiber::request_cancel(cancel_reason reason, double end) noexcept {
 }
 
 void fiber::end_cleanup_by(double end) noexcept {
+    // The branches below know it already: told again by each fiber above, it would cost the square.
+    if (told_end_ <= end) return;
+    told_end_ = end;
     const auto limit = [&](cleanup_limits& limits) {
         limits.forced = true;
         limits.end = std::min(limits.end, end);

@@ -116,20 +116,27 @@ interpreter::next interpreter::control_help(std::size_t at, std::size_t count, b
     return control_value(at, count, make_string(memory_, help_text(world, *found)));
 }
 
-/// (%out-of-reach name forbidden): a name that closed code may not use, or that nobody knows.
+/// (%out-of-reach name how): a name that closed code may not use, or that nobody knows; `how` is that
+/// of analyzer::out_of_reach.
 interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t, bool) {
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%out-of-reach", 1, "a symbol", named);
     const std::string_view name = symbol_name(named);
     if (!f_.stack_[at + 2].truthy()) return raise(f_.world_->unbound_error(name));
-    error failure(errc::permission, "'" + std::string(name) + "' cannot be reached from here");
+    const bool assigned = f_.stack_[at + 2].is(kind::symbol);
+    error failure(errc::permission,
+                  assigned ? "set!: '" + std::string(name) + "' is outside of the sandbox"
+                           : "'" + std::string(name) + "' cannot be reached from here");
     if (!sandbox()) {
         return raise(
             std::move(failure).with_hint("eval with a map reaches builtins and the map alone"));
     }
-    failure = std::move(failure).with_hint(
-        "a sandbox reaches pure builtins, what is defined "
-        "inside it, and what (allow (…)) names");
+    if (assigned)
+        failure = std::move(failure).with_hint("give the new value as the value of the sandbox");
+    else
+        failure = std::move(failure).with_hint(
+            "a sandbox reaches pure builtins, what is defined "
+            "inside it, and what (allow (…)) names");
     value refusing = sandbox()->refusing({&name, 1});
     if (refusing.is_nil()) refusing = sandbox()->own().as_value();
     return raise(with_extent(std::move(failure), std::move(refusing)));
