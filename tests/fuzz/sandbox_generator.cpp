@@ -76,7 +76,12 @@ public:
         made.terms = terms_from(choose_);
         made.code = "(progn";
         const unsigned count = 1 + choose_.below(4);
-        for (unsigned i = 0; i < count; ++i) made.code += " " + expression(0);
+        for (unsigned i = 0; i < count; ++i) {
+            // Most are compiled by themselves, so that one that cannot be does not end the others.
+            const bool alone = choose_.below(4) != 0;
+            made.code += alone ? " (try (eval '" + expression(0) + ") (catch (e) 0))"
+                               : " " + expression(0);
+        }
         made.code += ")";
         return made;
     }
@@ -98,7 +103,11 @@ private:
         case 1: return std::string(forms_[choose_.below(forms_.size())]);
         case 2: return allowable();
         case 3: return local();
-        default: return names_[choose_.below(names_.size())];
+        default: {
+            const std::string& name = names_[choose_.below(names_.size())];
+            // Those of the implementation end every program that is compiled with them.
+            return name.starts_with('%') && choose_.below(8) != 0 ? local() : name;
+        }
         }
     }
     static std::string_view plain(std::size_t i) {

@@ -283,11 +283,9 @@ std::string sandbox_host::differences(const state& before) {
 
 std::string sandbox_host::run(const std::string& code, const sandbox_terms& terms) {
     session_->define("stored", value::empty_list());
-    const state before = look();
     lang::heap& memory = session_->memory();
     session_->define("code-text", lang::make_string(memory, code));
-    state with_text = before;
-    with_text.globals = look().globals;
+    const state before = look();
 
     const auto began = std::chrono::steady_clock::now();
     memory_observer observer(memory, terms.memory == 0 ? 64U * 1024 * 1024 : terms.memory);
@@ -326,7 +324,7 @@ std::string sandbox_host::run(const std::string& code, const sandbox_terms& term
     if (problem.empty() && !ended && ended.error().code() == heddle::errc::internal)
         problem = "it ends with an internal error: " + ended.error().message();
     session_->define("stored", value::empty_list());
-    if (problem.empty()) problem = differences(with_text);
+    if (problem.empty()) problem = differences(before);
     return problem;
 }
 
