@@ -20,9 +20,9 @@ struct made_up_tree {
         mode_t mode;
     };
     std::map<std::string, entry> entries{{"/", {0, S_IFDIR | 0755}},
-                                         {"/home", {0, S_IFDIR | 0755}},
-                                         {"/home/ada", {ada, S_IFDIR | 0755}},
-                                         {"/home/ada/heddle.toml", {ada, S_IFREG | 0644}},
+                                         {"/users", {0, S_IFDIR | 0755}},
+                                         {"/users/ada", {ada, S_IFDIR | 0755}},
+                                         {"/users/ada/heddle.toml", {ada, S_IFREG | 0644}},
                                          {"/tmp", {0, S_IFDIR | S_ISVTX | 0777}},
                                          {"/tmp/heddle.toml", {eve, S_IFREG | 0644}},
                                          {"/tmp/work", {ada, S_IFDIR | 0700}},
@@ -45,25 +45,25 @@ struct made_up_tree {
 
 TEST(file_owner, ones_own_and_roots_files_are_fine) {
     made_up_tree tree;
-    EXPECT_EQ(tree.verdict("/home/ada/heddle.toml"), "fine");
+    EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine");
     EXPECT_EQ(tree.verdict("/tmp/work/heddle.toml"), "fine");
-    tree.entries["/home/ada/heddle.toml"].owner = 0;
-    EXPECT_EQ(tree.verdict("/home/ada/heddle.toml"), "fine");
-    tree.entries["/home/ada/heddle.toml"] = {ada, S_IFLNK | 0777};
-    EXPECT_EQ(tree.verdict("/home/ada/heddle.toml"), "fine"); // modes of links say nothing
-    tree.entries["/home/ada"].mode =
+    tree.entries["/users/ada/heddle.toml"].owner = 0;
+    EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine");
+    tree.entries["/users/ada/heddle.toml"] = {ada, S_IFLNK | 0777};
+    EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine"); // modes of links say nothing
+    tree.entries["/users/ada"].mode =
         S_IFDIR | 0775; // a group of one's own, as many systems have it
-    EXPECT_EQ(tree.verdict("/home/ada/heddle.toml"), "fine");
+    EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine");
 }
 
 TEST(file_owner, anothers_file_folder_or_link_is_named) {
     made_up_tree tree;
     EXPECT_THAT(tree.verdict("/tmp/heddle.toml"), HasSubstr("/tmp/heddle.toml belongs to"));
-    EXPECT_THAT(tree.verdict("/home/ada/heddle.toml", eve), HasSubstr("belongs to"));
+    EXPECT_THAT(tree.verdict("/users/ada/heddle.toml", eve), HasSubstr("belongs to"));
     // Root reading the settings of a user would run that user's commands.
-    EXPECT_THAT(tree.verdict("/home/ada/heddle.toml", 0), HasSubstr("belongs to"));
-    tree.entries["/home/ada"].owner = eve;
-    EXPECT_THAT(tree.verdict("/home/ada/heddle.toml"), HasSubstr("/home/ada belongs to"));
+    EXPECT_THAT(tree.verdict("/users/ada/heddle.toml", 0), HasSubstr("belongs to"));
+    tree.entries["/users/ada"].owner = eve;
+    EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"), HasSubstr("/users/ada belongs to"));
     tree = made_up_tree();
     tree.entries["/tmp/work/heddle.toml"] = {eve, S_IFLNK | 0777};
     EXPECT_THAT(tree.verdict("/tmp/work/heddle.toml"), HasSubstr("belongs to"));
@@ -71,19 +71,19 @@ TEST(file_owner, anothers_file_folder_or_link_is_named) {
 
 TEST(file_owner, what_everybody_may_change_is_named) {
     made_up_tree tree;
-    tree.entries["/home/ada/heddle.toml"].mode |= S_IWOTH;
-    EXPECT_THAT(tree.verdict("/home/ada/heddle.toml"),
-                HasSubstr("everybody may write to /home/ada/heddle.toml"));
+    tree.entries["/users/ada/heddle.toml"].mode |= S_IWOTH;
+    EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"),
+                HasSubstr("everybody may write to /users/ada/heddle.toml"));
     tree = made_up_tree();
-    tree.entries["/home/ada"].mode |= S_IWOTH;
-    EXPECT_THAT(tree.verdict("/home/ada/heddle.toml"), HasSubstr("write to /home/ada"));
+    tree.entries["/users/ada"].mode |= S_IWOTH;
+    EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"), HasSubstr("write to /users/ada"));
     tree = made_up_tree();
     tree.entries["/tmp/work/heddle.toml"] = {0, S_IFREG | 0666}; // root's, and no folder
     EXPECT_THAT(tree.verdict("/tmp/work/heddle.toml"), HasSubstr("everybody may write to"));
 }
 
 TEST(file_owner, what_is_not_there_is_an_error) {
-    EXPECT_THAT(made_up_tree().verdict("/home/ada/none"), HasSubstr("No such file"));
+    EXPECT_THAT(made_up_tree().verdict("/users/ada/none"), HasSubstr("No such file"));
 }
 
 } // namespace

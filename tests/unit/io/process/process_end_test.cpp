@@ -41,7 +41,7 @@ TEST_F(process_end, run_timeout_is_a_result_with_what_was_written) {
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_TRUE(ended->timed_out);
     EXPECT_EQ(ended->out, exists("ready") ? "began\nasked\n" : ended->out);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, run_group_that_ignores_the_request_is_killed) {
@@ -54,7 +54,7 @@ TEST_F(process_end, run_group_that_ignores_the_request_is_killed) {
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_TRUE(ended->timed_out);
     EXPECT_EQ(ended->signal, SIGKILL);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
     if (exists("grandchild")) {
         EXPECT_TRUE(gone(number_in("grandchild")));
     }
@@ -67,7 +67,7 @@ TEST_F(process_end, cancel_ends_the_whole_group_before_the_call_returns) {
         run(shell("sleep 60 & echo $! >grandchild; echo $$ >child; touch ready; wait"), &cancel);
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::user);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
     EXPECT_FALSE(alive(number_in("child")));
     EXPECT_TRUE(gone(number_in("grandchild")));
 }
@@ -79,7 +79,7 @@ TEST_F(process_end, cancel_reaches_a_stopped_child) {
     request.grace = 9s;
     const auto ended = run(request, &cancel);
     ASSERT_FALSE(ended);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, cancel_before_the_start_starts_nothing) {
@@ -102,7 +102,7 @@ TEST_F(process_end, cancel_at_every_turn_leaves_nothing) {
         const auto ended = run(std::move(request), &cancel);
         ASSERT_FALSE(ended);
         EXPECT_TRUE(ended.error().is_cancelled());
-        ASSERT_FALSE(has_children()) << turns;
+        ASSERT_FALSE(heddle::testing::programs_are_running()) << turns;
     }
     test.turn();
     EXPECT_EQ(open_descriptors(), before);
@@ -112,7 +112,7 @@ TEST_F(process_end, deadline_of_the_context_is_a_cancellation) {
     const auto ended = run(shell("sleep 60"), nullptr, runner::in(100ms));
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::deadline);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, run_background_job_ends_with_the_program) {
@@ -177,7 +177,7 @@ TEST_F(process_end, run_program_that_leaves_its_group_is_ended_in_time) {
     EXPECT_TRUE(ended->timed_out);
     EXPECT_EQ(ended->signal, SIGTERM);
     EXPECT_LT(coro::clock::now() - began, 5s);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, run_program_that_stops_its_keeper_is_ended_all_the_same) {
@@ -197,7 +197,7 @@ TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_told) {
     EXPECT_TRUE(gone(number_in("child")));
     // Others do as ever; so they do when the starter is killed too.
     ASSERT_TRUE(run(program({"true"})));
-    for (const pid_t starter : children_of(::getpid())) {
+    for (const pid_t starter : heddle::testing::children_of(::getpid())) {
         ::kill(starter, SIGKILL);
         EXPECT_TRUE(gone(starter));
     }

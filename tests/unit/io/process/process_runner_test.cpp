@@ -20,7 +20,7 @@ TEST_F(process_runner, run_gives_output_and_exit_code) {
     EXPECT_EQ(ended->exit_code, 3);
     EXPECT_EQ(ended->signal, 0);
     EXPECT_GT(ended->elapsed.count(), 0);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_runner, run_list_without_shell_expands_nothing) {
@@ -87,7 +87,7 @@ TEST_F(process_runner, run_what_cannot_be_started_says_why) {
     process_request two = shell("true");
     two.arguments.emplace_back("more");
     expect_error(two, process_errc::invalid_argument);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_runner, run_program_on_path_without_permission_is_not_permitted) {
@@ -229,7 +229,7 @@ TEST_F(process_runner, run_thousands_in_a_row_leak_nothing) {
     }
     test.turn();
     EXPECT_EQ(open_descriptors(), before);
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 coro::task<result<void>> run_one(ports::process_port* children, process_request request,
@@ -260,7 +260,7 @@ TEST_F(process_runner, run_many_at_once_keep_their_output_apart) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         EXPECT_EQ(outputs[i], "child " + std::to_string(i));
     }
-    EXPECT_FALSE(has_children());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_runner, what_others_do_with_children_does_not_matter) {

@@ -1,6 +1,8 @@
 // Children in a scratch workspace.
 #pragma once
 
+#include "running_programs.hpp"
+
 #include <heddle/process/child_processes.hpp>
 
 #include <loopback_runner.hpp>
@@ -116,20 +118,6 @@ protected:
     static std::size_t open_descriptors() {
         const auto all = stdfs::directory_iterator("/proc/self/fd");
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-    }
-    /// Our children are starters, theirs are keepers, and theirs programs.
-    static bool has_children() {
-        for (const pid_t starter : children_of(::getpid())) {
-            for (const pid_t keeper : children_of(starter)) {
-                if (!children_of(keeper).empty()) return true;
-            }
-        }
-        return false;
-    }
-    static std::vector<pid_t> children_of(pid_t parent) {
-        const std::string number = std::to_string(parent);
-        std::ifstream in("/proc/" + number + "/task/" + number + "/children");
-        return {std::istream_iterator<pid_t>(in), {}};
     }
 
     stdfs::path base;

@@ -27,7 +27,8 @@ struct sender {
     void refuse(std::chrono::milliseconds pause = 1s) {
         pace.refill(now);
         pace.take(now, false);
-        pace.refused_first(++sent, now, now + pause);
+        pace.refused_first({++sent, now, std::nullopt, false});
+        pace.resume(now + pause);
         now += pause;
     }
 };

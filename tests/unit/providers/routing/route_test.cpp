@@ -204,7 +204,8 @@ TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
     const auto answer = at.run(route.complete(at.request, at.context()));
     ASSERT_FALSE(answer);
     std::string messages;
-    for (const error* each = &answer.error(); each; each = each->info().cause.get()) {
+    const error failed = answer.error();
+    for (const error* each = &failed; each; each = each->info().cause.get()) {
         messages += each->message() + "; ";
     }
     EXPECT_EQ(messages, "c failed; refused; b failed; refused; a failed; refused; ");
