@@ -308,7 +308,8 @@ TEST(response_parser, mutilated_answers_in_random_cuts_end_in_an_answer_or_an_er
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 302 x\r\nLocation: /v2\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
     };
-    const std::string spice("\r\n\t 0:;=,-+xf\"\x00\x80\xff", 19);
+    constexpr char odd_bytes[] = "\r\n\t 0:;=,-+xf\"\x00\x80\xff";
+    const std::string spice(odd_bytes, sizeof odd_bytes - 1);
     std::mt19937 random(20261121);
     response_rules rules;
     rules.max_header_bytes = 200;
