@@ -12,10 +12,12 @@ constexpr std::int64_t our_application = 0x68646c63; // "hdlc"
 constexpr std::int64_t layout_version = 1;
 constexpr std::int64_t touch_after = 3600; ///< seconds: the time of use is only roughly kept
 constexpr std::uint64_t refill_percent = 90;
+/// Once the file is open. A worker waits, and with it the end of the process.
+constexpr int later_busy_wait_ms = 2'000;
+
+constexpr const char* journal = "PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL";
 
 constexpr const char* layout = R"(
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS responses (
         key BLOB PRIMARY KEY NOT NULL,
         provider TEXT NOT NULL,
@@ -62,37 +64,54 @@ std::int64_t response_table::now() const {
         .count();
 }
 
-result<response_table::open_table> response_table::open() const {
-    HEDDLE_TRY(sqlite_database database, sqlite_database::open(options_.file));
-    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
-    HEDDLE_TRY(sqlite_statement version, database.prepare("PRAGMA user_version"));
-    HEDDLE_TRY([[maybe_unused]] const bool one, version.step());
-    const std::int64_t found = version.number(0);
-    version.begin();
-    HEDDLE_TRY(sqlite_statement owner, database.prepare("PRAGMA application_id"));
-    HEDDLE_TRY([[maybe_unused]] const bool two, owner.step());
-    const std::int64_t owned_by = owner.number(0);
-    owner.begin();
-    HEDDLE_TRY(sqlite_statement tables, database.prepare("SELECT count(*) FROM sqlite_schema"));
-    HEDDLE_TRY([[maybe_unused]] const bool three, tables.step());
-    const bool fresh = tables.number(0) == 0 && owned_by == 0;
-    tables.begin();
-    HEDDLE_CHECK(database.run("COMMIT"));
-    if (!fresh && owned_by != our_application) {
+namespace {
+
+result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
+    HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
+    HEDDLE_TRY(const bool there, asked.step());
+    return there ? asked.number(0) : 0;
+}
+
+/// Looks whose file it is and makes the tables in a new one. Inside of one transaction: of several
+/// processes that come at once the first does it, and one that is killed leaves nothing half done.
+result<void> claim(sqlite_database& database) {
+    HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
+    HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
+    HEDDLE_TRY(const std::int64_t foreign,
+               number_of(database,
+                         "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
+    // Earlier versions made the tables and marked the file in two steps.
+    const bool fresh = owner == 0 && version == 0 && foreign == 0;
+    if (!fresh && owner != our_application) {
         return error(errc::io_error, "this is the database of another program")
             .with_hint("name another file");
     }
-    if (!fresh && found != layout_version) {
+    if (!fresh && version != layout_version) {
         return error(errc::io_error,
-                     "it was made by another version (layout " + std::to_string(found) + ")")
+                     "it was made by another version (layout " + std::to_string(version) + ")")
             .with_hint("name another file, or delete this one; it is made anew");
     }
     HEDDLE_CHECK(database.run(layout));
-    if (fresh) {
-        const std::string mark = "PRAGMA application_id = " + std::to_string(our_application) +
-                                 "; PRAGMA user_version = " + std::to_string(layout_version);
-        HEDDLE_CHECK(database.run(mark.c_str()));
+    if (!fresh) return {};
+    const std::string mark = "PRAGMA application_id = " + std::to_string(our_application) +
+                             "; PRAGMA user_version = " + std::to_string(layout_version);
+    return database.run(mark.c_str());
+}
+
+} // namespace
+
+result<response_table::open_table> response_table::open() const {
+    HEDDLE_TRY(sqlite_database database, sqlite_database::open(options_.file));
+    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
+    if (auto ours = claim(database); !ours) {
+        (void)database.run("ROLLBACK");
+        return std::move(ours).error();
     }
+    HEDDLE_CHECK(database.run("COMMIT"));
+    // The switch does not wait for other processes. Without it all works, only slower, and the next
+    // one that opens the file makes it.
+    (void)database.run(journal);
+    database.wait_when_busy(later_busy_wait_ms);
     HEDDLE_TRY(auto find, database.prepare("SELECT created, used, provider, model, body "
                                            "FROM responses WHERE key = ?"));
     HEDDLE_TRY(auto touch, database.prepare("UPDATE responses SET used = ? WHERE key = ?"));
@@ -149,9 +168,11 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     }
     table.find.begin();
     if (made && used < today - touch_after) {
-        HEDDLE_TRY([[maybe_unused]] const bool row,
-                   table.touch.begin().bind(today).bind(key).step());
+        // An answer that was found is not lost, nor waits, because its time of use cannot be written.
+        table.database.wait_when_busy(0);
+        (void)table.touch.begin().bind(today).bind(key).step();
         table.touch.begin();
+        table.database.wait_when_busy(later_busy_wait_ms);
     }
     return made;
 }

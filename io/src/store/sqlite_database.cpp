@@ -58,6 +58,10 @@ result<sqlite_database> sqlite_database::open(const std::string& file) {
     return made_one;
 }
 
+void sqlite_database::wait_when_busy(int milliseconds) noexcept {
+    sqlite3_busy_timeout(raw_.get(), milliseconds);
+}
+
 result<void> sqlite_database::run(const char* statements) {
     if (sqlite3_exec(raw_.get(), statements, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
     return failure_of(raw_.get());

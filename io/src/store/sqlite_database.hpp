@@ -45,6 +45,8 @@ public:
     /// Opens or makes the file, with permissions for its owner only.
     [[nodiscard]] static result<sqlite_database> open(const std::string& file);
 
+    /// How long a statement waits for other connections; 10 s to begin with.
+    void wait_when_busy(int milliseconds) noexcept;
     [[nodiscard]] result<void> run(const char* statements);
     [[nodiscard]] result<sqlite_statement> prepare(std::string_view statement);
     /// Rows that the last statement changed.

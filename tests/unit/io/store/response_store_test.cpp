@@ -6,8 +6,11 @@
 
 #include <gmock/gmock.h>
 
+#include "store/response_table.hpp"
+
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -185,6 +188,68 @@ TEST_F(response_store_test, refuses_the_database_of_another_program) {
     const auto found = loop.run(store->find("q", loop.context()));
     ASSERT_FALSE(found);
     EXPECT_THAT(found.error().message(), HasSubstr("another program"));
+}
+
+TEST_F(response_store_test, many_that_come_first_at_the_same_time_all_get_the_file) {
+    constexpr int openers = 8;
+    for (int round = 0; round < 20; ++round) {
+        response_store_options options;
+        options.file = (folder / ("cache" + std::to_string(round) + ".db")).string();
+        std::vector<std::string> failures(openers);
+        std::vector<std::thread> threads;
+        for (int i = 0; i < openers; ++i) {
+            threads.emplace_back([&failures, &options, i] {
+                response_table mine(options);
+                const auto kept = mine.keep("q" + std::to_string(i), {"p", "m", "b"});
+                if (!kept) failures[static_cast<std::size_t>(i)] = kept.error().message();
+            });
+        }
+        for (std::thread& each : threads) each.join();
+        for (const std::string& each : failures) EXPECT_EQ(each, "");
+        EXPECT_EQ(response_table(options).stats().value().entries, 8U);
+    }
+}
+
+TEST_F(response_store_test, a_file_whose_making_was_cut_off_is_made_anew) {
+    keep(*open(), "q", "a");
+    {
+        auto database = sqlite_database::open((folder / "cache.db").string()).value();
+        ASSERT_TRUE(database.run("PRAGMA application_id = 0; PRAGMA user_version = 0"));
+    }
+    const auto store = open();
+    EXPECT_EQ(find(*store, "q"), "a");
+    keep(*store, "r", "b");
+    // With somebody else's tables in it, a file without a mark stays theirs.
+    {
+        auto database = sqlite_database::open((folder / "theirs.db").string()).value();
+        ASSERT_TRUE(database.run("CREATE TABLE notes (text TEXT)"));
+    }
+    response_store_options options;
+    options.file = (folder / "theirs.db").string();
+    const auto refused = response_table(options).find("q");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("another program"));
+    auto database = sqlite_database::open(options.file).value();
+    auto mode = database.prepare("PRAGMA journal_mode").value();
+    ASSERT_TRUE(mode.step().value());
+    EXPECT_EQ(mode.bytes(0), "delete"); // nothing of it was changed
+}
+
+TEST_F(response_store_test, an_answer_that_is_there_is_given_while_another_process_writes) {
+    response_store_options options;
+    options.file = (folder / "cache.db").string();
+    options.clock = [this] { return system_clock::time_point(seconds(now.load())); };
+    response_table table(options);
+    ASSERT_TRUE(table.keep("q", {"p", "m", "b"}));
+    now += 2 * 3600; // its time of use is due
+    auto other = sqlite_database::open(options.file).value();
+    ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
+    const auto began = std::chrono::steady_clock::now();
+    const auto found = table.find("q");
+    ASSERT_TRUE(found) << found.error().message();
+    ASSERT_TRUE(*found);
+    EXPECT_EQ((*found)->body, "b");
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
 }
 
 TEST_F(response_store_test, says_that_its_folder_is_missing) {
