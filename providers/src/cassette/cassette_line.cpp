@@ -1,12 +1,14 @@
 #include "cassette/cassette_line.hpp"
 
 #include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/common/neutral_json.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -139,6 +141,60 @@ void equalise_blanks(json::value& content) {
     *text = made;
 }
 
+void hide_in_values(json::value& content, const redactor& secrets) {
+    if (json::object* object = content.if_object()) {
+        for (auto& member : *object) hide_in_values(member.value(), secrets);
+    } else if (json::array* list = content.if_array()) {
+        for (json::value& item : *list) hide_in_values(item, secrets);
+    } else if (json::string* text = content.if_string()) {
+        std::string shown(text->data(), text->size());
+        if (secrets.hide(shown)) *text = shown;
+    }
+}
+
+constexpr std::size_t max_shown_value = 60;
+
+/// Where two messages part: "text, from character 12", "tool_calls".
+std::string message_difference(const json::value& left, const json::value& right) {
+    const json::object* one = left.if_object();
+    const json::object* other = right.if_object();
+    if (!one || !other) return "";
+    const std::string_view text = text_at(*one, "text");
+    const std::string_view now = text_at(*other, "text");
+    if (text != now) {
+        const auto at = std::mismatch(text.begin(), text.end(), now.begin(), now.end()).first;
+        const auto same = static_cast<std::size_t>(at - text.begin());
+        return ": text, from character " + std::to_string(utf8::count(text.substr(0, same)) + 1);
+    }
+    for (const auto& member : *one) {
+        const json::value* found = other->if_contains(member.key());
+        if (!found || *found != member.value()) return ": " + std::string(member.key());
+    }
+    return "";
+}
+
+std::string difference(std::string_view name, const json::value& recorded,
+                       const json::value& asked) {
+    std::string text(name);
+    const json::array* left = recorded.if_array();
+    const json::array* right = asked.if_array();
+    if (left && right) {
+        const std::size_t both = std::min(left->size(), right->size());
+        std::size_t i = 0;
+        while (i < both && (*left)[i] == (*right)[i]) ++i;
+        if (i == both) {
+            return text + " (" + std::to_string(left->size()) + " recorded, " +
+                   std::to_string(right->size()) + " now)";
+        }
+        return text + " (number " + std::to_string(i + 1) + " of " +
+               std::to_string(left->size()) + message_difference((*left)[i], (*right)[i]) + ")";
+    }
+    const std::string before = json::serialize(recorded);
+    const std::string now = json::serialize(asked);
+    if (before.size() > max_shown_value || now.size() > max_shown_value) return text;
+    return text + " (" + before + " recorded, " + now + " now)";
+}
+
 } // namespace
 
 std::string cassette_header(std::string_view default_model) {
@@ -245,21 +301,33 @@ std::string lenient_cassette_key(std::string_view request_json) {
     return json::serialize(made);
 }
 
-std::vector<std::string> differing_members(std::string_view one, std::string_view other) {
-    std::vector<std::string> names;
-    const auto first = parse(one);
-    const auto second = parse(other);
+std::string without_secrets(std::string line, const redactor& secrets) {
+    std::string hidden = line;
+    if (!secrets.hide(hidden)) return line;
+    auto read = parse(line);
+    if (!read) return hidden;
+    hide_in_values(*read, secrets);
+    return json::serialize(*read) + "\n";
+}
+
+std::vector<std::string> differing_members(std::string_view recorded, std::string_view asked) {
+    std::vector<std::string> differences;
+    const auto first = parse(recorded);
+    const auto second = parse(asked);
     const json::object* left = first ? first->if_object() : nullptr;
     const json::object* right = second ? second->if_object() : nullptr;
-    if (!left || !right) return names;
+    if (!left || !right) return differences;
     for (const auto& member : *left) {
         const json::value* found = right->if_contains(member.key());
-        if (!found || *found != member.value()) names.emplace_back(member.key());
+        if (!found) differences.push_back(std::string(member.key()) + " (recorded only)");
+        else if (*found != member.value())
+            differences.push_back(difference(member.key(), member.value(), *found));
     }
     for (const auto& member : *right) {
-        if (!left->if_contains(member.key())) names.emplace_back(member.key());
+        if (!left->if_contains(member.key()))
+            differences.push_back(std::string(member.key()) + " (not recorded)");
     }
-    return names;
+    return differences;
 }
 
 } // namespace heddle::providers

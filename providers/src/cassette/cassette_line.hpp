@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/redaction.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <cstddef>
@@ -41,8 +42,10 @@ struct recorded_call {
 [[nodiscard]] std::string cassette_key(const ports::chat_request& request);
 /// What lenient matching compares: messages, tools and form, white space made equal.
 [[nodiscard]] std::string lenient_cassette_key(std::string_view request_json);
-/// The names of the members in which two requests differ.
-[[nodiscard]] std::vector<std::string> differing_members(std::string_view one,
-                                                         std::string_view other);
+/// The members in which two requests differ, each with where it differs or with both values.
+[[nodiscard]] std::vector<std::string> differing_members(std::string_view recorded,
+                                                         std::string_view asked);
+/// A line with a mark in place of each secret inside of a value; names of members stay.
+[[nodiscard]] std::string without_secrets(std::string line, const redactor& secrets);
 
 } // namespace heddle::providers

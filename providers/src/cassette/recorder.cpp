@@ -51,8 +51,7 @@ private:
 
 cassette_recorder::cassette_recorder(sink lines, std::string_view default_model,
                                      std::vector<secret> keys)
-    : lines_(std::move(lines)), keys_(std::move(keys)) {
-    std::erase_if(keys_, [](const secret& key) { return key.empty(); });
+    : lines_(std::move(lines)), secrets_(std::move(keys), "[redacted]") {
     add(cassette_header(default_model));
 }
 
@@ -62,15 +61,7 @@ std::unique_ptr<ports::llm_port> cassette_recorder::record(ports::llm_port& inne
 
 void cassette_recorder::add(std::string line) {
     if (failure_) return;
-    constexpr std::string_view redacted = "[redacted]";
-    for (const secret& key : keys_) {
-        const std::string_view hidden = key.reveal();
-        for (std::size_t at = line.find(hidden); at != std::string::npos;
-             at = line.find(hidden, at + redacted.size())) {
-            line.replace(at, hidden.size(), redacted);
-        }
-    }
-    if (auto written = lines_(line); !written) failure_ = std::move(written).error();
+    if (auto written = lines_(without_secrets(std::move(line), secrets_)); !written) failure_ = std::move(written).error();
 }
 
 } // namespace heddle::providers

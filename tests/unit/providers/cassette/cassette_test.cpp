@@ -162,6 +162,45 @@ TEST_F(cassette_test, never_writes_a_key) {
     EXPECT_THAT(tape, HasSubstr("[redacted]"));
 }
 
+TEST_F(cassette_test, a_key_that_is_an_ordinary_word_ruins_no_recording) {
+    tape.clear();
+    // Short ones are words; long ones may still be the name of a member.
+    cassette_recorder own{[this](std::string_view line) {
+                              tape += line;
+                              return result<void>();
+                          },
+                          "listed:m",
+                          {secret("role"), secret("max_output_tokens")}};
+    const auto port = own.record(model);
+    model.answers.push_back(answer("the role of max_output_tokens"));
+    chat_request request = testing::user_request("which role?");
+    request.max_output_tokens = 10;
+    (void)ask(*port, request);
+    EXPECT_THAT(tape, HasSubstr("the role of [redacted]"));
+    EXPECT_THAT(tape, HasSubstr("\"max_output_tokens\":10"));
+    const auto player = play();
+    const auto played = player->play("listed");
+    EXPECT_TRUE(ask(*played, request));
+}
+
+TEST_F(cassette_test, a_missing_call_says_where_its_messages_differ) {
+    model.answers.push_back(answer("one"));
+    (void)ask(*recording, testing::user_request("which colour has the sky?", "m"));
+    const auto player = play();
+    const auto port = player->play("listed");
+    const auto hint = [&](const chat_request& request) {
+        const auto played = ask(*port, request);
+        return played ? std::string("played") : played.error().info().hint;
+    };
+    EXPECT_THAT(hint(testing::user_request("which colour has the grass?", "m")),
+                HasSubstr("differs in messages (number 1 of 1: text, from character 22)"));
+    EXPECT_THAT(hint(testing::user_request("which colour has the sky?", "chat:m")),
+                HasSubstr("differs in model (\"m\" recorded, \"chat:m\" now)"));
+    chat_request longer = testing::user_request("which colour has the sky?", "m");
+    longer.messages.push_back(longer.messages[0]);
+    EXPECT_THAT(hint(longer), HasSubstr("differs in messages (1 recorded, 2 now)"));
+}
+
 TEST_F(cassette_test, strict_matching_says_what_differs) {
     model.answers.push_back(answer("one"));
     (void)ask(*recording, testing::user_request("q"));

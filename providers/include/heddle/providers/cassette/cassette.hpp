@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/redaction.hpp>
 #include <heddle/base/secret.hpp>
 #include <heddle/ports/llm_port.hpp>
 
@@ -17,7 +18,7 @@
 namespace heddle::providers {
 
 /// Writes calls as lines of JSON: one line that says what this is, then one for each call that has
-/// ended, in the order in which they end. Text that equals a known key is written as "[redacted]".
+/// ended, in the order in which they end. A known key inside of a value is written as "[redacted]".
 /// A call that was cancelled is not written: played back, it would be cancelled again.
 /// Threads: its shard's only.
 class cassette_recorder {
@@ -40,7 +41,7 @@ private:
     void add(std::string line);
 
     sink lines_;
-    std::vector<secret> keys_;
+    redactor secrets_;
     std::optional<error> failure_;
     std::uint64_t recorded_ = 0;
 };
