@@ -40,8 +40,11 @@ struct model_setup::recording {
 model_setup::model_setup(coro::event_loop& loop, log_port& log) : limiters_(loop, log) {}
 model_setup::~model_setup() = default;
 
-std::optional<error> model_setup::recording_failure() const {
-    return recording_ ? recording_->recorder->failure() : std::nullopt;
+std::optional<error> model_setup::finish_recording() {
+    if (!recording_) return std::nullopt;
+    if (recording_->recorder->failure()) return recording_->recorder->failure();
+    auto begun = recording_->file->begin();
+    return begun ? std::optional<error>() : std::move(begun).error();
 }
 
 std::vector<std::string> model_setup::closing_remarks() const {
@@ -309,8 +312,12 @@ private:
         std::string wanted;
         if (const auto& said = asked_model()) {
             wanted = *said;
+            const bool is_scripted = provider_of(wanted) == scripted_name;
             if (!scripted_model_.empty()) {
                 wanted = std::string(scripted_name) + ":" + scripted_model_;
+            } else if (is_scripted && made_->player_ && made_->registry_.find(scripted_name)) {
+                // The command that recorded names the file of the rules, which is not read now.
+                wanted = made_->player_->default_model();
             }
         } else if (made_->player_) {
             wanted = made_->player_->default_model();

@@ -65,8 +65,9 @@ public:
     /// To be called when the run has ended: what went wrong with a recording, what of a replay was
     /// not asked for. One line each.
     [[nodiscard]] std::vector<std::string> closing_remarks() const;
-    /// Errors of the recording that make the run a failure.
-    [[nodiscard]] std::optional<error> recording_failure() const;
+    /// To be called when the run has ended well: a run without a call has an empty recording. The
+    /// error is one of the recording, and makes the run a failure.
+    [[nodiscard]] std::optional<error> finish_recording();
 
 private:
     friend class model_assembly;

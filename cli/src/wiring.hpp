@@ -44,6 +44,8 @@ public:
     /// Bounds of an evaluation, as the options and the configuration say.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    /// As model_setup::finish_recording.
+    [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
     /// Waits until every connection is closed. To be awaited before the loop is left.

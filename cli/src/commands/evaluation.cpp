@@ -180,7 +180,7 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     }
     output.out(*text);
     if (!output.flush()) return tell_loss();
-    if (const auto failure = tools.models().recording_failure()) {
+    if (const auto failure = tools.finish_recording()) {
         output.err("heddle: the recording is not whole: " + utf8::printable(failure->message()) +
                    "\n");
         return exit_code::failed;

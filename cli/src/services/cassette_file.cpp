@@ -23,15 +23,37 @@ error failed(const std::string& path) {
 } // namespace
 
 result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& path) {
-    const int made =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    constexpr int usual = O_WRONLY | O_APPEND | O_CLOEXEC;
+    int made = ::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600);
+    const bool is_new = made >= 0;
+    if (!is_new && errno == EEXIST) made = ::open(path.c_str(), usual);
     if (made < 0) return failed(path);
-    return std::unique_ptr<cassette_file>(new cassette_file(path, made));
+    return std::unique_ptr<cassette_file>(new cassette_file(path, made, is_new));
 }
 
-cassette_file::~cassette_file() { ::close(descriptor_); }
+cassette_file::~cassette_file() {
+    ::close(descriptor_);
+    if (is_new_ && !begun_) ::unlink(path_.c_str());
+}
 
 result<void> cassette_file::write(std::string_view line) {
+    if (!begun_ && header_.empty()) {
+        header_ = line;
+        return {};
+    }
+    HEDDLE_CHECK(begin());
+    return append(line);
+}
+
+result<void> cassette_file::begin() {
+    if (begun_) return {};
+    // A pipe or a terminal has no earlier recording.
+    if (::ftruncate(descriptor_, 0) != 0 && errno != EINVAL) return failed(path_);
+    begun_ = true;
+    return append(header_);
+}
+
+result<void> cassette_file::append(std::string_view line) {
     while (!line.empty()) {
         const ssize_t written = ::write(descriptor_, line.data(), line.size());
         if (written < 0 && errno == EINTR) continue;

@@ -10,24 +10,33 @@
 
 namespace heddle::cli {
 
-/// A new file for a recording, readable by its owner only: prompts and answers are in it. Each line is
-/// handed to the system at once, so that a run that is killed leaves whole lines.
+/// A file for a recording, readable by its owner only: prompts and answers are in it. Each line is
+/// handed to the system at once, so that a run that is killed leaves whole lines. An earlier recording
+/// stays until the first call of this one has ended: a run that does not get so far costs nobody a
+/// recording that was paid for.
 class cassette_file {
 public:
-    /// Replaces what was there. Errors: io_error.
+    /// Makes the file, or opens it as it is. Errors: io_error.
     [[nodiscard]] static result<std::unique_ptr<cassette_file>> create(const std::string& path);
     ~cassette_file();
     cassette_file(const cassette_file&) = delete;
     cassette_file& operator=(const cassette_file&) = delete;
 
+    /// The first line is the header, which waits for the second.
     [[nodiscard]] result<void> write(std::string_view line);
+    /// Replaces what was there, if that has not been done: a run without a call has ended well.
+    [[nodiscard]] result<void> begin();
 
 private:
-    cassette_file(std::string path, int descriptor)
-        : path_(std::move(path)), descriptor_(descriptor) {}
+    cassette_file(std::string path, int descriptor, bool is_new)
+        : path_(std::move(path)), descriptor_(descriptor), is_new_(is_new) {}
+    [[nodiscard]] result<void> append(std::string_view line);
 
     std::string path_;
+    std::string header_;
     int descriptor_;
+    bool is_new_;
+    bool begun_ = false;
 };
 
 /// The text of a recording. Errors: not_found, io_error, limit_exceeded (1 GB).
