@@ -155,7 +155,7 @@ private:
         }
         for (configured_service* each : usable_first) {
             if (each->provider) {
-                add_wrapped(*each->provider);
+                add_wrapped(*each->provider, each->identity);
                 continue;
             }
             made_->ports_.push_back(
@@ -217,14 +217,17 @@ private:
             return error(errc::invalid_argument, "'" + *said + "' names no file with rules")
                 .with_hint("write scripted:RULES.json");
         }
-        auto rules = load_rules(file);
+        // Read once: a pipe gives its text only once.
+        HEDDLE_TRY(const std::string text, read_input_file(file));
+        auto rules = providers::scripted::engine::parse(text, file);
         if (!rules) return std::move(rules).error();
         scripted_model_ = (*rules)->models().front();
         providers::scripted::provider_options wanted;
         wanted.retry.seed = parts_.options.seed;
         made_->ports_.push_back(
             providers::make_scripted_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
-        add_wrapped(*made_->ports_.back());
+        // The answers are those of the rules, wherever they are.
+        add_wrapped(*made_->ports_.back(), "rules " + text);
         return {};
     }
 
@@ -238,14 +241,15 @@ private:
         return {};
     }
 
-    /// `inner` with the cache before it, if there is one.
-    void add_wrapped(ports::llm_port& inner) {
+    /// `inner` with the cache before it, if there is one. `service` tells services apart in it.
+    void add_wrapped(ports::llm_port& inner, std::string service) {
         if (!made_->store_) {
             ++made_->usable_;
             made_->registry_.add(inner);
             return;
         }
-        add(std::make_unique<providers::cached_provider>(inner, *made_->store_, parts_.log));
+        add(std::make_unique<providers::cached_provider>(inner, *made_->store_, parts_.log,
+                                                         std::move(service)));
     }
 
     void add(std::unique_ptr<ports::llm_port> made) {
@@ -330,6 +334,8 @@ private:
     result<void> choose_default() {
         std::string wanted = wanted_model();
         if (wanted.empty()) return {};
+        // A recording without calls plays a run without calls.
+        if (made_->player_ && made_->player_->size() == 0) return {};
         if (made_->registry_.empty()) {
             // Every service is known by name, so the name is no service.
             return unknown_name(wanted);

@@ -95,7 +95,8 @@ void task_execution::choose_parameters() {
     }
     asks_left_ = declared.disable_reparsing ? 0 : retries.value_or(0);
     if (declared.output.json) request_.format = call_.task->format;
-    request_.scheduling.use_cache = settings_.use_cache;
+    request_.scheduling.cache =
+        settings_.use_cache ? ports::cache_use::shared : ports::cache_use::none;
     request_.scheduling.flow = runner_.flow();
     request_.scheduling.priority = runner_.parts().priority;
 }

@@ -14,6 +14,7 @@
 #include <heddle/providers/routing/prefix_gate.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace heddle::cli {
 
@@ -57,6 +58,7 @@ private:
         // A server of one's own may ask for none.
         made_.needs_key = type->needs_key && made_.base_url == type->base_url;
         HEDDLE_CHECK(find_key_for(*type));
+        set_identity(*type);
         if (type->preset) return openai_chat(*type->preset);
         if (made_.type == "anthropic") return anthropic();
         if (made_.type == "gemini") return gemini();
@@ -91,6 +93,18 @@ private:
                            settings_.name + "]");
         }
         return {};
+    }
+
+    void set_identity(const service_type& type) {
+        std::string& made = made_.identity;
+        made = made_.type + '\n' + normalised_address(made_.base_url, type);
+        for (const auto& part :
+             {settings_.api_version, settings_.organization, settings_.project}) {
+            made += '\n' + part.value_or("");
+        }
+        if (key_.empty()) return;
+        // Only to tell accounts apart: the cache keeps a digest of all of it.
+        made += "\nkey " + std::to_string(std::hash<std::string_view>()(key_.reveal()));
     }
 
     /// What all formats have in common.

@@ -42,6 +42,8 @@ struct configured_service {
     std::string
         withheld_key; ///< what the key is called that the user has not allowed for the address
     bool needs_key = false;
+    /// Service and account: responses of one are no responses of another. Holds no key.
+    std::string identity;
     std::optional<error> failure; ///< why it cannot be used; then `provider` is null
     std::unique_ptr<providers::http_chat_provider> provider;
 };

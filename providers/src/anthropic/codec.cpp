@@ -108,8 +108,10 @@ public:
     std::string_view provider_name() const noexcept override { return options_.name; }
 
     result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
-        HEDDLE_TRY(std::string body, encode_body(request, options_, mode, known_json_));
-        return encoded_request{"POST", target_, headers_, std::move(body)};
+        std::vector<left_out_setting> left_out;
+        HEDDLE_TRY(std::string body,
+                   encode_body(request, options_, mode, known_json_, schemas_, &left_out));
+        return encoded_request{"POST", target_, headers_, std::move(body), std::move(left_out)};
     }
     result<ports::chat_response> decode(const ports::http_response& answer,
                                         system_clock::time_point wall_now) override {
@@ -157,6 +159,7 @@ private:
     codec_options options_;
     json_reader reader_;
     json_memo known_json_;
+    schema_shaper schemas_;
     std::vector<ports::http_header> ping_headers_;
     std::vector<ports::http_header> headers_;
     std::string target_;

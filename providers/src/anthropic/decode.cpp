@@ -118,9 +118,9 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
             return reader.protocol_error("the answer holds too many parts");
         }
     }
-    HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
-    name_calls(response.tool_calls, response.id); // services alike may leave ids out
     take_stop(response, text_member(root, "stop_reason"), object_member(root, "stop_details"));
+    HEDDLE_CHECK(check_calls(response, reader.options()));
+    name_calls(response.tool_calls, response.id); // services alike may leave ids out
     if (const json::object* counts = object_member(root, "usage")) {
         raw_usage usage;
         usage.take(*counts);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace heddle::providers::anthropic {
 
@@ -12,27 +13,35 @@ using ports::chat_message;
 using ports::chat_role;
 using ports::response_format;
 
-constexpr int most_cache_marks = 4; // more are refused by the service
+constexpr int max_cache_marks = 4; // more are refused by the service
+/// Of a prompt that is kept without being asked for: about the 1,024 tokens below which the service
+/// keeps nothing.
+constexpr std::size_t min_cached_bytes = 4096;
+constexpr double min_top_p_with_thinking = 0.95;
 
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
 public:
-    encoder(const ports::chat_request& request, const codec_options& options, json_memo& known)
-        : request_(request), options_(options), known_(known) {}
+    encoder(const ports::chat_request& request, const codec_options& options, json_memo& known,
+            schema_shaper& schemas, std::vector<left_out_setting>* left_out)
+        : request_(request), options_(options), known_(known), schemas_(schemas),
+          left_out_(left_out) {}
 
     result<std::string> encode(answer_mode mode) {
         if (request_.model.empty()) return invalid_request("the request names no model");
-        HEDDLE_CHECK(check_settings());
+        HEDDLE_CHECK(check_messages(request_));
+        choose_settings();
+        HEDDLE_CHECK(shape_schema());
         out_.reserve(expected_size(request_));
         out_.begin_object();
         out_.key("model").string(request_.model);
         HEDDLE_CHECK(max_tokens());
-        spare_marks();
+        choose_marks();
         system();
         HEDDLE_CHECK(messages());
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(settings());
-        HEDDLE_CHECK(output_config());
+        output_config();
         HEDDLE_CHECK(extra());
         if (mode == answer_mode::stream) out_.key("stream").boolean(true);
         out_.end_object();
@@ -42,33 +51,61 @@ public:
 private:
     bool is_old() const noexcept { return options_.version == api_version::v2023_06_01; }
 
-    static error not_in_new_version(std::string_view setting) {
-        return invalid_request(std::string(setting) +
-                               ": API version 2026-10-21 has no such setting")
-            .with_hint("leave " + std::string(setting) +
-                       " out, or choose API version 2023-06-01 for this provider");
+    void leave_out(std::string name) {
+        left_out_.add(std::move(name), "API version 2026-10-21 has no such setting");
     }
 
-    result<void> check_settings() const {
-        if (request_.seed) {
-            return invalid_request("seed: this service has no such setting")
-                .with_hint("leave the seed out for this provider");
+    /// Which of the settings the service takes, alone and together.
+    void choose_settings() {
+        if (request_.seed) left_out_.add("seed", "the service has no such setting");
+        temperature_ = request_.temperature;
+        top_p_ = request_.top_p;
+        budget_ = request_.reasoning_tokens;
+        effort_ = request_.reasoning_effort;
+        tool_choice_ = request_.tool_choice;
+        if (effort_ == "none") {
+            effort_ = {};
+            budget_ = 0;
         }
-        if (is_old()) return {};
-        if (request_.temperature) return not_in_new_version("temperature");
-        if (request_.top_p) return not_in_new_version("top_p");
-        if (request_.reasoning_tokens && *request_.reasoning_tokens > 0) {
-            return invalid_request(
-                       "reasoning tokens: API version 2026-10-21 takes no budget for thinking")
-                .with_hint(
-                    "set a reasoning effort instead, or choose API version 2023-06-01 for this "
-                    "provider");
+        if (!is_old()) {
+            if (std::exchange(temperature_, std::nullopt)) leave_out("temperature");
+            if (std::exchange(top_p_, std::nullopt)) leave_out("top_p");
+            if (budget_ && *budget_ > 0) {
+                budget_.reset();
+                left_out_.add("reasoning_tokens",
+                              "API version 2026-10-21 takes a reasoning effort instead");
+            }
+            return;
         }
+        if (!budget_ || *budget_ == 0) return;
+        constexpr const char* reason = "the service does not take it beside a budget for thinking";
+        if (std::exchange(temperature_, std::nullopt)) left_out_.add("temperature", reason);
+        if (top_p_ && *top_p_ < min_top_p_with_thinking) {
+            top_p_.reset();
+            left_out_.add("top_p", reason);
+        }
+        if (!request_.tools.empty() && !is_among(tool_choice_, {"", "auto", "none"})) {
+            tool_choice_ = "auto";
+            left_out_.add("tool_choice", reason);
+        }
+    }
+
+    /// A schema in the form that the service takes; one without such a form goes into the system
+    /// text, in words. An object without a schema is asked for by the prompt alone.
+    result<void> shape_schema() {
+        const response_format& wanted = request_.format;
+        if (wanted.type != response_format::kind::json_schema) return {};
+        if (!known_.is_object(wanted.schema_json)) {
+            return invalid_request("the schema of the answer is not a JSON object");
+        }
+        schema_ = schemas_.shape(wanted.schema_json);
+        if (schema_) return {};
+        schema_note_ = "The JSON Schema of the answer: " + wanted.schema_json;
         return {};
     }
 
     result<void> max_tokens() {
-        const std::int64_t budget = request_.reasoning_tokens.value_or(0);
+        const std::int64_t budget = budget_.value_or(0);
         const std::int64_t most =
             request_.max_output_tokens.value_or(options_.default_max_tokens + budget);
         if (budget > 0 && most <= budget) {
@@ -79,18 +116,48 @@ private:
         return {};
     }
 
-    /// Of too many marks the last ones count: what is kept up to there holds the earlier parts too.
-    void spare_marks() {
-        const auto marks = std::count_if(request_.messages.begin(), request_.messages.end(),
-                                         [](const auto& one) { return one.cache_up_to_here; });
-        marks_to_skip_ = std::max<std::ptrdiff_t>(0, marks - most_cache_marks);
+    /// Marks of the caller go first. Without any, a long beginning that many requests may share
+    /// (tools and system text) is marked, and of a conversation or a loop of tools all that there
+    /// is: the next request of it begins with that. What is read from the cache costs a tenth of
+    /// the price, what is written there a quarter more.
+    void choose_marks() {
+        if (request_.cache_prompt == false) return;
+        const auto& all = request_.messages;
+        for (const chat_message& message : all) {
+            if (message.cache_up_to_here && !is_empty(message)) marked_.push_back(&message);
+        }
+        // Of too many the last ones count: what is kept up to there holds the earlier parts too.
+        while (marked_.size() > max_cache_marks) marked_.erase(marked_.begin());
+        if (!marked_.empty()) return;
+        std::size_t beginning = 0;
+        for (const ports::tool_spec& tool : request_.tools) {
+            beginning += tool.name.size() + tool.description.size() + tool.parameters_json.size();
+        }
+        std::size_t rest = 0;
+        const chat_message* system = nullptr;
+        const chat_message* last = nullptr;
+        bool has_answer = false;
+        for (const chat_message& message : all) {
+            if (is_empty(message)) continue;
+            if (message.role == chat_role::system) {
+                beginning += message.text.size();
+                system = &message;
+                continue;
+            }
+            rest += message.text.size();
+            last = &message;
+            has_answer = has_answer || message.role == chat_role::assistant;
+        }
+        const std::size_t least = request_.cache_prompt == true ? 0 : min_cached_bytes;
+        if (beginning >= least) {
+            if (system) marked_.push_back(system);
+            else marks_tools_ = !request_.tools.empty();
+        }
+        if (has_answer && last && beginning + rest >= least) marked_.push_back(last);
     }
 
-    bool is_marked(const chat_message& message) {
-        if (!message.cache_up_to_here) return false;
-        if (marks_to_skip_ == 0) return true;
-        --marks_to_skip_;
-        return false;
+    bool is_marked(const chat_message& message) const noexcept {
+        return std::find(marked_.begin(), marked_.end(), &message) != marked_.end();
     }
 
     void end_block(bool marked) {
@@ -106,26 +173,32 @@ private:
     }
 
     void system() {
-        std::size_t count = 0;
         const chat_message* only = nullptr;
+        std::size_t count = schema_note_.empty() ? 0 : 1;
         for (const chat_message& message : request_.messages) {
-            if (message.role != chat_role::system) continue;
+            if (message.role != chat_role::system || is_empty(message)) continue;
             ++count;
             only = &message;
         }
         if (count == 0) return;
         out_.key("system");
-        if (count == 1 && !only->cache_up_to_here) {
-            out_.string(only->text);
+        if (count == 1 && (!only || !is_marked(*only))) {
+            out_.string(only ? only->text : schema_note_);
             return;
         }
         out_.begin_array();
         for (const chat_message& message : request_.messages) {
-            if (message.role == chat_role::system && !message.text.empty()) {
+            if (message.role == chat_role::system && !is_empty(message)) {
                 text_block(message.text, is_marked(message));
             }
         }
+        if (!schema_note_.empty()) text_block(schema_note_, false);
         out_.end_array();
+    }
+
+    /// Not a part of the messages: system texts stand apart, empty ones are refused.
+    static bool is_passed_over(const chat_message& message) noexcept {
+        return message.role == chat_role::system || is_empty(message);
     }
 
     result<void> messages() {
@@ -133,14 +206,14 @@ private:
         bool any = false;
         out_.key("messages").begin_array();
         for (std::size_t i = 0; i < all.size();) {
-            if (all[i].role == chat_role::system) {
+            if (is_passed_over(all[i])) {
                 ++i;
                 continue;
             }
             any = true;
             const bool is_assistant = all[i].role == chat_role::assistant;
             std::size_t end = i + 1;
-            while (end < all.size() && (all[end].role == chat_role::system ||
+            while (end < all.size() && (is_passed_over(all[end]) ||
                                         (all[end].role == chat_role::assistant) == is_assistant)) {
                 ++end;
             }
@@ -152,9 +225,9 @@ private:
         return {};
     }
 
-    static bool is_plain(const chat_message& message) noexcept {
+    bool is_plain(const chat_message& message) const noexcept {
         return message.role != chat_role::tool && message.tool_calls.empty() &&
-               message.reasoning.empty() && !message.cache_up_to_here;
+               message.reasoning.empty() && !is_marked(message);
     }
 
     result<void> turn(std::span<const chat_message> parts, bool is_assistant) {
@@ -168,8 +241,7 @@ private:
         }
         out_.begin_array();
         for (const chat_message& message : parts) {
-            if (message.role == chat_role::system) continue;
-            HEDDLE_CHECK(blocks(message));
+            if (!is_passed_over(message)) HEDDLE_CHECK(blocks(message));
         }
         out_.end_array();
         out_.end_object();
@@ -184,8 +256,8 @@ private:
         }
         for (const ports::reasoning_part& part : message.reasoning) thinking(part);
         const auto& calls = message.tool_calls;
-        // An empty text is refused by the service.
-        if (!message.text.empty()) text_block(message.text, marked && calls.empty());
+        // A blank text is refused by the service.
+        if (!is_blank(message.text)) text_block(message.text, marked && calls.empty());
         for (std::size_t i = 0; i < calls.size(); ++i) {
             HEDDLE_CHECK(tool_use(calls[i], marked && i + 1 == calls.size()));
         }
@@ -241,7 +313,8 @@ private:
     result<void> tools() {
         if (request_.tools.empty()) return {};
         out_.key("tools").begin_array();
-        for (const ports::tool_spec& tool : request_.tools) {
+        for (std::size_t i = 0; i < request_.tools.size(); ++i) {
+            const ports::tool_spec& tool = request_.tools[i];
             HEDDLE_CHECK(check_parameters(tool, known_));
             out_.begin_object();
             out_.key("name").string(tool.name);
@@ -249,7 +322,7 @@ private:
             out_.key("input_schema");
             out_.raw(tool.parameters_json.empty() ? R"({"type":"object"})"
                                                   : std::string_view(tool.parameters_json));
-            out_.end_object();
+            end_block(marks_tools_ && i + 1 == request_.tools.size());
         }
         out_.end_array();
         tool_choice();
@@ -257,7 +330,7 @@ private:
     }
 
     void tool_choice() {
-        const std::string& choice = request_.tool_choice;
+        const std::string_view choice = tool_choice_;
         const bool one_at_a_time = request_.parallel_tool_calls == false;
         if (choice.empty() && !one_at_a_time) return;
         out_.key("tool_choice").begin_object();
@@ -276,53 +349,41 @@ private:
     }
 
     result<void> settings() {
-        HEDDLE_CHECK(write_finite(out_, "temperature", "temperature", request_.temperature));
-        HEDDLE_CHECK(write_finite(out_, "top_p", "top_p", request_.top_p));
+        HEDDLE_CHECK(write_finite(out_, "temperature", "temperature", temperature_));
+        HEDDLE_CHECK(write_finite(out_, "top_p", "top_p", top_p_));
         if (!request_.stop.empty()) {
             out_.key("stop_sequences").begin_array();
             for (const std::string& stop : request_.stop) out_.string(stop);
             out_.end_array();
         }
-        if (!request_.reasoning_tokens) return {};
+        if (!budget_) return {};
         out_.key("thinking").begin_object();
         out_.key("type");
-        if (*request_.reasoning_tokens == 0) {
+        if (*budget_ == 0) {
             out_.raw(R"("disabled")");
         } else {
             out_.raw(R"("enabled")");
-            out_.key("budget_tokens").number(*request_.reasoning_tokens);
+            out_.key("budget_tokens").number(*budget_);
         }
         out_.end_object();
         return {};
     }
 
-    result<void> output_config() {
-        const response_format& wanted = request_.format;
-        if (wanted.type == response_format::kind::json_object) {
-            return invalid_request("JSON without a schema: this service has no such answers")
-                .with_hint("give a schema for the answer");
-        }
-        const bool has_schema = wanted.type == response_format::kind::json_schema;
-        if (!has_schema && request_.reasoning_effort.empty()) return {};
+    void output_config() {
+        if (!schema_ && effort_.empty()) return;
         out_.key("output_config").begin_object();
-        if (!request_.reasoning_effort.empty()) {
-            out_.key("effort").string(request_.reasoning_effort);
-        }
-        if (has_schema) {
-            if (!known_.is_object(wanted.schema_json)) {
-                return invalid_request("the schema of the answer is not a JSON object");
-            }
+        if (!effort_.empty()) out_.key("effort").string(effort_);
+        if (schema_) {
             out_.key("format").begin_object();
             out_.key("type").raw(R"("json_schema")");
-            out_.key("schema").raw(wanted.schema_json);
+            out_.key("schema").raw(*schema_);
             out_.end_object();
         }
         out_.end_object();
-        return {};
     }
 
     bool is_own(std::string_view name) const noexcept {
-        if (name == "thinking") return request_.reasoning_tokens.has_value();
+        if (name == "thinking") return budget_.has_value();
         return is_among(name,
                         {"model", "messages", "max_tokens", "system", "tools", "tool_choice",
                          "temperature", "top_p", "stop_sequences", "output_config", "stream"});
@@ -330,7 +391,10 @@ private:
 
     result<void> extra() {
         for (const ports::extra_parameter& parameter : request_.extra) {
-            if (!is_old() && parameter.name == "top_k") return not_in_new_version("top_k");
+            if (parameter.name == "top_k" && !is_old()) {
+                leave_out("top_k");
+                continue;
+            }
             HEDDLE_CHECK(check_extra(parameter, is_own(parameter.name)));
             out_.foreign_key(parameter.name).raw(parameter.value_json);
         }
@@ -340,8 +404,18 @@ private:
     const ports::chat_request& request_;
     const codec_options& options_;
     json_memo& known_;
+    schema_shaper& schemas_;
+    left_out_list left_out_;
     json_writer out_;
-    std::ptrdiff_t marks_to_skip_ = 0;
+    std::optional<double> temperature_;
+    std::optional<double> top_p_;
+    std::optional<std::int64_t> budget_; ///< for thinking; 0: none at all
+    std::string_view effort_;
+    std::string_view tool_choice_;
+    std::optional<std::string_view> schema_; ///< as the service takes it
+    std::string schema_note_;                ///< what the system text says in its place
+    std::vector<const chat_message*> marked_;
+    bool marks_tools_ = false;
     std::size_t unnamed_calls_ = 0;
     std::size_t unnamed_results_ = 0;
 };
@@ -349,8 +423,9 @@ private:
 } // namespace
 
 result<std::string> encode_body(const ports::chat_request& request, const codec_options& options,
-                                answer_mode mode, json_memo& known) {
-    return encoder(request, options, known).encode(mode);
+                                answer_mode mode, json_memo& known, schema_shaper& schemas,
+                                std::vector<left_out_setting>* left_out) {
+    return encoder(request, options, known, schemas, left_out).encode(mode);
 }
 
 } // namespace heddle::providers::anthropic

@@ -36,7 +36,7 @@ public:
         if (response_.finish == ports::finish_reason::unfinished) {
             response_.finish = ports::finish_reason::stop;
         }
-        if (auto checked = check_calls(response_.tool_calls, reader_.options()); !checked) {
+        if (auto checked = check_calls(response_, reader_.options()); !checked) {
             return failed(std::move(checked).error());
         }
         name_calls(response_.tool_calls, response_.id);

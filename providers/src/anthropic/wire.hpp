@@ -4,6 +4,7 @@
 #include <heddle/providers/anthropic/provider.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
+#include "anthropic/schema_shaper.hpp"
 #include "common/answer_parts.hpp"
 
 #include <chrono>
@@ -24,10 +25,12 @@ struct codec_options {
     std::int64_t default_max_tokens = 8192;
 };
 
-/// The body of a request. Errors: llm_errc::invalid_request. Pure.
+/// The body of a request. `schemas` remembers shaped schemas, `left_out` receives the settings that
+/// the service does not have. Errors: llm_errc::invalid_request.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
                                               const codec_options& options, answer_mode mode,
-                                              json_memo& known);
+                                              json_memo& known, schema_shaper& schemas,
+                                              std::vector<left_out_setting>* left_out);
 
 /// The counts as the service gives them: a stream corrects them as it goes on.
 struct raw_usage {

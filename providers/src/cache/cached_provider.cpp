@@ -11,13 +11,14 @@ namespace heddle::providers {
 
 using coro::call_context;
 using coro::task;
+using ports::cache_use;
 using ports::chat_request;
 using ports::chat_response;
 
 /// A call that equal ones wait for.
 struct cached_provider::flight {
     std::optional<chat_response> answer;
-    bool failed = false; ///< neither: whoever made the call was cancelled
+    std::optional<error> failure; ///< neither: whoever made the call has ended it
     std::vector<coro::wait_point*> waiting;
 };
 
@@ -73,6 +74,19 @@ chat_response unpaid(chat_response answer) {
     return answer;
 }
 
+bool is_of_service(const error& failure) noexcept {
+    return !failure.is_cancelled() && failure.code().category() == ports::llm_category();
+}
+
+/// The failure of an equal call, for one that sent nothing.
+error shared_failure(const error& of) {
+    const error_info& info = of.info();
+    error made = error(info.code, info.message).with_hint(info.hint).with_attempts(0);
+    if (info.retryable) made = std::move(made).with_retryable(*info.retryable);
+    if (info.retry_after) made = std::move(made).with_retry_after(*info.retry_after);
+    return made;
+}
+
 bool can_be_kept(const chat_response& answer) noexcept {
     return answer.refusal.empty() && (answer.finish == ports::finish_reason::stop ||
                                       answer.finish == ports::finish_reason::tool_calls);
@@ -81,8 +95,9 @@ bool can_be_kept(const chat_response& answer) noexcept {
 } // namespace
 
 cached_provider::cached_provider(ports::llm_port& inner, ports::response_store& store,
-                                 log_port& log)
-    : inner_(inner), store_(store), log_(log), flights_(std::make_unique<flights>()) {}
+                                 log_port& log, std::string service)
+    : inner_(inner), store_(store), log_(log), service_(std::move(service)),
+      flights_(std::make_unique<flights>()) {}
 
 cached_provider::~cached_provider() = default;
 
@@ -103,67 +118,103 @@ task<result<chat_response>> cached_provider::stream(const chat_request& request,
     co_return made;
 }
 
-// `request` and `on_delta` stay until this has ended: complete() and stream() see to it.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
-task<result<chat_response>> cached_provider::answer(const chat_request& request,
-                                                    const ports::chat_delta_sink* on_delta,
-                                                    call_context context) {
-    std::string key;
-    bool alone = !request.scheduling.use_cache; ///< makes its call whatever others do
-    if (!alone) {
-        key = inner_.provider_name();
-        key += '\n';
-        append_request_json(key, request);
-    }
-    std::optional<chat_response> known;
-    while (!alone) {
-        const auto found = flights_->by_key.find(key);
-        if (found == flights_->by_key.end()) break;
+std::string cached_provider::key_of(const chat_request& request) const {
+    std::string key(inner_.provider_name());
+    key += '\n';
+    key += service_;
+    key += '\n';
+    append_request_json(key, request);
+    return key;
+}
+
+/// Waits for equal calls that are under way. Nothing: the caller makes the call, as the first of
+/// those that follow. A failure that comes back for the same request is shared at once; after
+/// another one the next call tries, and the second failure is shared, so that many equal calls do
+/// not fail one after the other.
+task<std::optional<result<chat_response>>> cached_provider::follow(const std::string* key,
+                                                                   std::optional<seat>* leading,
+                                                                   call_context context) {
+    using outcome = std::optional<result<chat_response>>;
+    bool failed_before = false;
+    for (;;) {
+        const auto found = flights_->by_key.find(*key);
+        if (found == flights_->by_key.end()) {
+            leading->emplace(*flights_, *key); // before anybody else can look
+            co_return outcome();
+        }
         const std::shared_ptr<flight> other = found->second;
         coro::wait_point ended;
         const waiting_place place(other->waiting, ended);
         const coro::wake woken = co_await ended.wait(context);
         if (woken != coro::wake::notified) {
-            co_return error::cancelled(woken == coro::wake::cancelled ? context.cancel->reason()
-                                                                      : cancel_reason::deadline);
+            co_return outcome(error::cancelled(woken == coro::wake::cancelled
+                                                   ? context.cancel->reason()
+                                                   : cancel_reason::deadline));
         }
         if (other->answer) {
             ++counters_.shared;
-            known = unpaid(*other->answer);
-            break;
+            co_return outcome(unpaid(*other->answer));
         }
-        alone = other->failed; // no queue of calls that fail one after the other
+        if (!other->failure) continue; // cancelled, or its receiver failed: nobody else's end
+        if (failed_before || other->failure->info().retryable == false) {
+            ++counters_.shared;
+            co_return outcome(shared_failure(*other->failure));
+        }
+        failed_before = true;
     }
+}
+
+// `request` and `on_delta` stay until this has ended: complete() and stream() see to it.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+task<result<chat_response>> cached_provider::answer(const chat_request& request,
+                                                    const ports::chat_delta_sink* on_delta,
+                                                    call_context context) {
+    const cache_use use = request.scheduling.cache;
+    if (use == cache_use::none) {
+        result<chat_response> made = co_await ask(request, on_delta, context);
+        co_return made;
+    }
+    const std::string key = key_of(request);
     std::optional<seat> leading;
-    if (!known && !alone) {
-        leading.emplace(*flights_, key);
-        known = co_await look_up(key, context);
+    if (use == cache_use::shared) {
+        std::optional<result<chat_response>> followed = co_await follow(&key, &leading, context);
+        if (followed) {
+            if (!*followed) co_return std::move(*followed);
+            co_return hand_out(**std::move(followed), on_delta);
+        }
+    }
+    if (use != cache_use::renewed) {
+        std::optional<chat_response> known = co_await look_up(key, context);
         if (auto stop = context.stop_error()) co_return *std::move(stop);
         if (known) {
             ++counters_.hits;
-            leading->get().answer = known;
+            if (leading) leading->get().answer = known;
+            co_return hand_out(*std::move(known), on_delta);
         }
     }
-    if (known) {
-        if (on_delta && *on_delta && !known->text.empty()) {
-            result<void> taken = (*on_delta)(known->text);
-            if (!taken) co_return std::move(taken).error();
-        }
-        co_return *std::move(known);
-    }
-    if (!key.empty()) ++counters_.misses;
-    result<chat_response> made = error(errc::internal, "no call was made");
-    if (on_delta) made = co_await inner_.stream(request, *on_delta, context);
-    else made = co_await inner_.complete(request, context);
+    ++counters_.misses;
+    result<chat_response> made = co_await ask(request, on_delta, context);
     if (leading) {
         if (made) leading->get().answer = *made;
-        else leading->get().failed = !made.error().is_cancelled();
+        else if (is_of_service(made.error())) leading->get().failure = made.error();
         leading.reset();
     }
-    if (made && !key.empty() && can_be_kept(*made)) {
-        co_await keep(std::move(key), *made, context);
-    }
+    if (made && can_be_kept(*made)) co_await keep(key, *made, context);
     co_return made;
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in answer
+task<result<chat_response>> cached_provider::ask(const chat_request& request,
+                                                 const ports::chat_delta_sink* on_delta,
+                                                 call_context context) {
+    return on_delta ? inner_.stream(request, *on_delta, context)
+                    : inner_.complete(request, context);
+}
+
+result<chat_response> cached_provider::hand_out(chat_response known,
+                                                const ports::chat_delta_sink* on_delta) {
+    if (on_delta && *on_delta && !known.text.empty()) HEDDLE_CHECK((*on_delta)(known.text));
+    return known;
 }
 
 task<std::optional<chat_response>> cached_provider::look_up(std::string key, call_context context) {

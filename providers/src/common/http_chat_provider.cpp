@@ -5,6 +5,7 @@
 #include "common/service_address.hpp"
 #include "common/service_error.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -137,6 +138,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
     std::optional<error> failed; // the attempt before
     std::uint32_t resent = 0;   // by the HTTP client itself
+    std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -151,7 +153,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
                 permit = *std::move(granted);
             }
         }
-        auto prepared = prepare(request, answer_mode::whole, tries.attempts());
+        auto prepared = prepare(request, answer_mode::whole, tries.attempts(), warnings);
         if (!prepared) {
             co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
         }
@@ -162,6 +164,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
         if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
+            read->warnings = std::move(warnings);
             co_return read;
         }
         failed = std::move(read).error().with_attempts(tries.attempts() + resent);
@@ -181,6 +184,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
     std::optional<error> failed; // the attempt before
     std::uint32_t resent = 0;   // by the HTTP client itself
+    std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
         if (options_.gate) {
@@ -195,7 +199,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
                 permit = *std::move(granted);
             }
         }
-        auto prepared = prepare(request, answer_mode::stream, tries.attempts());
+        auto prepared = prepare(request, answer_mode::stream, tries.attempts(), warnings);
         if (!prepared) {
             co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
         }
@@ -216,6 +220,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         if (permit) settle(permit, receiving.head(), read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
+            read->warnings = std::move(warnings);
             co_return read;
         }
         // What has been handed out cannot be taken back: no second try after it, unless asked for.
@@ -271,13 +276,34 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
 }
 
 result<http_request> http_chat_provider::prepare(const chat_request& request, answer_mode mode,
-                                                 std::uint32_t attempt) {
-    HEDDLE_TRY(encoded_request encoded, codec_->encode(request, mode));
+                                                 std::uint32_t attempt,
+                                                 std::vector<std::string>& warnings) {
+    result<encoded_request> made = codec_->encode(request, mode);
+    if (!made) {
+        const error_info& why = made.error().info();
+        return error(why.code, std::string(codec_->provider_name()) + ": " + why.message)
+            .with_hint(why.hint)
+            .with_retryable(false);
+    }
+    encoded_request encoded = *std::move(made);
+    if (warnings.empty()) warn_of(encoded.left_out, warnings);
     if (attempt > 1 && !options_.retry_count_header.empty()) {
         encoded.headers.push_back(
             {options_.retry_count_header, std::to_string(attempt - 1), false});
     }
     return prepare(std::move(encoded));
+}
+
+/// The caller is told each time, the log once: a run makes many calls.
+void http_chat_provider::warn_of(const std::vector<left_out_setting>& left_out,
+                                 std::vector<std::string>& warnings) {
+    for (const left_out_setting& each : left_out) {
+        warnings.push_back(std::string(codec_->provider_name()) + ": " + each.name +
+                           " is not sent: " + each.reason);
+        if (std::find(warned_of_.begin(), warned_of_.end(), each.name) != warned_of_.end()) continue;
+        warned_of_.push_back(each.name);
+        log_.write(log_level::warn, "llm", warnings.back());
+    }
 }
 
 http_request http_chat_provider::prepare(encoded_request encoded) const {

@@ -52,7 +52,23 @@ std::string_view html_title(std::string_view body) noexcept {
     return body.substr(begin + opening.size(), end - begin - opening.size());
 }
 
-result<void> check_calls(std::vector<ports::tool_call>& calls, const decode_options& options) {
+namespace {
+
+/// Arguments that the length limit broke off, or kept from beginning.
+bool is_cut(const ports::tool_call& call) noexcept {
+    return call.arguments_json.empty() || call.arguments_json == "{}" ||
+           check_json(call.arguments_json) != json_kind::object;
+}
+
+} // namespace
+
+result<void> check_calls(ports::chat_response& response, const decode_options& options) {
+    std::vector<ports::tool_call>& calls = response.tool_calls;
+    const bool at_limit = response.finish == ports::finish_reason::length;
+    if (at_limit && !calls.empty() && is_cut(calls.back())) {
+        response.cut_tool_call = presentable(calls.back().name, 64, options.hidden);
+        calls.pop_back();
+    }
     for (ports::tool_call& call : calls) {
         if (call.arguments_json.empty()) call.arguments_json = "{}"; // how some say: none
         if (auto mended = mended_json(call.arguments_json))

@@ -45,9 +45,10 @@ struct decode_options {
     std::size_t max_tool_calls = 256; ///< of one answer
 };
 
-/// Checks the arguments, which models write, and not always well; none at all become "{}".
-/// Errors: llm_errc::protocol, which names the call.
-[[nodiscard]] result<void> check_calls(std::vector<ports::tool_call>& calls,
+/// Checks the arguments of the calls, which models write, and not always well; none at all become
+/// "{}". `response.finish` must be set: a last call without whole arguments that the length limit cut
+/// off becomes `response.cut_tool_call`. Errors: llm_errc::protocol, which names the call.
+[[nodiscard]] result<void> check_calls(ports::chat_response& response,
                                        const decode_options& options);
 
 /// A string of a tree that began with the second half of a character, or ended with the first:

@@ -5,6 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -132,7 +133,8 @@ std::string text_of(const json::object& object, std::string_view name) {
 std::int64_t count_of(const json::object& object, std::string_view name) {
     const json::value* found = object.if_contains(name);
     const std::int64_t* count = found ? found->if_int64() : nullptr;
-    return count ? *count : 0;
+    // A file can be anybody's: sums of a few counts must not overflow.
+    return count ? std::clamp<std::int64_t>(*count, 0, 1'000'000'000'000'000) : 0;
 }
 
 /// Calls `read` with each object of a list.
@@ -194,6 +196,9 @@ void append_response_json(std::string& out, const chat_response& response) {
     object.list("tool_calls", response.tool_calls,
                 [&](const auto& call) { append_call(out, call); });
     object.text("finish", ports::to_string(response.finish));
+    object.text("cut_tool_call", response.cut_tool_call);
+    object.list("warnings", response.warnings,
+                [&](const auto& text) { append_json_string(out, text); });
     if (!response.usage) return;
     object_writer usage(object.name("usage"));
     usage.count("input", response.usage->input);
@@ -225,6 +230,13 @@ result<chat_response> read_response_json(std::string_view text) {
                                    text_of(call, "arguments"), text_of(call, "signature")});
     });
     made.finish = reason_named(text_of(*object, "finish"));
+    made.cut_tool_call = text_of(*object, "cut_tool_call");
+    const json::value* warnings = object->if_contains("warnings");
+    if (const json::array* all = warnings ? warnings->if_array() : nullptr) {
+        for (const json::value& one : *all) {
+            if (const json::string* line = one.if_string()) made.warnings.emplace_back(*line);
+        }
+    }
     const json::value* usage = object->if_contains("usage");
     if (const json::object* counts = usage ? usage->if_object() : nullptr) {
         made.usage.emplace();

@@ -13,6 +13,31 @@ error invalid_request(std::string message) {
         .with_retryable(false);
 }
 
+bool is_blank(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point next = utf8::decode(text, at);
+        if (!utf8::is_space(next.value)) return false;
+        at += next.bytes;
+    }
+    return true;
+}
+
+bool is_empty(const ports::chat_message& message) noexcept {
+    if (message.role == ports::chat_role::tool) return false;
+    return message.tool_calls.empty() && is_blank(message.text);
+}
+
+result<void> check_messages(const ports::chat_request& request) {
+    const auto& all = request.messages;
+    if (all.empty()) return invalid_request("the request holds no message");
+    const bool no_prompt = all.back().role == ports::chat_role::user && is_empty(all.back());
+    if (no_prompt || std::all_of(all.begin(), all.end(), is_empty)) {
+        return invalid_request("the prompt is blank: there is nothing to ask the model")
+            .with_hint("check the inputs that fill the instructions of the task");
+    }
+    return {};
+}
+
 bool is_among(std::string_view name, std::initializer_list<std::string_view> names) noexcept {
     return std::find(names.begin(), names.end(), name) != names.end();
 }

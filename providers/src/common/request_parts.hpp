@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/ports/llm_port.hpp>
+#include <heddle/providers/common/chat_codec.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "common/json_writer.hpp"
@@ -11,11 +12,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle::providers {
 
 /// llm_errc::invalid_request, not retryable.
 [[nodiscard]] error invalid_request(std::string message);
+
+/// True for a message that holds no content: blank text of any role, an assistant turn without text
+/// and calls. Services refuse such messages, so codecs skip them. A tool's result always counts.
+[[nodiscard]] bool is_empty(const ports::chat_message& message) noexcept;
+/// True for text of nothing but white space.
+[[nodiscard]] bool is_blank(std::string_view text) noexcept;
+/// Errors: invalid_request when the request has no message with content, or ends in a blank prompt:
+/// without it the model would be asked something else.
+[[nodiscard]] result<void> check_messages(const ports::chat_request& request);
 
 /// True if `name` is one of `names`.
 [[nodiscard]] bool is_among(std::string_view name,
@@ -32,6 +43,22 @@ namespace heddle::providers {
 /// The arguments of a call that goes back to the model, which must be an object; none at all are
 /// "{}". Errors: invalid_request, which names the tool.
 [[nodiscard]] result<std::string_view> arguments_of(const ports::tool_call& call);
+
+/// Why a service with an effort leaves out a budget for reasoning.
+inline constexpr std::string_view takes_effort =
+    "the service takes a reasoning effort, not a number of tokens";
+
+/// Settings that an encoder does not send. `list` may be null and outlives the call.
+class left_out_list {
+public:
+    explicit left_out_list(std::vector<left_out_setting>* list) noexcept : list_(list) {}
+    void add(std::string name, std::string reason) {
+        if (list_) list_->push_back({std::move(name), std::move(reason)});
+    }
+
+private:
+    std::vector<left_out_setting>* list_;
+};
 
 /// Errors: invalid_request when the parameters of a tool are not a JSON object.
 [[nodiscard]] result<void> check_parameters(const ports::tool_spec& tool, json_memo& known);

@@ -28,8 +28,10 @@ public:
 
     result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
         if (request.model.empty()) return invalid_request("the request names no model");
-        HEDDLE_TRY(std::string body, encode_body(request, known_json_, reader_));
-        return encoded_request{"POST", target(request.model, mode), headers_, std::move(body)};
+        std::vector<left_out_setting> left_out;
+        HEDDLE_TRY(std::string body, encode_body(request, known_json_, reader_, &left_out));
+        return encoded_request{"POST", target(request.model, mode), headers_, std::move(body),
+                               std::move(left_out)};
     }
 
     result<ports::chat_response> decode(const ports::http_response& answer,

@@ -174,7 +174,7 @@ result<chat_response> collector::finish() {
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
     pieces_.end(response_);
     if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;
-    HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
+    HEDDLE_CHECK(check_calls(response_, reader_.options()));
     name_calls(response_.tool_calls, response_.id);
     drop_refused(response_);
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {

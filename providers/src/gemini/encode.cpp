@@ -32,8 +32,9 @@ bool is_own(std::string_view name) noexcept {
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
 public:
-    encoder(const ports::chat_request& request, json_memo& known, json_reader& reader)
-        : request_(request), known_(known), reader_(reader) {}
+    encoder(const ports::chat_request& request, json_memo& known, json_reader& reader,
+            std::vector<left_out_setting>* left_out)
+        : request_(request), known_(known), reader_(reader), left_out_(left_out) {}
 
     result<std::string> encode() {
         HEDDLE_CHECK(check_settings());
@@ -52,10 +53,10 @@ public:
     }
 
 private:
-    result<void> check_settings() const {
-        if (request_.parallel_tool_calls == false) {
-            return invalid_request("parallel tool calls: this service cannot switch them off")
-                .with_hint("leave parallel_tool_calls out for this provider");
+    result<void> check_settings() {
+        HEDDLE_CHECK(check_messages(request_));
+        if (request_.parallel_tool_calls == false && !request_.tools.empty()) {
+            left_out_.add("parallel_tool_calls", "the service cannot switch them off");
         }
         if (!request_.reasoning_effort.empty() && request_.reasoning_tokens) {
             return invalid_request("reasoning: this service takes an effort or a budget, not both")
@@ -77,7 +78,7 @@ private:
     bool system() {
         bool any = false;
         for (const chat_message& message : request_.messages) {
-            if (message.role != chat_role::system) continue;
+            if (message.role != chat_role::system || is_empty(message)) continue;
             if (!std::exchange(any, true)) {
                 out_.key("systemInstruction").begin_object();
                 out_.key("parts").begin_array();
@@ -91,19 +92,24 @@ private:
         return true;
     }
 
+    /// Not a part of the contents.
+    static bool is_passed_over(const chat_message& message) noexcept {
+        return message.role == chat_role::system || is_empty(message);
+    }
+
     result<void> contents() {
         const auto& all = request_.messages;
         bool any = false;
         out_.key("contents").begin_array();
         for (std::size_t i = 0; i < all.size();) {
-            if (all[i].role == chat_role::system) {
+            if (is_passed_over(all[i])) {
                 ++i;
                 continue;
             }
             any = true;
             const bool is_model = all[i].role == chat_role::assistant;
             std::size_t end = i + 1;
-            while (end < all.size() && (all[end].role == chat_role::system ||
+            while (end < all.size() && (is_passed_over(all[end]) ||
                                         (all[end].role == chat_role::assistant) == is_model)) {
                 ++end;
             }
@@ -120,7 +126,7 @@ private:
         out_.key("parts").begin_array();
         for (std::size_t i = begin; i < end; ++i) {
             const chat_message& message = request_.messages[i];
-            if (message.role == chat_role::system) continue;
+            if (is_passed_over(message)) continue;
             if (message.role == chat_role::user) {
                 text_part(message.text);
                 continue;
@@ -330,14 +336,15 @@ private:
     const ports::chat_request& request_;
     json_memo& known_;
     json_reader& reader_;
+    left_out_list left_out_;
     json_writer out_;
 };
 
 } // namespace
 
 result<std::string> encode_body(const ports::chat_request& request, json_memo& known,
-                                json_reader& reader) {
-    return encoder(request, known, reader).encode();
+                                json_reader& reader, std::vector<left_out_setting>* left_out) {
+    return encoder(request, known, reader, left_out).encode();
 }
 
 } // namespace heddle::providers::gemini

@@ -24,9 +24,11 @@ struct codec_options {
 };
 
 /// The body of a request. `reader` looks into schemas that may be of the service's own kind.
+/// `left_out` receives the settings that the service does not have.
 /// Errors: llm_errc::invalid_request.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, json_memo& known,
-                                              json_reader& reader);
+                                              json_reader& reader,
+                                              std::vector<left_out_setting>* left_out);
 
 /// Puts an answer together: a whole one at once, a streamed one chunk by chunk.
 class collector {

@@ -38,8 +38,9 @@ public:
     std::string_view provider_name() const noexcept override { return options_.name; }
 
     result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
-        HEDDLE_TRY(std::string body, encode_body(request, mode, known_json_));
-        return encoded_request{"POST", target_, headers_, std::move(body)};
+        std::vector<left_out_setting> left_out;
+        HEDDLE_TRY(std::string body, encode_body(request, mode, known_json_, &left_out));
+        return encoded_request{"POST", target_, headers_, std::move(body), std::move(left_out)};
     }
 
     result<ports::chat_response> decode(const ports::http_response& answer,

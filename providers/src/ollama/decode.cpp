@@ -78,7 +78,7 @@ void collector::take_end(const json::object& piece) {
 result<chat_response> collector::finish() {
     pieces_.end(response_);
     if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;
-    HEDDLE_CHECK(check_calls(response_.tool_calls, reader_.options()));
+    HEDDLE_CHECK(check_calls(response_, reader_.options()));
     name_calls(response_.tool_calls, made_at_);
     // Calls end with "stop" here.
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {

@@ -35,18 +35,21 @@ std::string_view role_name(chat_role role) noexcept {
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
 public:
-    encoder(const ports::chat_request& request, json_memo& known)
-        : request_(request), known_(known) {}
+    encoder(const ports::chat_request& request, json_memo& known,
+            std::vector<left_out_setting>* left_out)
+        : request_(request), known_(known), left_out_(left_out) {}
 
     result<std::string> encode(answer_mode mode) {
         if (request_.model.empty()) return invalid_request("the request names no model");
-        if (request_.messages.empty()) return invalid_request("the request holds no message");
+        HEDDLE_CHECK(check_messages(request_));
         HEDDLE_CHECK(check_settings());
         out_.reserve(expected_size(request_));
         out_.begin_object();
         out_.key("model").string(request_.model);
         out_.key("messages").begin_array();
-        for (std::size_t i = 0; i < request_.messages.size(); ++i) HEDDLE_CHECK(message(i));
+        for (std::size_t i = 0; i < request_.messages.size(); ++i) {
+            if (!is_empty(request_.messages[i])) HEDDLE_CHECK(message(i));
+        }
         out_.end_array();
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(format());
@@ -62,16 +65,13 @@ public:
     }
 
 private:
-    result<void> check_settings() const {
-        const std::string& choice = request_.tool_choice;
-        if (!choice.empty() && choice != "auto" && choice != "none") {
-            return invalid_request("tool choice '" + choice +
-                                   "': this service cannot be told to call a tool")
-                .with_hint("use \"auto\" or \"none\" for this provider");
+    result<void> check_settings() {
+        if (!request_.tools.empty() && !request_.tool_choice.empty() &&
+            !is_among(request_.tool_choice, {"auto", "none"})) {
+            left_out_.add("tool_choice", "the service cannot be told to call a tool");
         }
-        if (request_.parallel_tool_calls == false) {
-            return invalid_request("parallel tool calls: this service cannot switch them off")
-                .with_hint("leave parallel_tool_calls out for this provider");
+        if (request_.parallel_tool_calls == false && !request_.tools.empty()) {
+            left_out_.add("parallel_tool_calls", "the service cannot switch them off");
         }
         for (const ports::extra_parameter& parameter : request_.extra) {
             HEDDLE_CHECK(check_extra(parameter, is_own(parameter.name)));
@@ -218,14 +218,15 @@ private:
 
     const ports::chat_request& request_;
     json_memo& known_;
+    left_out_list left_out_;
     json_writer out_;
 };
 
 } // namespace
 
 result<std::string> encode_body(const ports::chat_request& request, answer_mode mode,
-                                json_memo& known) {
-    return encoder(request, known).encode(mode);
+                                json_memo& known, std::vector<left_out_setting>* left_out) {
+    return encoder(request, known, left_out).encode(mode);
 }
 
 } // namespace heddle::providers::ollama

@@ -20,9 +20,11 @@ struct codec_options {
     std::size_t max_line = 4 * 1024 * 1024; ///< of a streamed answer
 };
 
-/// The body of a request. Errors: llm_errc::invalid_request. Pure.
+/// The body of a request. `left_out` receives the settings that the service does not have.
+/// Errors: llm_errc::invalid_request. Pure.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, answer_mode mode,
-                                              json_memo& known);
+                                              json_memo& known,
+                                              std::vector<left_out_setting>* left_out);
 
 /// Puts an answer together: a whole one at once, a streamed one line by line.
 class collector {

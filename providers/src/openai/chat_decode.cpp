@@ -41,7 +41,7 @@ result<void> read_message(const json_reader& reader, const json::object& message
         if (!object) return reader.protocol_error("a tool call of the answer is not an object");
         read_call(*object, response.tool_calls.emplace_back());
     }
-    return check_calls(response.tool_calls, reader.options());
+    return {};
 }
 
 } // namespace
@@ -61,8 +61,9 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
     response.id = text_member(root, "id");
     response.model = text_member(root, "model");
     HEDDLE_CHECK(read_message(reader, *message, response));
-    name_calls(response.tool_calls, response.id);
     response.finish = read_finish(text_member(*choice, "finish_reason"));
+    HEDDLE_CHECK(check_calls(response, reader.options()));
+    name_calls(response.tool_calls, response.id);
     if (!response.refusal.empty()) response.finish = ports::finish_reason::refusal;
     response.usage = read_usage(member(root, "usage"));
     return response;

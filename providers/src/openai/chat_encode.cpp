@@ -1,3 +1,4 @@
+#include "common/request_parts.hpp"
 #include "openai/chat_wire.hpp"
 
 #include <heddle/base/json_string.hpp>
@@ -43,8 +44,9 @@ constexpr std::array<std::string_view, 17> own_members = {"model",
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
 public:
-    encoder(const chat_request& request, const encode_options& options, json_memo* known)
-        : request_(request), options_(options), known_(known) {}
+    encoder(const chat_request& request, const encode_options& options, json_memo* known,
+            std::vector<left_out_setting>* left_out)
+        : request_(request), options_(options), known_(known), left_out_(left_out) {}
 
     result<std::string> encode() {
         out_.reserve(expected_size());
@@ -95,10 +97,11 @@ private:
     }
 
     result<void> messages() {
-        if (request_.messages.empty()) return wrong("the request holds no message");
+        HEDDLE_CHECK(check_messages(request_));
         member(R"("messages":[)");
         bool first = true;
         for (const chat_message& message : request_.messages) {
+            if (is_empty(message)) continue;
             if (!std::exchange(first, false)) out_ += ',';
             switch (message.role) {
             case chat_role::system: plain(R"({"role":"system","content":)", message); break;
@@ -175,18 +178,18 @@ private:
             }
             out_ += ']';
         }
-        return reasoning();
+        reasoning();
+        return {};
     }
 
-    result<void> reasoning() {
+    void reasoning() {
         if (!request_.reasoning_effort.empty()) {
             string_member(R"("reasoning_effort":)", request_.reasoning_effort);
         } else if (request_.reasoning_tokens == 0) {
             string_member(R"("reasoning_effort":)", "none");
         } else if (request_.reasoning_tokens) {
-            return wrong("the service takes an effort for reasoning, not a number of tokens");
+            left_out_.add("reasoning_tokens", std::string(takes_effort));
         }
-        return {};
     }
 
     result<void> format() {
@@ -273,14 +276,16 @@ private:
     const chat_request& request_;
     const encode_options& options_;
     json_memo* known_;
+    left_out_list left_out_;
     std::string out_;
 };
 
 } // namespace
 
 result<std::string> encode_request(const chat_request& request, const encode_options& options,
-                                   json_memo* known_json) {
-    return encoder(request, options, known_json).encode();
+                                   json_memo* known_json,
+                                   std::vector<left_out_setting>* left_out) {
+    return encoder(request, options, known_json, left_out).encode();
 }
 
 } // namespace heddle::providers::openai

@@ -129,7 +129,7 @@ result<ports::chat_response> chat_stream::finish() {
     }
     pieces_.end(response_);
     if (!finished_) response_.finish = ports::finish_reason::stop;
-    if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
+    if (auto good = check_calls(response_, reader_.options()); !good) {
         return with_so_far(std::move(good).error(), response_);
     }
     name_calls(response_.tool_calls, response_.id);

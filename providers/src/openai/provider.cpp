@@ -29,9 +29,10 @@ public:
     std::string_view provider_name() const noexcept override { return options_.name; }
 
     result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
-        HEDDLE_TRY(std::string body,
-                   encode_request(request, {mode, dialect_, options_.stream_usage}, &known_json_));
         encoded_request made;
+        HEDDLE_TRY(std::string body,
+                   encode_request(request, {mode, dialect_, options_.stream_usage}, &known_json_,
+                                  &made.left_out));
         made.target = chat_target_;
         made.headers = headers_;
         made.body = std::move(body);

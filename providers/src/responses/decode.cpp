@@ -61,14 +61,14 @@ std::optional<ports::token_usage> read_usage(const json::object& root) {
     const json::object* counts = object_member(root, "usage");
     if (!counts) return std::nullopt;
     ports::token_usage read;
-    read.input = count_member(*counts, "input_tokens");
-    read.output = count_member(*counts, "output_tokens");
+    read.input = tokens_member(*counts, "input_tokens");
+    read.output = tokens_member(*counts, "output_tokens");
     if (const auto* details = object_member(*counts, "input_tokens_details")) {
-        read.cached = count_member(*details, "cached_tokens");
-        read.cache_written = count_member(*details, "cache_write_tokens");
+        read.cached = tokens_member(*details, "cached_tokens");
+        read.cache_written = tokens_member(*details, "cache_write_tokens");
     }
     if (const auto* details = object_member(*counts, "output_tokens_details")) {
-        read.reasoning = count_member(*details, "reasoning_tokens");
+        read.reasoning = tokens_member(*details, "reasoning_tokens");
     }
     return read;
 }
@@ -123,7 +123,7 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
                read_object(reader, answer, wall_now, &openai::read_failure,
                            answer.header(openai::request_id_header).value_or("")));
     HEDDLE_TRY(chat_response response, read_response(reader, tree.get_object(), answer_mode::whole));
-    HEDDLE_CHECK(check_calls(response.tool_calls, reader.options()));
+    HEDDLE_CHECK(check_calls(response, reader.options()));
     name_calls(response.tool_calls, response.id);
     return response;
 }

@@ -17,14 +17,15 @@ using ports::response_format;
 /// Writes one request. A class only to keep the parts short; lives as long as one call.
 class encoder {
 public:
-    encoder(const chat_request& request, const encode_options& options, json_memo& known)
-        : request_(request), options_(options), known_(known) {}
+    encoder(const chat_request& request, const encode_options& options, json_memo& known,
+            std::vector<left_out_setting>* left_out)
+        : request_(request), options_(options), known_(known), left_out_(left_out) {}
 
     result<std::string> encode() {
         if (request_.model.empty()) return invalid_request("the request names no model");
-        if (request_.messages.empty()) return invalid_request("the request holds no message");
-        if (request_.seed) return invalid_request("the service takes no seed");
-        if (!request_.stop.empty()) return invalid_request("the service takes no stop texts");
+        HEDDLE_CHECK(check_messages(request_));
+        if (request_.seed) left_out_.add("seed", "the service has no such setting");
+        if (!request_.stop.empty()) left_out_.add("stop", "the service has no such setting");
         stored_ = !options_.encrypted_reasoning && !turns_storing_off();
         out_.reserve(expected_size(request_));
         out_.begin_object();
@@ -35,7 +36,7 @@ public:
         if (request_.max_output_tokens) {
             out_.key("max_output_tokens").number(*request_.max_output_tokens);
         }
-        HEDDLE_CHECK(reasoning());
+        reasoning();
         HEDDLE_CHECK(format());
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(extra());
@@ -54,16 +55,17 @@ private:
     result<void> messages() {
         const auto& all = request_.messages;
         auto first = std::find_if(all.begin(), all.end(), [](const chat_message& message) {
-            return message.role != chat_role::system;
+            return message.role != chat_role::system && !is_empty(message);
         });
         if (first == all.end()) first = all.begin(); // something has to be the input
         if (first != all.begin()) {
             std::string instructions;
             for (auto one = all.begin(); one != first; ++one) {
+                if (is_empty(*one)) continue;
                 if (!instructions.empty()) instructions += "\n\n";
                 instructions += one->text;
             }
-            out_.key("instructions").string(instructions);
+            if (!instructions.empty()) out_.key("instructions").string(instructions);
         }
         out_.key("input");
         if (options_.short_input && all.end() - first == 1 && first->role == chat_role::user) {
@@ -71,7 +73,9 @@ private:
             return {};
         }
         out_.begin_array();
-        for (; first != all.end(); ++first) HEDDLE_CHECK(message(*first));
+        for (; first != all.end(); ++first) {
+            if (!is_empty(*first)) HEDDLE_CHECK(message(*first));
+        }
         out_.end_array();
         return {};
     }
@@ -91,7 +95,7 @@ private:
         case chat_role::assistant: break;
         }
         for (const ports::reasoning_part& part : message.reasoning) thought(part);
-        if (!message.text.empty() || message.tool_calls.empty()) plain("assistant", message.text);
+        if (!is_blank(message.text)) plain("assistant", message.text);
         for (const ports::tool_call& call : message.tool_calls) HEDDLE_CHECK(tool_call(call));
         return {};
     }
@@ -141,21 +145,17 @@ private:
         return {};
     }
 
-    result<void> reasoning() {
+    void reasoning() {
         std::string_view effort = request_.reasoning_effort;
         if (effort.empty() && request_.reasoning_tokens) {
-            if (*request_.reasoning_tokens != 0) {
-                return invalid_request(
-                    "the service takes an effort for reasoning, not a number of tokens");
-            }
-            effort = "none";
+            if (*request_.reasoning_tokens == 0) effort = "none";
+            else left_out_.add("reasoning_tokens", std::string(takes_effort));
         }
-        if (effort.empty()) return {};
+        if (effort.empty()) return;
         has_reasoning_ = true;
         out_.key("reasoning").begin_object();
         out_.key("effort").string(effort);
         out_.end_object();
-        return {};
     }
 
     result<void> format() {
@@ -245,6 +245,7 @@ private:
     const chat_request& request_;
     const encode_options& options_;
     json_memo& known_;
+    left_out_list left_out_;
     json_writer out_;
     bool stored_ = true; // the service keeps items, which can be named by their ids then
     bool has_reasoning_ = false;
@@ -254,8 +255,8 @@ private:
 } // namespace
 
 result<std::string> encode_request(const chat_request& request, const encode_options& options,
-                                   json_memo& known) {
-    return encoder(request, options, known).encode();
+                                   json_memo& known, std::vector<left_out_setting>* left_out) {
+    return encoder(request, options, known, left_out).encode();
 }
 
 } // namespace heddle::providers::responses

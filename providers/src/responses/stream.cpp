@@ -133,7 +133,7 @@ error response_stream::told_error(const json::object& event) {
 
 result<ports::chat_response> response_stream::finish() {
     if (!done_) return ended_early(reader_.options().provider_name, response_);
-    if (auto good = check_calls(response_.tool_calls, reader_.options()); !good) {
+    if (auto good = check_calls(response_, reader_.options()); !good) {
         return with_so_far(std::move(good).error(), response_);
     }
     name_calls(response_.tool_calls, response_.id);

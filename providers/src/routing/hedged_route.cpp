@@ -125,7 +125,7 @@ bool hedged_route::may_spend() const noexcept {
 
 task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context context) {
     const route_target& target = in->route.targets_[which];
-    const target_request asked(in->request, target);
+    const target_request asked(in->request, target, which == 1);
     in->began[which] = in->loop.now();
     std::optional<result<chat_response>> answer;
     if (in->streams) {

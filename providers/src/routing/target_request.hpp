@@ -13,13 +13,17 @@ namespace heddle::providers {
 /// long, and a copy is made only for the others. `request` outlives it.
 class target_request {
 public:
-    target_request(const ports::chat_request& request, const route_target& target)
+    target_request(const ports::chat_request& request, const route_target& target,
+                   bool is_hedge = false)
         : original_(request) {
         const bool same_model = target.model.empty() || target.model == request.model;
         // Without a model of its own the target is a route, which looks for itself.
         const bool foreign = !target.model.empty() && has_foreign_marks(request, *target.provider);
-        if (same_model && !foreign) return;
+        // A second call that waited for the first one could not overtake it.
+        const bool joins = is_hedge && request.scheduling.cache == ports::cache_use::shared;
+        if (same_model && !foreign && !joins) return;
         changed_.emplace(request);
+        if (joins) changed_->scheduling.cache = ports::cache_use::apart;
         if (!same_model) changed_->model = target.model;
         if (foreign) drop_foreign_marks(*changed_, *target.provider);
     }

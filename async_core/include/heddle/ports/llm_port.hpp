@@ -99,11 +99,19 @@ struct extra_parameter {
 /// Who goes first when calls wait for a limit.
 enum class call_priority : std::uint8_t { interactive, batch };
 
+/// What a response cache does for a call.
+enum class cache_use : std::uint8_t {
+    shared,  ///< looked up and kept; waits for an equal call that is under way
+    apart,   ///< looked up and kept, but does not wait for an equal call: a hedge overtakes one
+    renewed, ///< not looked up, kept: what is there was of no use
+    none     ///< neither looked up nor kept
+};
+
 /// How a call shares the limits of its account with others. Not part of what is asked.
 struct call_scheduling {
     std::uint64_t flow = 0; ///< the run: waiting is fair between flows
     call_priority priority = call_priority::interactive;
-    bool use_cache = true;         ///< false: a response cache is neither asked nor filled
+    cache_use cache = cache_use::shared;
     bool retry_after_text = false; ///< a stream may be tried again after its first piece
 };
 
@@ -122,6 +130,9 @@ struct chat_request {
     std::optional<std::int64_t> reasoning_tokens; ///< budget for reasoning; 0: none at all
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
+    /// Whether a service that must be asked to keeps the beginning of the prompt for later requests;
+    /// nothing: where the prompt is long. No part of what is asked: responses are the same.
+    std::optional<bool> cache_prompt;
     call_scheduling scheduling;         ///< never sent
     /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
     /// (64 KiB) is still handed out when it closes. Outlives the call; never sent.
@@ -159,6 +170,10 @@ struct chat_response {
     std::optional<token_usage> usage;
     std::uint32_t attempts = 1; ///< requests that were sent, retries included; 0: from a cache
     std::string provider; ///< who answered, where a route chose; empty: the port that was asked
+    /// The tool whose call the length limit cut off. That call is not among tool_calls.
+    std::string cut_tool_call{};
+    /// What the caller should know: settings that the service does not have and that were not sent.
+    std::vector<std::string> warnings{};
 };
 
 /// The payload of an error that ends an answer in the middle: what came until then.

@@ -213,8 +213,8 @@ TEST(scheduling, settings_reach_the_provider) {
     }());
     w.llm.say("x");
     EXPECT_EQ(w.json("(t) (with ((cache false)) (t)) 1"), "1");
-    EXPECT_TRUE(w.llm.asked[0].scheduling.use_cache);
-    EXPECT_FALSE(w.llm.asked[1].scheduling.use_cache);
+    EXPECT_EQ(w.llm.asked[0].scheduling.cache, ports::cache_use::shared);
+    EXPECT_EQ(w.llm.asked[1].scheduling.cache, ports::cache_use::none);
     EXPECT_EQ(w.llm.asked[0].scheduling.priority, ports::call_priority::batch);
     EXPECT_NE(w.llm.asked[0].scheduling.flow, 0U);
 }

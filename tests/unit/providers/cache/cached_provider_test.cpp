@@ -29,7 +29,7 @@ public:
             if (auto stop = context.stop_error()) co_return *std::move(stop);
         }
         if (number <= failures) {
-            co_return error(ports::make_error_code(ports::llm_errc::server), "down");
+            co_return error(failure).with_retryable(retryable);
         }
         chat_response made;
         made.model = "m";
@@ -47,6 +47,8 @@ public:
 
     int calls = 0;
     int failures = 0;
+    bool retryable = true;
+    error failure{ports::make_error_code(ports::llm_errc::server), "down"};
     int turns = 3;
     ports::finish_reason finish = ports::finish_reason::stop;
 };
@@ -113,7 +115,7 @@ protected:
     slow_model model;
     map_store store;
     testing::recording_log log;
-    cached_provider cached{model, store, log};
+    cached_provider cached{model, store, log, "https://api.example/v1"};
 };
 
 TEST_F(cached_provider_test, asks_once_and_pays_once) {
@@ -151,14 +153,77 @@ TEST_F(cached_provider_test, equal_calls_at_the_same_time_become_one) {
     EXPECT_EQ(cached.counters().shared, 19U);
 }
 
-TEST_F(cached_provider_test, keeps_no_error_and_those_who_waited_ask_for_themselves) {
+TEST_F(cached_provider_test, keeps_no_error_and_one_of_those_who_waited_asks_for_all) {
     model.failures = 1;
+    const auto made = ask_at_once(testing::user_request("q"), 20);
+    int failed = 0;
+    for (const auto& each : made) {
+        if (each) EXPECT_EQ(each->text, "answer 2");
+        else ++failed;
+    }
+    EXPECT_EQ(failed, 1);
+    EXPECT_EQ(model.calls, 2);
+    EXPECT_EQ(ask(testing::user_request("q")).value().attempts, 0U);
+}
+
+TEST_F(cached_provider_test, a_service_that_stays_down_is_asked_twice_by_many_equal_calls) {
+    model.failures = 100;
+    const auto made = ask_at_once(testing::user_request("q"), 20);
+    EXPECT_EQ(model.calls, 2);
+    ASSERT_EQ(made.size(), 20U);
+    int unsent = 0;
+    for (const auto& each : made) {
+        ASSERT_FALSE(each);
+        EXPECT_EQ(each.error().message(), "down");
+        EXPECT_EQ(each.error().code(), make_error_code(ports::llm_errc::server));
+        if (each.error().info().attempts == 0U) ++unsent;
+    }
+    EXPECT_EQ(unsent, 18);
+    EXPECT_TRUE(store.kept.empty());
+}
+
+TEST_F(cached_provider_test, an_error_that_comes_back_is_shared_at_once) {
+    model.failures = 100;
+    model.retryable = false;
+    const auto made = ask_at_once(testing::user_request("q"), 20);
+    EXPECT_EQ(model.calls, 1);
+    for (const auto& each : made) EXPECT_EQ(each.error().message(), "down");
+}
+
+TEST_F(cached_provider_test, what_ends_only_the_first_call_is_not_shared) {
+    model.failures = 1;
+    model.failure = error(errc::invalid_argument, "the receiver of the first call failed");
     const auto made = ask_at_once(testing::user_request("q"), 5);
     int failed = 0;
     for (const auto& each : made) failed += each ? 0 : 1;
     EXPECT_EQ(failed, 1);
-    EXPECT_EQ(model.calls, 5);
+    EXPECT_EQ(model.calls, 2);
+}
+
+TEST_F(cached_provider_test, tells_services_of_one_name_apart) {
+    const chat_request request = testing::user_request("q");
+    (void)ask(request);
+    cached_provider elsewhere{model, store, log, "http://127.0.0.1:9/v1"};
+    EXPECT_EQ(loop.run(elsewhere.complete(request, loop.context())).value().text, "answer 2");
+    EXPECT_EQ(ask(request).value().text, "answer 1");
+}
+
+TEST_F(cached_provider_test, a_call_apart_overtakes_an_equal_one_and_still_takes_what_is_kept) {
+    chat_request apart = testing::user_request("q");
+    apart.scheduling.cache = ports::cache_use::apart;
+    (void)ask_at_once(apart, 3);
+    EXPECT_EQ(model.calls, 3);
+    EXPECT_EQ(ask(apart).value().attempts, 0U);
     EXPECT_EQ(ask(testing::user_request("q")).value().attempts, 0U);
+    EXPECT_EQ(model.calls, 3);
+}
+
+TEST_F(cached_provider_test, a_renewed_call_replaces_what_was_kept) {
+    chat_request renewed = testing::user_request("q");
+    (void)ask(renewed);
+    renewed.scheduling.cache = ports::cache_use::renewed;
+    EXPECT_EQ(ask(renewed).value().text, "answer 2");
+    EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");
 }
 
 TEST_F(cached_provider_test, keeps_nothing_that_was_cut_or_refused) {
@@ -172,7 +237,7 @@ TEST_F(cached_provider_test, keeps_nothing_that_was_cut_or_refused) {
 TEST_F(cached_provider_test, a_request_may_pass_by) {
     chat_request request = testing::user_request("q");
     (void)ask(request);
-    request.scheduling.use_cache = false;
+    request.scheduling.cache = ports::cache_use::none;
     EXPECT_EQ(ask(request).value().text, "answer 2");
     EXPECT_EQ(store.kept.size(), 1U);
 }

@@ -2,6 +2,10 @@
 
 #include <heddle/providers/anthropic/provider.hpp>
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
 namespace heddle::testing {
 namespace {
 
@@ -27,38 +31,98 @@ std::string answer_with(std::string_view content, std::string_view rest = "") {
            R"(,"stop_reason":"end_turn")" + std::string(rest) + "}";
 }
 
-TEST(anthropic_codec, sampling_settings_are_refused_in_the_new_version_before_anything_is_sent) {
+TEST(anthropic_codec, sampling_settings_are_left_out_in_the_new_version) {
     const auto codec = codec_of();
-    chat_request warm = user_request("x");
-    warm.temperature = 1.0; // the default value as well
-    EXPECT_EQ(refusal_of(*codec, warm),
-              "temperature: API version 2026-10-21 has no such setting | leave temperature out, or "
-              "choose API version 2023-06-01 for this provider");
-    chat_request top = user_request("x");
-    top.top_p = 0.5;
-    EXPECT_TRUE(refusal_of(*codec, top).starts_with("top_p: API version 2026-10-21"));
-    chat_request few = user_request("x");
-    few.extra = {{"top_k", "40"}};
-    EXPECT_TRUE(refusal_of(*codec, few).starts_with("top_k: API version 2026-10-21"));
-    chat_request budget = user_request("x");
-    budget.reasoning_tokens = 2000;
-    EXPECT_NE(refusal_of(*codec, budget).find("set a reasoning effort instead"), std::string::npos);
+    chat_request request = user_request("x");
+    request.temperature = 1.0; // the default value as well
+    request.top_p = 0.5;
+    request.extra = {{"top_k", "40"}};
+    request.reasoning_tokens = 2000;
+    request.seed = 7;
+    EXPECT_THAT(left_out_of(*codec, request),
+                ::testing::UnorderedElementsAre(
+                    "seed: the service has no such setting",
+                    "temperature: API version 2026-10-21 has no such setting",
+                    "top_p: API version 2026-10-21 has no such setting",
+                    "top_k: API version 2026-10-21 has no such setting",
+                    "reasoning_tokens: API version 2026-10-21 takes a reasoning effort instead"));
+    const json::value bare = body_of(*codec, request);
+    EXPECT_EQ(bare, body_of(*codec, user_request("x")));
 
     const auto old = codec_of(api_version::v2023_06_01);
-    EXPECT_EQ(body_of(*old, warm).at("temperature").to_number<double>(), 1.0);
-    EXPECT_EQ(body_of(*old, top).at("top_p"), 0.5);
-    EXPECT_EQ(body_of(*old, few).at("top_k"), 40);
+    request.reasoning_tokens.reset();
+    const json::value body = body_of(*old, request);
+    EXPECT_EQ(body.at("temperature").to_number<double>(), 1.0);
+    EXPECT_EQ(body.at("top_p"), 0.5);
+    EXPECT_EQ(body.at("top_k"), 40);
+}
+
+TEST(anthropic_codec, a_budget_for_thinking_bears_no_sampling_and_no_forced_tool) {
+    const auto codec = codec_of(api_version::v2023_06_01);
+    chat_request request = user_request("x");
+    request.reasoning_tokens = 2048;
+    request.temperature = 0.2;
+    request.top_p = 0.5;
+    request.tools.push_back({"f", "", "", true});
+    request.tool_choice = "required";
+    const json::value body = body_of(*codec, request);
+    EXPECT_FALSE(body.as_object().contains("temperature"));
+    EXPECT_FALSE(body.as_object().contains("top_p"));
+    EXPECT_EQ(body.at("tool_choice"), (json::value{{"type", "auto"}}));
+    EXPECT_EQ(left_out_of(*codec, request).size(), 3U);
+    request.top_p = 0.97;
+    EXPECT_EQ(body_of(*codec, request).at("top_p"), 0.97);
+}
+
+TEST(anthropic_codec, the_effort_none_turns_thinking_off) {
+    chat_request request = user_request("x");
+    request.reasoning_effort = "none";
+    for (const api_version version : {api_version::v2026_10_21, api_version::v2023_06_01}) {
+        const json::value body = body_of(*codec_of(version), request);
+        EXPECT_EQ(body.at("thinking"), (json::value{{"type", "disabled"}}));
+        EXPECT_FALSE(body.as_object().contains("output_config"));
+    }
+    request.reasoning_effort = "low";
+    EXPECT_EQ(body_of(*codec_of(), request).at("output_config").at("effort"), "low");
+}
+
+TEST(anthropic_codec, schemas_are_closed_and_those_that_cannot_be_go_into_the_system_text) {
+    const auto codec = codec_of();
+    chat_request request = user_request("x");
+    request.messages.insert(request.messages.begin(),
+                            {chat_role::system, "Answer in JSON.", {}, {}, {}});
+    request.format.type = ports::response_format::kind::json_schema;
+    request.format.schema_json =
+        R"({"type":"object","properties":{"a":{"type":"integer","minimum":1}},"required":["a"]})";
+    const json::value body = body_of(*codec, request);
+    EXPECT_EQ(body.at("output_config").at("format").at("schema"), json::parse(R"({
+        "type":"object","required":["a"],"additionalProperties":false,
+        "properties":{"a":{"type":"integer","description":"{\"minimum\":1}"}}})"));
+    EXPECT_EQ(body.at("system"), "Answer in JSON.");
+
+    request.format.schema_json = R"({"type":"object","additionalProperties":{"type":"number"}})";
+    const json::value open = body_of(*codec, request);
+    EXPECT_FALSE(open.as_object().contains("output_config"));
+    EXPECT_EQ(std::string(open.at("system").at(1).at("text").as_string()),
+              "The JSON Schema of the answer: " + request.format.schema_json);
+
+    request.format.schema_json = "[]";
+    EXPECT_TRUE(refusal_of(*codec, request).starts_with("the schema of the answer is not"));
+}
+
+TEST(anthropic_codec, an_object_without_a_schema_is_asked_for_by_the_prompt_alone) {
+    for (const api_version version : {api_version::v2026_10_21, api_version::v2023_06_01}) {
+        chat_request request = user_request("x");
+        request.format.type = ports::response_format::kind::json_object;
+        EXPECT_EQ(body_of(*codec_of(version), request),
+                  body_of(*codec_of(version), user_request("x")));
+        EXPECT_TRUE(left_out_of(*codec_of(version), request).empty());
+    }
 }
 
 TEST(anthropic_codec, what_the_service_cannot_take_is_named) {
     const auto codec = codec_of();
     chat_request request = user_request("x");
-    request.seed = 7;
-    EXPECT_TRUE(refusal_of(*codec, request).starts_with("seed: "));
-    request = user_request("x");
-    request.format.type = ports::response_format::kind::json_object;
-    EXPECT_TRUE(refusal_of(*codec, request).ends_with("give a schema for the answer"));
-    request = user_request("x");
     request.extra = {{"system", "\"y\""}};
     EXPECT_TRUE(refusal_of(*codec, request)
                     .starts_with("the extra parameter 'system' has a setting of its own"));
@@ -148,15 +212,64 @@ TEST(anthropic_codec, cache_marks_stand_on_the_last_block_and_are_at_most_four) 
     const auto is_marked = [](const json::value& block) {
         return block.as_object().contains("cache_control");
     };
-    EXPECT_FALSE(is_marked(body.at("system").at(0)));
+    EXPECT_TRUE(body.at("system").is_string()); // no block: no mark
     const json::array& turns = body.at("messages").as_array();
-    EXPECT_FALSE(is_marked(turns[0].at("content").at(0)));
+    EXPECT_TRUE(turns[0].at("content").is_string());
     EXPECT_FALSE(is_marked(turns[1].at("content").at(0))); // the text before the call
     EXPECT_TRUE(is_marked(turns[1].at("content").at(1)));
     EXPECT_TRUE(is_marked(turns[2].at("content").at(0)));
     EXPECT_TRUE(is_marked(turns[3].at("content").at(0)));
     EXPECT_EQ(turns[4].at("content").at(0).at("cache_control"),
               (json::value{{"type", "ephemeral"}}));
+}
+
+/// Where marks stand: "system", "tools", "0" for the first turn; joined by blanks.
+std::string marks_of(const json::value& body) {
+    const auto holds_mark = [](const json::value& blocks) {
+        const json::array* all = blocks.if_array();
+        return all && std::any_of(all->begin(), all->end(), [](const json::value& block) {
+            return block.as_object().contains("cache_control");
+        });
+    };
+    std::string found;
+    for (const char* part : {"tools", "system"}) {
+        const json::value* blocks = body.as_object().if_contains(part);
+        if (blocks && holds_mark(*blocks)) found += std::string(part) + " ";
+    }
+    const json::array& turns = body.at("messages").as_array();
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        if (holds_mark(turns[i].at("content"))) found += std::to_string(i) + " ";
+    }
+    return found;
+}
+
+TEST(anthropic_codec, long_beginnings_and_conversations_are_marked_for_the_cache_by_themselves) {
+    const auto codec = codec_of();
+    const std::string text(5000, 'a');
+    chat_request request = user_request("q1");
+    EXPECT_EQ(marks_of(body_of(*codec, request)), "");
+    request.messages.insert(request.messages.begin(), {chat_role::system, "short", {}, {}, {}});
+    EXPECT_EQ(marks_of(body_of(*codec, request)), "");
+    request.cache_prompt = true; // however short
+    EXPECT_EQ(marks_of(body_of(*codec, request)), "system ");
+    request.cache_prompt.reset();
+    request.messages[0].text = text;
+    EXPECT_EQ(marks_of(body_of(*codec, request)), "system ");
+    request.cache_prompt = false;
+    EXPECT_EQ(marks_of(body_of(*codec, request)), "");
+    request.cache_prompt.reset();
+
+    chat_request loop = user_request(text); // the prompt of one call is not marked
+    EXPECT_EQ(marks_of(body_of(*codec, loop)), "");
+    loop.messages.push_back({chat_role::assistant, "", {{"t", "f", "{}"}}, {}, {}});
+    loop.messages.push_back({chat_role::tool, "r", {}, "t", "f"});
+    EXPECT_EQ(marks_of(body_of(*codec, loop)), "2 "); // the next turn begins with it
+    loop.tools.push_back({"f", text, "", true});
+    loop.tools.push_back({"g", "", "", true});
+    EXPECT_EQ(marks_of(body_of(*codec, loop)), "tools 2 ");
+    EXPECT_TRUE(body_of(*codec, loop).at("tools").at(1).as_object().contains("cache_control"));
+    loop.messages[0].cache_up_to_here = true; // who marks decides
+    EXPECT_EQ(marks_of(body_of(*codec, loop)), "0 ");
 }
 
 TEST(anthropic_codec, tool_choices) {

@@ -36,6 +36,17 @@ inline std::string refusal_of(providers::chat_codec& codec, const ports::chat_re
     return made.error().message() + " | " + made.error().info().hint;
 }
 
+/// The settings that are not sent, each as "name: reason".
+inline std::vector<std::string> left_out_of(providers::chat_codec& codec,
+                                            const ports::chat_request& request) {
+    const auto made = codec.encode(request, providers::answer_mode::whole);
+    EXPECT_TRUE(made) << made.error().message();
+    std::vector<std::string> lines;
+    if (!made) return lines;
+    for (const auto& each : made->left_out) lines.push_back(each.name + ": " + each.reason);
+    return lines;
+}
+
 inline ports::http_response answer_of(int status, std::string body,
                                       std::vector<std::pair<std::string, std::string>> headers = {
                                           {"content-type", "application/json"}}) {

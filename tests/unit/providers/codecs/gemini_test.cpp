@@ -161,7 +161,10 @@ TEST(gemini_codec, reasoning_and_what_the_service_cannot_take) {
               (json::value{{"thinkingBudget", 512}, {"includeThoughts", true}}));
     request = user_request("x");
     request.parallel_tool_calls = false;
-    EXPECT_TRUE(refusal_of(*codec, request).starts_with("parallel tool calls: "));
+    EXPECT_TRUE(left_out_of(*codec, request).empty()); // there is nothing to call
+    request.tools.push_back({"f", "", "", true});
+    EXPECT_EQ(left_out_of(*codec, request),
+              std::vector<std::string>{"parallel_tool_calls: the service cannot switch them off"});
     request = user_request("x");
     request.extra = {{"generationConfig", "{}"}};
     EXPECT_TRUE(refusal_of(*codec, request).find("has a setting of its own") != std::string::npos);

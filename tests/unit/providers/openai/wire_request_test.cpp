@@ -83,9 +83,16 @@ TEST(openai_wire_request, wrong_parts_are_named) {
     chat_request number = user_request("x");
     number.temperature = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(message(number), "temperature is not a finite number");
+}
+
+TEST(openai_wire_request, a_budget_for_reasoning_is_left_out) {
     chat_request budget = user_request("x");
     budget.reasoning_tokens = 1000;
-    EXPECT_EQ(message(budget), "the service takes an effort for reasoning, not a number of tokens");
+    std::vector<providers::left_out_setting> left_out;
+    const auto body = openai::encode_request(budget, {}, nullptr, &left_out);
+    EXPECT_EQ(body.value(), openai::encode_request(user_request("x"), {}).value());
+    ASSERT_EQ(left_out.size(), 1U);
+    EXPECT_EQ(left_out[0].name, "reasoning_tokens");
 }
 
 } // namespace

@@ -136,14 +136,17 @@ TEST(responses_wire, tools_without_parameters_and_forced_ones) {
 TEST(responses_wire, what_the_service_cannot_take_is_named) {
     chat_request request = user_request("x");
     request.seed = 1;
-    EXPECT_EQ(refused(request), "the service takes no seed");
-    request = user_request("x");
     request.stop = {"END"};
-    EXPECT_EQ(refused(request), "the service takes no stop texts");
-    request = user_request("x");
     request.reasoning_tokens = 100;
-    EXPECT_EQ(refused(request),
-              "the service takes an effort for reasoning, not a number of tokens");
+    providers::json_memo known;
+    std::vector<providers::left_out_setting> left_out;
+    const auto body = responses::encode_request(request, {}, known, &left_out);
+    EXPECT_EQ(json::parse(body.value()).as_object(), body_of(user_request("x")));
+    ASSERT_EQ(left_out.size(), 3U);
+    EXPECT_EQ(left_out[0].name, "seed");
+    EXPECT_EQ(left_out[1].name, "stop");
+    EXPECT_EQ(left_out[2].name, "reasoning_tokens");
+    EXPECT_EQ(left_out[2].reason, "the service takes a reasoning effort, not a number of tokens");
     request.reasoning_tokens = 0;
     EXPECT_EQ(body_of(request).at("reasoning").at("effort"), "none");
     request.extra = {{"reasoning", R"({"summary":"auto"})"}};

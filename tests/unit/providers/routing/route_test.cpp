@@ -288,6 +288,19 @@ TEST(hedged_route, a_slow_one_is_overtaken_cancelled_and_joined) {
     EXPECT_EQ(route.counters().hedges_won, 1U);
 }
 
+TEST(hedged_route, the_second_call_does_not_wait_for_the_first_in_a_cache) {
+    route_world at;
+    at.a.plan = {{60s, {}}};
+    at.b.plan = {{200ms, {}}};
+    hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
+    ASSERT_TRUE(at.run(route.complete(at.request, at.context())));
+    EXPECT_EQ(at.a.last.scheduling.cache, ports::cache_use::shared);
+    EXPECT_EQ(at.b.last.scheduling.cache, ports::cache_use::apart);
+    at.request.scheduling.cache = ports::cache_use::none;
+    ASSERT_TRUE(at.run(route.complete(at.request, at.context())));
+    EXPECT_EQ(at.b.last.scheduling.cache, ports::cache_use::none);
+}
+
 TEST(hedged_route, the_first_may_still_win) {
     route_world at;
     at.a.plan = {{1500ms, {}}};

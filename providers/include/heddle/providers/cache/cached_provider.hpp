@@ -14,20 +14,24 @@ namespace heddle::providers {
 
 struct cache_counters {
     std::uint64_t hits = 0;
-    std::uint64_t shared = 0; ///< took the answer of an equal call that was under way
+    std::uint64_t shared = 0; ///< took the outcome of an equal call that was under way
     std::uint64_t misses = 0;
 };
 
-/// A provider whose answers are kept and given again for equal requests to the same provider. Equal
-/// calls that are under way at the same time become one (single flight). Errors, refusals and answers
-/// that were cut short are never kept; a request with `scheduling.use_cache` false passes by.
+/// A provider whose answers are kept and given again for equal requests to the same service. Equal
+/// calls that are under way at the same time become one (single flight): when it fails with an error
+/// that comes back for the same request, all fail with it; after another error one of the others tries,
+/// once. Errors, refusals and answers that were cut short are never kept. See `scheduling.cache` for
+/// calls that are not to be shared.
 ///
 /// An answer out of the cache says `attempts` 0 and counts no tokens: nothing was paid. A streamed
 /// call gets its text in one piece. A store that fails is logged once and left alone: the call is made.
 class cached_provider final : public ports::llm_port {
 public:
-    /// `inner`, `store` and `log` outlive this.
-    cached_provider(ports::llm_port& inner, ports::response_store& store, log_port& log);
+    /// `service` tells services of the same name apart: address, account, and whatever else the
+    /// answers depend on besides the request. `inner`, `store` and `log` outlive this.
+    cached_provider(ports::llm_port& inner, ports::response_store& store, log_port& log,
+                    std::string service);
     ~cached_provider() override;
     cached_provider(const cached_provider&) = delete;
     cached_provider& operator=(const cached_provider&) = delete;
@@ -45,6 +49,15 @@ private:
     struct flight;
     class seat;
 
+    [[nodiscard]] std::string key_of(const ports::chat_request& request) const;
+    /// The outcome of an equal call, or nothing and a seat: the caller makes the call.
+    [[nodiscard]] coro::task<std::optional<result<ports::chat_response>>> follow(
+        const std::string* key, std::optional<seat>* leading, coro::call_context context);
+    [[nodiscard]] coro::task<result<ports::chat_response>> ask(
+        const ports::chat_request& request, const ports::chat_delta_sink* on_delta,
+        coro::call_context context);
+    [[nodiscard]] static result<ports::chat_response> hand_out(
+        ports::chat_response known, const ports::chat_delta_sink* on_delta);
     /// Null `on_delta`: the caller wants no pieces.
     [[nodiscard]] coro::task<result<ports::chat_response>> answer(
         const ports::chat_request& request, const ports::chat_delta_sink* on_delta,
@@ -58,6 +71,7 @@ private:
     ports::llm_port& inner_;
     ports::response_store& store_;
     log_port& log_;
+    std::string service_;
     struct flights;
     std::unique_ptr<flights> flights_;
     cache_counters counters_;

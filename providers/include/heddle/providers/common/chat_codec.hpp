@@ -17,12 +17,19 @@ namespace heddle::providers {
 
 enum class answer_mode : std::uint8_t { whole, stream };
 
+/// A setting of a request that the service does not have.
+struct left_out_setting {
+    std::string name;
+    std::string reason;
+};
+
 /// What goes to the service: path below the origin, headers, body.
 struct encoded_request {
     std::string method = "POST";
     std::string target; ///< path and query, the base URL's prefix included
     std::vector<ports::http_header> headers;
     std::string body;
+    std::vector<left_out_setting> left_out{}; ///< not sent; the caller is warned
 };
 
 /// Reads one streamed answer in any pieces.
@@ -69,7 +76,9 @@ public:
 
     /// What errors begin with and users write before the colon.
     [[nodiscard]] virtual std::string_view provider_name() const noexcept = 0;
-    /// Errors: llm_errc::invalid_request, which names the part that this service cannot take.
+    /// A setting that the service does not have is left out and named in `left_out`, so that a
+    /// workflow runs with any service. Messages without content are not sent.
+    /// Errors: llm_errc::invalid_request, which names the part that cannot be sent.
     [[nodiscard]] virtual result<encoded_request> encode(const ports::chat_request& request,
                                                          answer_mode mode) = 0;
     /// Reads a whole answer of any status. `wall_now` is for a Retry-After that is a date. Errors:

@@ -66,8 +66,12 @@ private:
     [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
                                                std::uint32_t attempt) noexcept;
     [[nodiscard]] coro::clock::time_point start_of(const coro::call_context& context) const;
+    /// `warnings` receives a line for each setting that the service does not have.
     [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
-                                                      answer_mode mode, std::uint32_t attempt);
+                                                      answer_mode mode, std::uint32_t attempt,
+                                                      std::vector<std::string>& warnings);
+    void warn_of(const std::vector<left_out_setting>& left_out,
+                 std::vector<std::string>& warnings);
     [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
     [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer,
                                                            wall_time time_of_day);
@@ -87,6 +91,7 @@ private:
     call_options options_;
     retry_state::random jitter_;
     log_port& log_;
+    std::vector<std::string> warned_of_; ///< settings that the log has
 };
 
 } // namespace heddle::providers
