@@ -53,6 +53,8 @@ public:
         } catch (const CLI::RequiredError& wrong) {
             // `heddle evl`: the word that was not understood is the better message.
             return mistake(app_.remaining(true).empty() ? wrong.what() : about_extras());
+        } catch (const CLI::ConversionError& wrong) {
+            return mistake(about_conversion(wrong.what()));
         } catch (const CLI::ParseError& wrong) {
             return mistake(wrong.what());
         }
@@ -528,6 +530,23 @@ private:
         }
         const std::string hint = lang::suggest_names(first, known);
         return hint.empty() ? what : what + "; " + hint;
+    }
+
+    /// "Could not convert: --timeout = abc", in words of ours.
+    [[nodiscard]] std::string about_conversion(std::string_view what) {
+        constexpr std::string_view before = "Could not convert: ";
+        constexpr std::string_view between = " = ";
+        const std::size_t at = what.find(between);
+        if (!what.starts_with(before) || at == std::string_view::npos) return std::string(what);
+        const std::string name(what.substr(before.size(), at - before.size()));
+        const std::string value(what.substr(at + between.size()));
+        std::string text = name + " does not take '" + value + "'";
+        const CLI::Option* option = innermost().get_option_no_throw(name);
+        if (!option) option = app_.get_option_no_throw(name);
+        if (option && !option->get_description().empty()) {
+            text += "; it is: " + option->get_description();
+        }
+        return text;
     }
 
     CLI::App app_;

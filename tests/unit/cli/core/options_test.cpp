@@ -86,6 +86,11 @@ TEST(options, a_timeout_must_be_a_sensible_number) {
     }
 }
 
+TEST(options, a_value_of_the_wrong_kind_is_named_with_what_the_option_is) {
+    const std::string seconds = ended({"run", "a.heddle", "--timeout", "abc"}).text;
+    EXPECT_NE(seconds.find("--timeout does not take 'abc'; it is: "), std::string::npos) << seconds;
+}
+
 TEST(options, serve_needs_rules) {
     const auto made = parsed<serve_request>(
         {"model", "serve", "--rules", "r.json", "--port", "8080", "--print-port", "-"});
