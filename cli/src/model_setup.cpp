@@ -3,6 +3,7 @@
 #include "input_files.hpp"
 #include "services/cache_file.hpp"
 #include "services/cassette_file.hpp"
+#include "services/default_parameters.hpp"
 #include "services/service_trust.hpp"
 #include "services/unavailable_provider.hpp"
 
@@ -155,7 +156,8 @@ private:
         }
         for (configured_service* each : usable_first) {
             if (each->provider) {
-                add_wrapped(*each->provider, each->identity);
+                const provider_config* said = parts_.settings.provider(each->name);
+                add_wrapped(*each->provider, each->identity, said ? &said->request : nullptr);
                 continue;
             }
             made_->ports_.push_back(
@@ -227,7 +229,7 @@ private:
         made_->ports_.push_back(
             providers::make_scripted_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
         // The answers are those of the rules, wherever they are.
-        add_wrapped(*made_->ports_.back(), "rules " + text);
+        add_wrapped(*made_->ports_.back(), "rules " + text, nullptr);
         return {};
     }
 
@@ -241,15 +243,25 @@ private:
         return {};
     }
 
-    /// `inner` with the cache before it, if there is one. `service` tells services apart in it.
-    void add_wrapped(ports::llm_port& inner, std::string service) {
-        if (!made_->store_) {
-            ++made_->usable_;
+    /// `inner` with the cache before it, if there is one, and with what heddle.toml says about its
+    /// requests. `service` tells services apart in the cache; `defaults` may be null.
+    void add_wrapped(ports::llm_port& inner, std::string service,
+                     const tasks::request_parameters* defaults) {
+        if (!made_->store_) return add_with_defaults(inner, defaults);
+        made_->ports_.push_back(std::make_unique<providers::cached_provider>(
+            inner, *made_->store_, parts_.log, std::move(service)));
+        add_with_defaults(*made_->ports_.back(), defaults);
+    }
+
+    /// Outside of the cache, whose key then holds what is really asked.
+    void add_with_defaults(ports::llm_port& inner, const tasks::request_parameters* defaults) {
+        ++made_->usable_;
+        if (!defaults || tasks::parameters_json(*defaults) == "{}") {
             made_->registry_.add(inner);
             return;
         }
-        add(std::make_unique<providers::cached_provider>(inner, *made_->store_, parts_.log,
-                                                         std::move(service)));
+        made_->ports_.push_back(std::make_unique<default_parameters>(inner, *defaults));
+        made_->registry_.add(*made_->ports_.back());
     }
 
     void add(std::unique_ptr<ports::llm_port> made) {

@@ -118,6 +118,8 @@ json::object template_json(const task_template& one) {
     put(made, "max_tokens", one.max_tokens);
     if (one.timeout) made["timeout"] = std::chrono::duration<double>(*one.timeout).count();
     put(made, "retries", one.retries);
+    const json::value parameters = json::parse(tasks::parameters_json(one.parameters));
+    for (const auto& [name, item] : parameters.get_object()) made[name] = item;
     if (one.output.json) {
         json::object format{{"type", "json"}};
         if (!one.output.schema.empty()) format["schema"] = json_or_text(one.output.schema);

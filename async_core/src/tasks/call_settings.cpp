@@ -1,14 +1,31 @@
 #include "call_settings.hpp"
 
+#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/task_template.hpp>
 
 namespace heddle::tasks {
 
+namespace {
+
+std::string_view word(const lang::value& item) {
+    return item.is(lang::kind::symbol) ? lang::symbol_name(item) : lang::string_bytes(item);
+}
+
+void read_parameter(call_settings& read, std::string_view name, const lang::value& item) {
+    const lang::request_setting* setting = lang::find_request_setting(name);
+    const auto json = setting ? lang::value_to_json(item) : result<std::string>(std::string());
+    if (setting && json) (void)set_parameter(read.parameters, *setting, *json);
+}
+
+} // namespace
+
 call_settings read_call_settings(const lang::dynamic_scope& scope) {
     // `with` has checked the values.
+    using ports::cache_use;
     call_settings read;
+    bool uses_cache = true;
     for (const lang::map_entry& entry : lang::map_entries(scope.settings)) {
         const std::string_view name = lang::string_bytes(entry.key);
         const lang::value& item = entry.item;
@@ -16,19 +33,20 @@ call_settings read_call_settings(const lang::dynamic_scope& scope) {
             read.model = lang::string_bytes(item);
         } else if (name == "provider") {
             read.provider = lang::string_bytes(item);
-        } else if (name == "temperature") {
-            read.temperature =
-                item.is_integer() ? static_cast<double>(item.as_integer()) : item.as_real();
         } else if (name == "retries") {
             read.retries = static_cast<std::uint32_t>(item.as_integer());
         } else if (name == "on-failure") {
-            read.raise_failures =
-                (item.is(lang::kind::symbol) ? lang::symbol_name(item)
-                                             : lang::string_bytes(item)) == "raise";
+            read.raise_failures = word(item) == "raise";
         } else if (name == "cache") {
-            read.use_cache = item.truthy();
+            uses_cache = item.truthy();
+        } else if (name == "%repeats") {
+            // What has failed is not to be found again; a hedge is to overtake, not to wait.
+            read.cache = word(item) == "retry" ? cache_use::renewed : cache_use::apart;
+        } else {
+            read_parameter(read, name, item);
         }
     }
+    if (!uses_cache) read.cache = cache_use::none;
     return read;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <heddle/lang/dynamic_scope.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/tasks/request_parameters.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -13,10 +15,10 @@ namespace heddle::tasks {
 struct call_settings {
     std::string_view model;
     std::string_view provider;
-    std::optional<double> temperature;
+    request_parameters parameters;
     std::optional<std::uint32_t> retries;
     bool raise_failures = false;
-    bool use_cache = true;
+    ports::cache_use cache = ports::cache_use::shared;
 };
 
 [[nodiscard]] call_settings read_call_settings(const lang::dynamic_scope& scope);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace heddle::tasks {
 
@@ -69,10 +70,14 @@ private:
     result<void> read_returns(const source_form& clause);
     result<void> read_disable_reparsing(const source_form& clause);
     result<void> read_manual_xml(const source_form& clause);
+    result<void> read_request_setting(const source_form& clause,
+                                      const lang::request_setting& setting);
+    [[nodiscard]] static std::string known_clauses();
 
     source_form form_;
     task_template made_;
     source_span context_span_;
+    std::set<std::string_view> settings_seen_;
 };
 
 const std::array<defatom_parser::row, 23> defatom_parser::rows{{
@@ -334,6 +339,32 @@ result<void> defatom_parser::read_manual_xml(const source_form& clause) {
     return read_settings(clause, made_.manual_xml, &read_flag);
 }
 
+result<void> defatom_parser::read_request_setting(const source_form& clause,
+                                                  const lang::request_setting& setting) {
+    if (!settings_seen_.insert(setting.name).second) {
+        return fail(clause.span, clause[0].text(), "is given twice");
+    }
+    HEDDLE_TRY(const source_form given, only_value(clause));
+    const auto json = form_to_json(given.unquoted());
+    auto done = json ? set_parameter(made_.parameters, setting, *json)
+                     : result<void>(json.error());
+    if (done) return {};
+    return fail(given.span, clause[0].text(),
+                "must be " + std::string(setting.expected) + ", not " + given.shown());
+}
+
+std::string defatom_parser::known_clauses() {
+    std::string all =
+        "clauses: params, instructions, description, subtype, model, provider, system, "
+        "temperature, max-tokens, timeout, output_format, criteria, history_config, "
+        "context_management, file_paths, tools, retries, resource_limits, context_relevance, "
+        "context_assembly, returns, disable_reparsing, manual_xml";
+    for (const lang::request_setting& each : lang::request_settings()) {
+        if (all.find(each.name) == std::string::npos) all += ", " + std::string(each.name);
+    }
+    return all;
+}
+
 result<task_template> defatom_parser::parse() {
     made_.span = form_.span;
     if (!form_.is_list() || form_.size() < 2 || !form_[1].is_symbol()) {
@@ -351,14 +382,13 @@ result<task_template> defatom_parser::parse() {
         const auto found = std::find_if(rows.begin(), rows.end(),
                                         [&](const row& known) { return known.name == name; });
         if (found == rows.end()) {
+            if (const lang::request_setting* setting = lang::find_request_setting(name)) {
+                HEDDLE_CHECK(read_request_setting(clause, *setting));
+                continue;
+            }
             return fail(clause.span, {},
                         "there is no clause '" + std::string(clause[0].text()) + "'")
-                .with_hint(
-                    "clauses: params, instructions, description, subtype, model, provider, "
-                    "system, temperature, max-tokens, timeout, output_format, criteria, "
-                    "history_config, context_management, file_paths, tools, retries, "
-                    "resource_limits, context_relevance, context_assembly, returns, "
-                    "disable_reparsing, manual_xml");
+                .with_hint(known_clauses());
         }
         bool& was_seen = seen[static_cast<std::size_t>(found - rows.begin())];
         if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");

@@ -76,6 +76,14 @@ void task_execution::count(const ports::chat_response& answer) {
     answering_provider_ = answer.provider;
 }
 
+/// Each once: the turns of a loop say the same.
+void task_execution::add_warnings(const std::vector<std::string>& told) {
+    for (const std::string& each : told) {
+        if (std::find(warnings_.begin(), warnings_.end(), each) == warnings_.end())
+            warnings_.push_back(each);
+    }
+}
+
 task_ending task_execution::ending(std::string_view content) {
     for (std::string& each : session_.take_warnings()) warnings_.push_back(std::move(each));
     task_ending end;
@@ -251,9 +259,9 @@ std::optional<result<lang::value>> task_execution::accept(result<ports::chat_res
         const std::string& said = answer->refusal.empty() ? answer->text : answer->refusal;
         return fail(ending(said), {"llm_error", refusal_text(*answer), {}});
     }
-    if (!answer->tool_calls.empty() && (!offered_.empty() || answer->text.empty())) {
-        return take_tool_calls(*std::move(answer));
-    }
+    add_warnings(answer->warnings);
+    if (!answer->cut_tool_call.empty()) return exhaust_call(*answer);
+    if (!answer->tool_calls.empty()) return take_tool_calls(*std::move(answer));
     if (answer->finish == ports::finish_reason::length) {
         if (const auto reached = session_.check_output()) return exhaust(*reached, answer->text);
         warnings_.emplace_back("the answer stopped at its length limit");

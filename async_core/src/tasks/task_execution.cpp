@@ -83,8 +83,11 @@ result<void> task_execution::choose_model() {
 /// Settings of the call go before `with`, and that before the template.
 void task_execution::choose_parameters() {
     const task_template& declared = call_.task->declared;
-    request_.temperature = settings_.temperature ? settings_.temperature : declared.temperature;
+    request_.temperature = declared.temperature;
     request_.max_output_tokens = declared.max_tokens;
+    request_parameters said = settings_.parameters;
+    fill_absent(said, declared.parameters);
+    apply(said, request_);
     timeout_ = declared.timeout;
     std::optional<std::uint32_t> retries = settings_.retries ? settings_.retries : declared.retries;
     if (const call_overrides* overrides = call_.overrides.get()) {
@@ -95,8 +98,7 @@ void task_execution::choose_parameters() {
     }
     asks_left_ = declared.disable_reparsing ? 0 : retries.value_or(0);
     if (declared.output.json) request_.format = call_.task->format;
-    request_.scheduling.cache =
-        settings_.use_cache ? ports::cache_use::shared : ports::cache_use::none;
+    request_.scheduling.cache = settings_.cache;
     request_.scheduling.flow = runner_.flow();
     request_.scheduling.priority = runner_.parts().priority;
 }
@@ -161,6 +163,7 @@ result<void> task_execution::begin() {
         if (!offered) return placed(std::move(offered).error());
         offered_ = *std::move(offered);
     }
+    choose_tool();
     note_unused();
     if (!executor_) choose_history();
     if (!executor_ && !chain_.outer) {

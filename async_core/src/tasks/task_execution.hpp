@@ -113,6 +113,7 @@ public:
 private:
     [[nodiscard]] result<void> choose_model();
     void choose_parameters();
+    void choose_tool();
     void begin_session();
     void choose_history();
     void add_history();
@@ -129,6 +130,8 @@ private:
     [[nodiscard]] std::optional<result<lang::value>> take_tool_calls(ports::chat_response answer);
     void ask_again(std::string answer, const std::string& violation);
     void count(const ports::chat_response& answer);
+    void add_warnings(const std::vector<std::string>& told);
+    [[nodiscard]] result<lang::value> exhaust_call(const ports::chat_response& answer);
     [[nodiscard]] task_ending ending(std::string_view content);
     [[nodiscard]] lang::value extra_notes(const task_ending& end);
     [[nodiscard]] result<lang::value> complete(task_ending end);

@@ -69,6 +69,22 @@ constexpr std::size_t deepest_arguments = 128;
     return made;
 }
 
+/// Ids that were made for calls without one can be those of an earlier turn; results are told apart
+/// by them.
+void make_ids_unique(std::vector<ports::tool_call>& calls,
+                     const std::vector<ports::chat_message>& messages) {
+    const auto is_known = [&](std::string_view id) {
+        return std::any_of(messages.begin(), messages.end(), [&](const auto& message) {
+            return !message.tool_call_id.empty() && message.tool_call_id == id;
+        });
+    };
+    for (ports::tool_call& each : calls) {
+        if (each.id.empty()) continue;
+        const std::string given = each.id;
+        for (int n = 2; is_known(each.id); ++n) each.id = given + "_" + std::to_string(n);
+    }
+}
+
 } // namespace
 
 std::string task_execution::offered_names() const {
@@ -77,13 +93,45 @@ std::string task_execution::offered_names() const {
     return all.empty() ? "there are no tools" : "the tools: " + all;
 }
 
+/// The tool that must be called, by the name that the model knows it by.
+void task_execution::choose_tool() {
+    std::string& choice = request_.tool_choice;
+    if (offered_.empty()) choice.clear();
+    if (choice.empty() || choice == "auto" || choice == "none" || choice == "required") return;
+    const auto found =
+        std::find_if(offered_.begin(), offered_.end(), [&](const offered_tool& one) {
+            return one.wire_name == choice || one.name == choice;
+        });
+    if (found != offered_.end()) {
+        choice = found->wire_name;
+        return;
+    }
+    warnings_.push_back("tool-choice '" + utf8::shortened(choice, 100) +
+                        "' has no effect: " + offered_names());
+    choice.clear();
+}
+
+/// The limit of the output cut off a call: there is nothing to run, and asking again with the same
+/// limit would end the same way.
+result<lang::value> task_execution::exhaust_call(const ports::chat_response& answer) {
+    exhausted_resource what;
+    what.resource = "output";
+    what.used = answer.usage ? static_cast<double>(answer.usage->output) : 0;
+    what.limit = static_cast<double>(request_.max_output_tokens.value_or(0));
+    what.message = "the response reached the limit of its output inside a call of the tool '" +
+                   answer.cut_tool_call + "'; raise max-tokens";
+    return exhaust(what, answer.text.empty() ? what.message : answer.text);
+}
+
 std::optional<result<lang::value>> task_execution::take_tool_calls(ports::chat_response answer) {
     if (offered_.empty()) {
         const std::string what = "the model called the tool '" +
                                  utf8::shortened(answer.tool_calls.front().name, 100) +
                                  "', which it was not offered";
-        return fail(ending(what), {"llm_error", what, {}});
+        // What it wrote beside the call is no answer: it waits for the tool.
+        return fail(ending(answer.text.empty() ? what : answer.text), {"llm_error", what, {}});
     }
+    make_ids_unique(answer.tool_calls, request_.messages);
     for (ports::tool_call& each : answer.tool_calls) {
         called_tool& called = turn_.emplace_back();
         const auto found =
@@ -125,6 +173,8 @@ void task_execution::answer_tools() {
     }
     turn_.clear();
     settled_messages_ = request_.messages.size();
+    // A choice that forces a call is for the first turn: the model would never come to an answer.
+    if (request_.tool_choice != "none") request_.tool_choice.clear();
 }
 
 coro::task<result<void>> task_runner::run_tools(task_execution& execution) {

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <sstream>
 
 namespace heddle::cli {
 
@@ -40,6 +41,13 @@ std::string kind_of(const toml::node& node) {
     case toml::node_type::table: return "a table";
     default: return "a date or a time";
     }
+}
+
+/// A value as JSON text; dates and times, which JSON lacks, as strings.
+std::string json_of(const toml::node& node) {
+    std::ostringstream text;
+    node.visit([&text](const auto& content) { text << toml::json_formatter{content}; });
+    return text.str();
 }
 
 /// Reads tables and notes every mistake.
@@ -324,12 +332,31 @@ private:
                 {"idle_timeout", time(made.idle_timeout)},
                 {"total_timeout", time(made.total_timeout)},
                 {"max_retries", whole(made.max_retries, 0, 100)},
-                {"share_prompt_prefixes", truth(made.share_prompt_prefixes)}};
+                {"share_prompt_prefixes", truth(made.share_prompt_prefixes)},
+                {"request", inside([&] { return request_fields(made.request); })}};
         })(node);
         const int sources = (made.api_key_env ? 1 : 0) + (made.api_key_file ? 1 : 0) +
                             (made.api_key_command.empty() ? 0 : 1);
         if (sources > 1) tell(node, "providers." + name + " has more than one place for its key");
         made_.providers.push_back(std::move(made));
+    }
+
+    /// One for each setting of requests, in the spelling of this file.
+    std::vector<field> request_fields(tasks::request_parameters& into) {
+        static const std::vector<std::string> names = [] {
+            std::vector<std::string> all;
+            for (const auto& each : lang::request_settings()) all.push_back(lang::snake_name(each));
+            return all;
+        }();
+        std::vector<field> fields;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const lang::request_setting& setting = lang::request_settings()[i];
+            fields.push_back({names[i], [this, &into, &setting](const toml::node& node) {
+                                  if (tasks::set_parameter(into, setting, json_of(node))) return;
+                                  wrong_kind(node, std::string(setting.expected));
+                              }});
+        }
+        return fields;
     }
 
     void read_route(const std::string& name, const toml::node& node) {

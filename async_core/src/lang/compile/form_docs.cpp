@@ -162,7 +162,7 @@ constexpr form_doc rows[] = {
      "(name value…) and gives a task result. Further clauses: description, subtype, model, "
      "provider, "
      "system, temperature, max-tokens, timeout, retries, output_format, history_config, "
-     "context_management, file_paths, tools.",
+     "context_management, file_paths, tools, and the settings of requests that with has.",
      "", "tasks"},
     {"deftool", "(deftool name (params parameter…) (description \"…\") body…)",
      "Defines a tool: a function that workflows call as (name (parameter value)…) and that models "

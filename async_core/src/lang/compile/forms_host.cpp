@@ -35,7 +35,7 @@ ast::node* analyzer::form_with(const form& f, position) {
         }
         const std::string name(one[0].name());
         const with_setting* row = find_with_setting(name);
-        if (!row) {
+        if (!row || is_internal(name)) {
             return fail(one.span, "with: unknown setting '" + name + "'",
                         "known settings: " + with_setting_names());
         }

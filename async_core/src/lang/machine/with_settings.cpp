@@ -7,6 +7,7 @@
 
 #include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace heddle::lang {
 
@@ -54,10 +56,6 @@ const char* dollars(const value& v) {
 }
 
 const char* text(const value& v) { return v.is(kind::string) ? nullptr : "a string"; }
-
-const char* temperature(const value& v) {
-    return is_number(v) && number(v) >= 0 && number(v) <= 10 ? nullptr : "a number from 0 to 10";
-}
 
 const char* retries(const value& v) {
     return !count(v) && v.as_integer() <= most_retries ? nullptr : "a whole number from 0 to 100";
@@ -107,14 +105,13 @@ void keep(scope_change& change, const value& name, const value& given) {
     change.scope.settings = map_put(change.memory, std::move(change.scope.settings), name, given);
 }
 
-constexpr std::array<with_setting, 12> rows{{
+constexpr std::array<with_setting, 11> own_rows{{
     {"concurrency", "how many branches run at a time", "", false, &positive_count, &bound_branches},
     {"timeout", "seconds; when they are over the body ends with a TimeoutError", "", false,
      &seconds, &bound_time},
     {"deadline", "as timeout", "", false, &seconds, &bound_time},
     {"model", "the model of the tasks called inside", "", true, &text, &keep},
     {"provider", "the provider of their model", "", true, &text, &keep},
-    {"temperature", "from 0 to 10", "", false, &temperature, &keep},
     {"retries", "how often a task is tried again, 0 to 100", "", false, &retries, &keep},
     {"budget-usd", "what the tasks called inside may cost together", "", false, &dollars,
      &bound_dollars},
@@ -127,11 +124,42 @@ constexpr std::array<with_setting, 12> rows{{
      "with: a sandbox cannot give files to tasks", false, &strings, &keep},
 }};
 
+/// How the calls inside repeat one that is under way or has failed: 'hedge or 'retry. The response
+/// cache does not answer them with what they repeat.
+constexpr with_setting repeats{"%repeats", "", "", false, &anything, &keep};
+
+/// The rows above, and those of the requests.
+std::vector<with_setting> all_rows() {
+    std::vector<with_setting> made(own_rows.begin(), own_rows.end());
+    for (const request_setting& each : request_settings()) {
+        // A service may know parameters that cost money, or reach further than the request.
+        const bool open = each.kind == request_setting_kind::parameters;
+        const std::string_view refusal = open ? "with: a sandbox cannot give parameters" : "";
+        made.push_back({each.name, each.documentation, refusal, false, nullptr, &keep, &each});
+    }
+    return made;
+}
+
+/// What the value must be, when it is not; else empty.
+std::string_view expected_of(const with_setting& row, const value& given) {
+    if (row.request) {
+        const auto json = value_to_json(given);
+        return json && fits(*row.request, *json) ? std::string_view() : row.request->expected;
+    }
+    const char* expected = row.check(given);
+    return expected ? std::string_view(expected) : std::string_view();
+}
+
 } // namespace
 
-std::span<const with_setting> with_settings() noexcept { return rows; }
+std::span<const with_setting> with_settings() noexcept {
+    static const std::vector<with_setting> rows = all_rows();
+    return rows;
+}
 
 const with_setting* find_with_setting(std::string_view name) noexcept {
+    if (name == repeats.name) return &repeats;
+    const auto rows = with_settings();
     const auto at = std::find_if(rows.begin(), rows.end(),
                                  [&](const with_setting& row) { return row.name == name; });
     return at == rows.end() ? nullptr : &*at;
@@ -139,7 +167,7 @@ const with_setting* find_with_setting(std::string_view name) noexcept {
 
 std::string with_setting_names() {
     std::string all;
-    for (const with_setting& row : rows) {
+    for (const with_setting& row : with_settings()) {
         if (!all.empty()) all += ", ";
         all += row.name;
     }
@@ -153,11 +181,12 @@ result<scope_ref> open_settings(heap& memory, const scope_ref& outer, const valu
         scope_change change{memory, scope, now, {}, {}};
         for (const map_entry& entry : map_entries(added)) {
             const with_setting* row = find_with_setting(string_bytes(entry.key));
-            const char* expected = row ? row->check(entry.item) : "a setting that is known";
-            if (expected) {
-                refused =
-                    error(errc::type, "with: " + std::string(string_bytes(entry.key)) +
-                                          " must be " + expected + ", not " + shown(entry.item));
+            const std::string_view expected =
+                row ? expected_of(*row, entry.item) : "a setting that is known";
+            if (!expected.empty()) {
+                refused = error(errc::type, "with: " + std::string(string_bytes(entry.key)) +
+                                                " must be " + std::string(expected) + ", not " +
+                                                shown(entry.item));
                 return;
             }
             if (row->chooses_model && scope.sandbox) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/dynamic_scope.hpp>
+#include <heddle/lang/request_settings.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -21,17 +22,18 @@ struct scope_change {
 };
 
 struct with_setting {
-    std::string_view name;
+    std::string_view name;          ///< one that begins with % is for the prelude alone
     std::string_view documentation;
     std::string_view refusal; ///< why a sandbox may not set it; empty: it may
     bool chooses_model;       ///< a sandbox sets it to what its `models` name only
-    /// What the value must be, when it is not; else null.
+    /// What the value must be, when it is not; else null. Null itself: see `request`.
     const char* (*check)(const value& given);
     /// Puts a value that was checked into the scope.
     void (*apply)(scope_change& change, const value& name, const value& given);
+    const request_setting* request = nullptr; ///< a setting of requests, which says what it must be
 };
 
-/// In the order of the documentation.
+/// In the order of the documentation, without those of the prelude.
 [[nodiscard]] std::span<const with_setting> with_settings() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const with_setting* find_with_setting(std::string_view name) noexcept;

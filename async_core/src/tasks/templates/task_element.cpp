@@ -75,15 +75,30 @@ private:
     void read_child(const xml_element& child) {
         const auto found = std::find_if(rows.begin(), rows.end(),
                                         [&](const row& each) { return each.name == child.name; });
-        if (found == rows.end()) {
+        const lang::request_setting* setting =
+            found == rows.end() ? lang::find_request_setting(child.name) : nullptr;
+        if (setting && lang::snake_name(*setting) != child.name) setting = nullptr;
+        if (found == rows.end() && !setting) {
             std::vector<std::string> names;
             for (const row& each : rows) names.emplace_back(each.name);
+            for (const auto& each : lang::request_settings())
+                names.push_back(lang::snake_name(each));
             return read_.unknown_element(child, "task", names);
         }
         if (!draft_.parts.try_emplace(child.name, element_reading::place(child)).second) {
             return read_.tell("repeated", child.span, "<" + child.name + "> is given twice");
         }
+        if (setting) return read_request_setting(child, *setting);
         (this->*found->read)(child);
+    }
+
+    void read_request_setting(const xml_element& child, const lang::request_setting& setting) {
+        read_.only_attributes(child, {});
+        const auto text = read_.text(child);
+        if (!text) return;
+        if (set_parameter_from_text(t_.parameters, setting, *text)) return;
+        read_.tell("bad-value", element_reading::place(child),
+                   "<" + child.name + "> must be " + std::string(setting.expected));
     }
 
     // Texts.

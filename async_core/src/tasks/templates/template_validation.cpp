@@ -383,6 +383,7 @@ void fill_absent(task_template& made, const task_template& base) {
     value(made.max_tokens, base.max_tokens);
     value(made.timeout, base.timeout);
     value(made.retries, base.retries);
+    fill_absent(made.parameters, base.parameters);
     value(made.files, base.files);
     if (!made.output.json && made.output.schema.empty()) made.output = base.output;
     if (made.tools.empty()) made.tools = base.tools;

@@ -170,6 +170,38 @@ TEST(config_file, many_services_are_read_in_the_time_of_their_number) {
     EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
 }
 
+TEST(config_file, settings_of_requests_are_those_of_the_language) {
+    const configuration made = read(R"(
+[providers.mine]
+type = "vllm"
+[providers.mine.request]
+temperature = 0.5
+max_tokens = 100
+top_p = 1
+seed = -3
+stop = ["END", "STOP"]
+tool_choice = "auto"
+parallel_tool_calls = false
+reasoning_effort = "low"
+reasoning_tokens = 0
+prompt_cache = false
+extra_parameters = { top_k = 40, nested = { a = [1, "b"] } }
+)");
+    EXPECT_EQ(tasks::parameters_json(made.providers.at(0).request),
+              R"({"temperature":5E-1,"max_tokens":100,"top_p":1E0,"seed":-3,)"
+              R"("stop":["END","STOP"],"tool_choice":"auto","parallel_tool_calls":false,)"
+              R"("reasoning_effort":"low","reasoning_tokens":0,"prompt_cache":false,)"
+              R"("extra_parameters":{"nested":{"a":[1,"b"]},"top_k":40}})");
+    EXPECT_THAT(mistakes("[providers.a.request]\ntop_p = 2\nseed = 1.5\nstop = []\n"
+                         "reasoning_effort = 3\ntop-p = 0.5\nextra_parameters = \"x\"\n"),
+                ElementsAre(HasSubstr("2: providers.a.request.top_p must be a number from 0 to 1"),
+                            HasSubstr("3: providers.a.request.seed must be a whole number"),
+                            HasSubstr("4: providers.a.request.stop must be"),
+                            HasSubstr("5: providers.a.request.reasoning_effort must be a string"),
+                            HasSubstr("6: providers.a.request has no setting 'top-p'"),
+                            HasSubstr("7: providers.a.request.extra_parameters must be a map")));
+}
+
 TEST(config_file, the_user_agent_is_a_text_or_false) {
     EXPECT_EQ(read("[http]\nuser_agent = \"mine/1\"\n").http.user_agent, "mine/1");
     EXPECT_EQ(read("[http]\nuser_agent = false\n").http.user_agent, "");

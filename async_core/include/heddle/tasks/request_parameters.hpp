@@ -1,0 +1,51 @@
+// What a task, `with` or the configuration says about requests, besides the model and the prompt.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/request_settings.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// One member for each of lang::request_settings(); nothing: not said.
+struct request_parameters {
+    std::optional<double> temperature;
+    std::optional<std::int64_t> max_tokens;
+    std::optional<double> top_p;
+    std::optional<std::int64_t> seed;
+    std::optional<std::vector<std::string>> stop;
+    std::optional<std::string> tool_choice;
+    std::optional<bool> parallel_tool_calls;
+    std::optional<std::string> reasoning_effort;
+    std::optional<std::int64_t> reasoning_tokens;
+    std::optional<bool> prompt_cache;
+    std::optional<std::vector<ports::extra_parameter>> extra_parameters;
+};
+
+/// Sets one of them from its value as JSON text. Errors: invalid_argument, "must be …" without the
+/// name in front.
+[[nodiscard]] result<void> set_parameter(request_parameters& into,
+                                         const lang::request_setting& setting,
+                                         std::string_view json);
+/// A value as it is written in a text that is not JSON, such as an element of XML: a number, true or
+/// false, a word; a list or an object as JSON. Errors: as set_parameter.
+[[nodiscard]] result<void> set_parameter_from_text(request_parameters& into,
+                                                   const lang::request_setting& setting,
+                                                   std::string_view text);
+/// What `weaker` says besides. Extra parameters are filled name by name.
+void fill_absent(request_parameters& stronger, const request_parameters& weaker);
+/// Sets what is said in `request`, over what is there.
+void apply(const request_parameters& parameters, ports::chat_request& request);
+/// As apply, where `request` says nothing. Of a reasoning effort and a budget the request's own one
+/// stands alone.
+void apply_absent(const request_parameters& parameters, ports::chat_request& request);
+/// What is said, as one JSON object with the names as in heddle.toml; "{}" when nothing is.
+[[nodiscard]] std::string parameters_json(const request_parameters& parameters);
+
+} // namespace heddle::tasks

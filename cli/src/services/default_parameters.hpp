@@ -1,0 +1,28 @@
+// What heddle.toml says about the requests of a service.
+#pragma once
+
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/tasks/request_parameters.hpp>
+
+namespace heddle::cli {
+
+/// A provider whose requests get the settings of `[providers.NAME.request]` where they say nothing
+/// themselves. Threads: its shard's only.
+class default_parameters final : public ports::llm_port {
+public:
+    /// `inner` outlives it.
+    default_parameters(ports::llm_port& inner, tasks::request_parameters parameters);
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+
+private:
+    ports::llm_port& inner_;
+    tasks::request_parameters parameters_;
+};
+
+} // namespace heddle::cli
