@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <ostream>
 
 namespace heddle::testing {
 
@@ -208,6 +209,8 @@ limit_case_figures simulate_case(const limit_case& of, std::uint64_t seed, limit
     if (keep) *keep = std::move(http.log);
     return made;
 }
+
+void PrintTo(const limit_case& of, std::ostream* out) { *out << of.name; }
 
 std::vector<limit_case> limit_cases() {
     std::vector<limit_case> made;

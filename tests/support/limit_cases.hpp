@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ struct limit_case {
         return quota.headers == quota_headers::none && quota.advice == quota_advice::none;
     }
 };
+
+/// For messages of failed tests.
+void PrintTo(const limit_case& of, std::ostream* out);
 
 /// All of the bench, and of the tests.
 [[nodiscard]] std::vector<limit_case> limit_cases();

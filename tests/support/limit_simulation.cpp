@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <ostream>
 #include <random>
 
 namespace heddle::testing {
@@ -261,6 +262,8 @@ limit_figures simulate(const limit_scenario& scenario, std::uint64_t seed) {
     }
     return in.figures;
 }
+
+void PrintTo(const limit_scenario& of, std::ostream* out) { *out << of.name; }
 
 std::vector<limit_scenario> limit_scenarios() {
     std::vector<limit_scenario> made;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ struct limit_scenario {
     std::chrono::seconds measured{1'800};
     providers::limiter_settings settings{};
 };
+
+/// For messages of failed tests.
+void PrintTo(const limit_scenario& of, std::ostream* out);
 
 /// Of the measured part.
 struct limit_figures {

@@ -27,25 +27,46 @@ bool limit_shape::observe(const limit_reading& seen, time_point at,
     const auto limit = static_cast<double>(seen.limit);
     const double missing = limit - static_cast<double>(seen.remaining);
     const double reset = seconds(*seen.reset);
-    // Some services name whole seconds, rounded up; what looks so is taken as so.
-    const bool whole = seen.reset->count() % 1000 == 0;
-    const double grain = std::max(whole ? second : fine_grain, seconds(seen.grain));
-    bound_period(limit, missing, reset, grain);
+    all_whole_ = all_whole_ && seen.reset->count() % 1000 == 0;
+    bound_period(seen, missing, reset);
+    const double grain = std::max(all_whole_ ? second : fine_grain, seconds(seen.grain));
     compare(missing, reset, at, std::max({2 * grain, 0.02, 0.5 * seconds(latency)}));
     longest_reset_ = std::max(longest_reset_, reset);
     window_ = bucket_misses_ > window_misses_ + clearly;
     return true;
 }
 
+bool limit_shape::bounds::contradict(const bounds& other) const noexcept {
+    const double low = std::max(at_least, other.at_least);
+    return low > std::min(at_most, other.at_most) * consistent;
+}
+
+void limit_shape::bounds::narrow(const bounds& other) noexcept {
+    at_least = std::max(at_least, other.at_least);
+    at_most = std::min(at_most, other.at_most);
+}
+
 /// The service rounds what remains down, so between `missing` - 1 and `missing` are missing.
-void limit_shape::bound_period(double limit, double missing, double reset, double grain) noexcept {
-    const double low = std::max(0.0, reset - grain) * limit / missing;
-    const double high = missing > 1 ? reset * limit / (missing - 1) : unbounded;
-    const double both_low = std::max(at_least_, low);
-    const double both_high = std::min(at_most_, high);
-    const bool contradiction = both_low > both_high * consistent; // the limit has changed
-    at_least_ = contradiction ? low : both_low;
-    at_most_ = contradiction ? high : both_high;
+void limit_shape::bound_period(const limit_reading& seen, double missing, double reset) noexcept {
+    const auto limit = static_cast<double>(seen.limit);
+    const auto with = [&](double grain) {
+        bounds made;
+        made.at_least = std::max(0.0, reset - grain) * limit / missing;
+        if (missing > 1) made.at_most = reset * limit / (missing - 1);
+        return made;
+    };
+    const bounds told = with(std::max(fine_grain, seconds(seen.grain)));
+    const bounds rounded = with(std::max(second, seconds(seen.grain)));
+    const bool contradiction = as_told_.contradict(told);
+    rounded_ = all_whole_ && (rounded_ || contradiction);
+    if (rounded_ ? as_rounded_.contradict(rounded) : contradiction) { // the limit has changed
+        as_told_ = as_rounded_ = {};
+        rounded_ = false;
+    } else if (contradiction) {
+        as_told_ = {};
+    }
+    as_told_.narrow(told);
+    as_rounded_.narrow(rounded);
 }
 
 void limit_shape::compare(double missing, double reset, time_point at, double tolerance) noexcept {
@@ -69,9 +90,11 @@ void limit_shape::compare(double missing, double reset, time_point at, double to
 }
 
 double limit_shape::period() const noexcept {
-    const bool tight = at_most_ == unbounded || at_least_ >= tight_enough * at_most_;
-    if (at_least_ > 0 && tight) return at_least_;
-    return at_most_ < unbounded ? at_most_ : minute;
+    const bounds& known = rounded_ ? as_rounded_ : as_told_;
+    const bool bounded = known.at_most < std::numeric_limits<double>::infinity();
+    const bool tight = !bounded || known.at_least >= tight_enough * known.at_most;
+    if (known.at_least > 0 && tight) return known.at_least;
+    return bounded ? known.at_most : minute;
 }
 
 } // namespace heddle::providers::limits

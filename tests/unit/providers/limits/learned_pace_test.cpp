@@ -24,7 +24,8 @@ struct sender {
             pace.refill(now);
         }
     }
-    void refuse(std::chrono::milliseconds pause = 1s) {
+    /// As short a pause as the limiter makes where calls go this fast.
+    void refuse(std::chrono::milliseconds pause = 20ms) {
         pace.refill(now);
         pace.take(now, false);
         pace.refused_first({++sent, now, std::nullopt, false});
@@ -45,9 +46,9 @@ TEST(learned_pace, is_what_was_let_in_between_two_refusals) {
     at.send(600, 10ms); // a full bucket is emptied
     at.refuse();
     EXPECT_GT(at.pace.per_second(), 50); // too much, which the next refusal shows
-    at.send(290, 100ms);                 // with the pause of a second: 290 in 30 s
+    at.send(290, 100ms);
     at.refuse();
-    EXPECT_NEAR(at.pace.per_second(), 290.0 / 30, 0.2);
+    EXPECT_NEAR(at.pace.per_second(), 10, 0.2);
 }
 
 TEST(learned_pace, refusals_in_between_do_not_count_as_let_in) {
@@ -57,7 +58,7 @@ TEST(learned_pace, refusals_in_between_do_not_count_as_let_in) {
     at.send(390, 100ms);
     for (int i = 0; i < 190; ++i) at.pace.refused_too(at.sent);
     at.refuse();
-    EXPECT_NEAR(at.pace.per_second(), 200.0 / 40, 0.1);
+    EXPECT_NEAR(at.pace.per_second(), 200.0 / 39, 0.1);
 }
 
 TEST(learned_pace, a_few_calls_cannot_ruin_it) {
@@ -67,6 +68,18 @@ TEST(learned_pace, a_few_calls_cannot_ruin_it) {
     const double before = at.pace.per_second();
     at.refuse(10s);
     EXPECT_GT(at.pace.per_second(), 0.45 * before);
+}
+
+// A window refills at once, so that what came between two refusals may be far below what it takes.
+TEST(learned_pace, a_pace_that_held_outlives_a_refusal_that_lasts) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    const double held = at.pace.per_second();
+    at.refuse(1s); // a hundred calls' time
+    at.send(30, 50ms);
+    at.refuse();
+    EXPECT_GT(at.pace.per_second(), 0.4 * held);
 }
 
 TEST(learned_pace, rises_after_a_cooldown) {

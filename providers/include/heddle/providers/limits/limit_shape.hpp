@@ -23,8 +23,10 @@ struct limit_reading {
 /// what is missing. A fixed window (many gateways) refills all at once: the reset is the end of the
 /// window, whatever is missing. Both predict the next reset from the last one; the shape is the one
 /// that predicts better. A bucket gives the period of the limit as well: each reading bounds it from
-/// both sides, and the readings of many calls meet within a fraction of a percent. Nothing here
-/// assumes that a limit is per minute. Threads: as any value.
+/// both sides, and the readings of many calls meet within a fraction of a percent. Some services
+/// round resets up to whole seconds without saying so: resets that are all whole are taken as they
+/// stand until they contradict one another, and as rounded from then on. Nothing here assumes that a
+/// limit is per minute. Threads: as any value.
 class limit_shape {
 public:
     using time_point = coro::clock::time_point;
@@ -40,12 +42,20 @@ public:
     [[nodiscard]] double window_length() const noexcept { return longest_reset_; }
 
 private:
-    void bound_period(double limit, double missing, double reset, double grain) noexcept;
+    /// Of the period, in seconds.
+    struct bounds {
+        double at_least = 0;
+        double at_most = std::numeric_limits<double>::infinity();
+        [[nodiscard]] bool contradict(const bounds& other) const noexcept;
+        void narrow(const bounds& other) noexcept;
+    };
+    void bound_period(const limit_reading& seen, double missing, double reset) noexcept;
     void compare(double missing, double reset, time_point at, double tolerance) noexcept;
 
-    static constexpr double unbounded = std::numeric_limits<double>::infinity();
-    double at_least_ = 0; // the period, seconds
-    double at_most_ = unbounded;
+    bounds as_told_;
+    bounds as_rounded_;      // if resets are rounded up to whole seconds
+    bool all_whole_ = true;  // resets, so far
+    bool rounded_ = false;   // as_rounded_ counts
     double longest_reset_ = 0;
     /// An earlier reading, from which both shapes predict.
     struct reference {
