@@ -219,18 +219,14 @@ std::string rules_report::text() const {
 }
 
 std::vector<std::string_view> stream_pieces(std::string_view text) {
-    constexpr std::size_t least = 12; // bytes; about three tokens
+    constexpr std::size_t least = 12;   // bytes; about three tokens
+    constexpr std::size_t longest = 64; // of a text without blanks
     std::vector<std::string_view> pieces;
     while (!text.empty()) {
-        std::size_t end = text.size();
-        if (const std::size_t blank = text.find_first_of(" \n", std::min(least, text.size()));
-            blank != std::string_view::npos) {
-            end = blank + 1;
-        }
-        constexpr std::size_t longest = 64; // of a text without blanks
-        if (end > longest) {
-            end = utf8::prefix_size(text, longest);
-        }
+        std::size_t end = utf8::prefix_size(text, longest);
+        // Not farther than the piece may reach: the whole text each time would be quadratic.
+        const std::size_t blank = text.substr(0, end).find_first_of(" \n", least);
+        if (blank != std::string_view::npos) end = blank + 1;
         pieces.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }

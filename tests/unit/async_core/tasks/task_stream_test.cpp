@@ -54,7 +54,8 @@ TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
                      "(set! all (+ all (string-length p))) "
                      "(set! most (max most (string-length p)))))) (list (> most 900000) all)"),
               "[true,1000000]");
-    EXPECT_LE(w.llm.held_back, 1);
+    // While the function begins, and once more until it asks; about fifteen times if it went on so.
+    EXPECT_LE(w.llm.held_back, 2);
 }
 
 TEST(stream_form, characters_are_not_split) {

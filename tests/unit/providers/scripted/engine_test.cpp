@@ -280,6 +280,14 @@ TEST(scripted_engine, hostile_files_end_in_an_error) {
     EXPECT_LE(mistakes_of(many + "1]}").size(), 100U);
 }
 
+// Minutes, if each piece looked through all of the rest.
+TEST(scripted_engine, pieces_of_a_long_text_without_blanks_are_made_at_once) {
+    const std::string text(16'000'000, 'x');
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(providers::scripted::stream_pieces(text).size(), text.size() / 64);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+}
+
 TEST(scripted_engine, stream_pieces_join_to_the_text_and_cut_no_character) {
     std::string text = "The loom holds the warp threads under tension.\n\nŻółć ";
     for (int i = 0; i < 100; ++i) text += "日本語";
