@@ -30,8 +30,8 @@ std::vector<testing::limit_case> chosen(std::string_view part) {
 }
 
 void print_heading() {
-    std::printf("%-42s %6s %6s %6s %8s %8s %8s\n", "", "sent", "429s", "later", "seconds", "ideal %",
-                "silence");
+    std::printf("%-42s %6s %6s %6s %8s %8s %8s\n", "", "sent", "429s", "later", "seconds",
+                "ideal %", "silence");
 }
 
 /// Whether the row holds.

@@ -18,14 +18,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double reaction = 0.25; // seconds
+constexpr double reaction = 0.25;          // seconds
 constexpr std::size_t largest_burst = 128; // of 429s
 
 double seconds(coro::clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
-bool speaks_anthropic(const limit_case& of) {
-    return of.quota.headers == quota_headers::anthropic;
-}
+bool speaks_anthropic(const limit_case& of) { return of.quota.headers == quota_headers::anthropic; }
 
 class far_origin final : public ports::http_origin {
 public:
@@ -145,8 +143,8 @@ coro::task<void> case_load::work(coro::deadline until) {
     --running_;
 }
 
-limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
-                                double last_answer, std::size_t failed) {
+limit_case_figures read_figures(const limit_case& of, const limit_case_log& log, double last_answer,
+                                std::size_t failed) {
     limit_case_figures made;
     made.failed = failed;
     made.sent = log.arrivals.size();
@@ -167,9 +165,9 @@ limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
         if (each.at > burst_ends) ++made.limited_late;
     }
     const double latency = seconds(of.latency);
-    made.least = std::max(quota_service::least_time(of.quota, of.calls) + latency,
-                          latency * static_cast<double>(of.calls) /
-                              static_cast<double>(of.concurrency));
+    made.least =
+        std::max(quota_service::least_time(of.quota, of.calls) + latency,
+                 latency * static_cast<double>(of.calls) / static_cast<double>(of.concurrency));
     const bool window = of.quota.window_seconds > 0;
     const double once = window ? of.quota.window_seconds : 1.5 / of.quota.per_second;
     // Times in whole seconds, and the chance on top of them. Without any, twice what is needed.
@@ -181,7 +179,9 @@ limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
 
 std::string limit_case_figures::fault() const {
     std::string all;
-    const auto add = [&](const char* what) { all += all.empty() ? what : std::string(", ") + what; };
+    const auto add = [&](const char* what) {
+        all += all.empty() ? what : std::string(", ") + what;
+    };
     if (failed != 0) add("calls failed");
     if (of_ideal() < 0.8) add("slow");
     if (limited_late > late_allowed) add("429s");
@@ -260,8 +260,8 @@ std::vector<limit_case> limit_cases() {
     far(add("Retry-After, 50/s, far, C=1000", 50, 50, none, in_seconds, 2'000, 1'000));
     add("retry-after-ms, 50/s", 50, 50, none, exact, 2'000, 64);
     windows(add("nothing, window of 1 s, 50", 50, 50, none, no_advice, 2'000, 64), 1);
-    add("3,000/min set by the user, 50/s", 50, 50, none, no_advice, 2'000, 64)
-        .requests_per_minute = 3'000;
+    add("3,000/min set by the user, 50/s", 50, 50, none, no_advice, 2'000, 64).requests_per_minute =
+        3'000;
     add("headers, 30/min, Retry-After", 0.5, 30, openai, in_seconds, 60, 64);
     far(add("headers, 30/min, far", 0.5, 30, openai, no_advice, 60, 64));
     far(add("headers, 10/min, Retry-After, far", 10.0 / 60, 10, openai, in_seconds, 20, 64));

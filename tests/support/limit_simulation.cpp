@@ -119,8 +119,8 @@ providers::limiter_settings seeded(providers::limiter_settings settings, std::ui
 
 struct world {
     world(const limit_scenario& of, std::uint64_t seed)
-        : scenario(of), gate(loop, seeded(of.settings, seed)), service(of.quota, loop.now()), random(seed),
-          measured_from(loop.now() + of.warm_up), ends(measured_from + of.measured) {}
+        : scenario(of), gate(loop, seeded(of.settings, seed)), service(of.quota, loop.now()),
+          random(seed), measured_from(loop.now() + of.warm_up), ends(measured_from + of.measured) {}
 
     double spread(double mean, double sigma) {
         if (sigma <= 0) return mean;

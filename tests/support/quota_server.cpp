@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <future>
 #include <exception>
+#include <future>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -32,8 +32,8 @@ using asio::ip::tcp;
 using steady = std::chrono::steady_clock;
 
 std::string on_wire(const ports::http_response& answer) {
-    std::string text = answer.status == 200 ? "HTTP/1.1 200 OK\r\n"
-                                            : "HTTP/1.1 429 Too Many Requests\r\n";
+    std::string text =
+        answer.status == 200 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 429 Too Many Requests\r\n";
     for (const auto& [name, value] : answer.headers) text += name + ": " + value + "\r\n";
     return text + "content-length: " + std::to_string(answer.body.size()) + "\r\n\r\n" +
            answer.body;
@@ -94,12 +94,13 @@ private:
     void read_body(std::size_t head) {
         const std::size_t whole = head + body_length(std::string_view(unread_).substr(0, head));
         const std::size_t missing = whole > unread_.size() ? whole - unread_.size() : 0;
-        asio::async_read(socket_, asio::dynamic_buffer(unread_), asio::transfer_exactly(missing),
-                         [self = shared_from_this(), whole](boost::system::error_code ec, std::size_t) {
-                             if (ec) return;
-                             self->unread_.erase(0, whole);
-                             self->reply();
-                         });
+        asio::async_read(
+            socket_, asio::dynamic_buffer(unread_), asio::transfer_exactly(missing),
+            [self = shared_from_this(), whole](boost::system::error_code ec, std::size_t) {
+                if (ec) return;
+                self->unread_.erase(0, whole);
+                self->reply();
+            });
     }
     void reply() {
         quota_verdict verdict = in_->arrive();
@@ -197,17 +198,16 @@ std::vector<limit_case_figures> run_cases_over_sockets(const std::vector<limit_c
     for (const limit_case& each : cases) {
         // One after the other: a program that starts has the machine to itself.
         if (!runs.empty()) io.run_for(std::chrono::milliseconds(100));
-        auto& made = runs.emplace_back(
-            std::make_unique<socket_run>(each, servers.add(each), *http, loop));
+        auto& made =
+            runs.emplace_back(std::make_unique<socket_run>(each, servers.add(each), *http, loop));
         const auto most = std::chrono::duration<double>(
             2 * quota_service::least_time(each.quota, each.calls) + 20);
-        made->load.start(coro::deadline(
-            loop.now() + std::chrono::duration_cast<coro::clock::duration>(most)));
+        made->load.start(
+            coro::deadline(loop.now() + std::chrono::duration_cast<coro::clock::duration>(most)));
     }
     const auto running = [&] {
-        return std::any_of(runs.begin(), runs.end(), [](const auto& each) {
-            return !each->load.done();
-        });
+        return std::any_of(runs.begin(), runs.end(),
+                           [](const auto& each) { return !each->load.done(); });
     };
     while (running()) io.run_one_for(std::chrono::seconds(1));
     bool closed = false;

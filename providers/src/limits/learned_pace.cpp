@@ -152,10 +152,13 @@ void learned_pace::refine(const pace_refusal& of, double calls) noexcept {
     end_step(of.sent);
     pause_ = 0.5 * pause_ + 0.5 * std::max(seconds(resumed_ - refused_at_), 0.0);
     const interval seen = interval_of(of, calls);
-    bound(seen, of.sent);
     const double fallback = std::exchange(fallback_, 0);
+    const bool said_little = !pressed_ && (seen.precise || calls < few_calls);
+    if (!said_little) bound(seen, of.sent);
     double estimate = 0;
-    if (seen.precise) {
+    if (said_little) {
+        estimate = from_idle(seen, of.sent);
+    } else if (seen.precise) {
         estimate = from_promises(seen);
     } else if (calls >= few_calls) {
         estimate = from_many(seen, of.promised.has_value());
@@ -232,17 +235,35 @@ double learned_pace::from_many(const interval& seen, bool promised) noexcept {
     if (window && sustained_ <= 0) held = std::max(held, 0.8 * seen.pace);
     if (!promised && (first || pressed_) && measured < (window ? 0.97 : 0.85) * held) {
         fallback_ = measured;
-        return pool_anew(few_calls, held);
+        // A pace that held until it was raised has been tried out by all of these calls.
+        const double tried = window && sustained_ > 0 ? trust_ + seen.calls : few_calls;
+        const double kept = pool_anew(few_calls, held);
+        trust_ = tried;
+        return kept;
     }
     if (first) return pool_anew(seen.calls, measured);
-    if (!pressed_) { // it could have been more: take it as a lower bound
-        return pool_anew(1, std::max(measured, 0.8 * seen.pace));
-    }
+    if (!pressed_) return at_least(seen);
     const double before = pooled_calls_ / pooled_span_;
     if (std::abs(measured - before) > 0.25 * before) { // the limit has changed
         return pool_anew(seen.calls, measured);
     }
     return pool(seen);
+}
+
+/// It could have been more, because nobody waited: a lower bound.
+double learned_pace::at_least(const interval& seen) noexcept {
+    return pool_anew(1, std::max(seen.calls / seen.span, 0.8 * seen.pace));
+}
+
+double learned_pace::from_idle(const interval& seen, time_point sent) noexcept {
+    anchor_anew(sent);
+    return at_least(seen);
+}
+
+void learned_pace::anchor_anew(time_point at) noexcept {
+    above_ = anchored_calls_ = 0;
+    below_ = unbounded;
+    anchor_ = at;
 }
 
 double learned_pace::from_few(const interval& seen, time_point sent) noexcept {
@@ -255,9 +276,7 @@ double learned_pace::from_few(const interval& seen, time_point sent) noexcept {
     } else {
         estimate = seen.calls / seen.span;
         trust_ = seen.calls;
-        above_ = anchored_calls_ = 0;
-        below_ = unbounded;
-        anchor_ = sent;
+        anchor_anew(sent);
     }
     estimate = std::max(estimate, floor_);
     if (anchored_calls_ >= few_calls) return pool_anew(anchored_calls_, estimate);
@@ -278,7 +297,8 @@ void learned_pace::plan_growth(const interval& seen, bool undisturbed) noexcept 
 double learned_pace::worth_a_try() const noexcept {
     const double next = 1 / rate_;
     if (unsure_) return std::clamp(next, soonest_try, latest_first_try);
-    return std::max({next, 0.75 * pause_, soonest_try});
+    // What it took last time may have been far too long: less is tried, until that fails.
+    return std::max({next, 0.5 * pause_, soonest_try});
 }
 
 void learned_pace::resume(time_point at) noexcept {
@@ -286,9 +306,11 @@ void learned_pace::resume(time_point at) noexcept {
     const double pause = std::max(seconds(at - refused_at_), 0.0);
     // A short pause needs no careful return, and neither does a slow pace.
     ramp_ = rate_ > 5 ? std::min({longest_ramp_, rate_ / 25, 2 * pause}) : 0;
-    // The bucket over there fills while we pause; that is caught up with slowly, not at once.
+    // The bucket over there fills while we pause; that is caught up with slowly, not at once. A
+    // window keeps nothing of a pause.
     const double filled = std::clamp(seconds(at - empty_at_), 0.0, longest_credit);
-    credit_ = unsure_ ? 0 : std::max(rate_ * filled - 1, 0.0);
+    const bool window = !promised_ && looks_like_window(rate_);
+    credit_ = unsure_ || window ? 0 : std::max(rate_ * filled - 1, 0.0);
     level_ = 1;
     last_ = resumed_ = step_began_ = at;
     step_calls_ = 0;

@@ -83,8 +83,10 @@ void limit_shape::compare(double missing, double reset, time_point at, double to
                 window_misses_ = memory * window_misses_ + (bucket_worse ? 0 : 1);
             }
         }
-        const bool tells_more = std::abs(missing - before_->missing) >= std::max(1.0, 0.3 * missing);
-        if (!tells_more && passed <= 0.3 * reset) return; // keep the older one: it tells apart better
+        const bool tells_more =
+            std::abs(missing - before_->missing) >= std::max(1.0, 0.3 * missing);
+        if (!tells_more && passed <= 0.3 * reset)
+            return; // keep the older one: it tells apart better
     }
     before_ = reference{at, missing, reset};
 }

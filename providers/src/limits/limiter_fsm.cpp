@@ -38,11 +38,10 @@ constexpr limiter_hold hold_of(std::size_t which) noexcept {
 } // namespace
 
 limiter_fsm::limiter_fsm(limiter_options options, time_point now)
-    : options_(options),
-      buckets_{rate_bucket(bucket_settings(options, measure::requests)),
-               rate_bucket(bucket_settings(options, measure::tokens)),
-               rate_bucket(bucket_settings(options, measure::input_tokens)),
-               rate_bucket(bucket_settings(options, measure::output_tokens))},
+    : options_(options), buckets_{rate_bucket(bucket_settings(options, measure::requests)),
+                                  rate_bucket(bucket_settings(options, measure::tokens)),
+                                  rate_bucket(bucket_settings(options, measure::input_tokens)),
+                                  rate_bucket(bucket_settings(options, measure::output_tokens))},
       pace_(options.ramp), queue_(options.batch_share),
       window_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
       plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now),
@@ -323,8 +322,9 @@ bool limiter_fsm::teaches(const record& ended, bool explained, time_point now) n
     return surprises_ >= surprises_to_learn;
 }
 
-/// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It doubles while nothing gets through; from
-/// the third time on it is no less than if nothing had been learned.
+/// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It
+/// doubles while nothing gets through; from the third time on it is no less than if nothing had been
+/// learned.
 coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) {
     const auto in_seconds = [](std::chrono::milliseconds span) {
         return std::chrono::duration<double>(span).count();
@@ -336,7 +336,8 @@ coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) 
                                     in_seconds(options_.longest_cooldown));
     std::uniform_real_distribution<double> between(at_least ? ceiling : 0,
                                                    at_least ? 1.5 * ceiling : ceiling);
-    return std::chrono::ceil<coro::clock::duration>(std::chrono::duration<double>(between(chance_)));
+    return std::chrono::ceil<coro::clock::duration>(
+        std::chrono::duration<double>(between(chance_)));
 }
 
 coro::clock::duration limiter_fsm::some_of(coro::clock::duration span) {
@@ -352,8 +353,7 @@ void limiter_fsm::begin_cooldown(time_point until, limiter_hold why) noexcept {
 
 void limiter_fsm::take_limited(const record& ended, const call_report& report, time_point now) {
     ++limited_count_;
-    const double first_cooldown =
-        std::chrono::duration<double>(options_.first_cooldown).count();
+    const double first_cooldown = std::chrono::duration<double>(options_.first_cooldown).count();
     const auto said = std::min(report.retry_after.value_or(std::chrono::milliseconds(0)),
                                options_.longest_asked_cooldown);
     const bool asked = said.count() > 0; // at once is no time
@@ -387,8 +387,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
         begin_cooldown(promised + some_of(std::max(options_.first_cooldown / 4, said / 20)),
                        limiter_hold::asked_pause);
     } else if (learns) {
-        begin_cooldown(now + backoff(pace_.worth_a_try(), pace_.is_sure()),
-                       limiter_hold::backoff);
+        begin_cooldown(now + backoff(pace_.worth_a_try(), pace_.is_sure()), limiter_hold::backoff);
     } else if (epochs_without_success_ > 0) {
         // What is left over there says when; that it said so in vain has to be bounded as well.
         begin_cooldown(now + backoff(first_cooldown, false), limiter_hold::backoff);
@@ -401,7 +400,10 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     if (cooldown_until_ > cooled_before) refuse_late(now);
 }
 
-void limiter_fsm::settle_tokens(const record& ended, const call_report& report) noexcept {
+void limiter_fsm::settle_tokens(record& ended, const call_report& report) noexcept {
+    const auto undo = [&](measure which, double amount) {
+        buckets_[at(which)].undo(amount, ended.marks[at(which)]);
+    };
     double input = ended.input; // what it really took
     double output = ended.output;
     switch (report.end) {
@@ -414,10 +416,10 @@ void limiter_fsm::settle_tokens(const record& ended, const call_report& report) 
         break;
     case call_end::limited:
     case call_end::not_sent: // never counted over there
-        buckets_[at(measure::requests)].undo(1);
-        buckets_[at(measure::input_tokens)].undo(input);
-        buckets_[at(measure::output_tokens)].undo(output);
-        buckets_[at(measure::tokens)].undo(input + output);
+        undo(measure::requests, 1);
+        undo(measure::input_tokens, input);
+        undo(measure::output_tokens, output);
+        undo(measure::tokens, input + output);
         return;
     case call_end::failed: output = 0; break;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace heddle::providers::limits {
 
@@ -39,8 +40,8 @@ void rate_bucket::use_known() noexcept {
     const double limit = known_rate_ * minute;
     rate_ = known_rate_;
     // Never less than one call's worth of a count of calls.
-    capacity_ = std::clamp(rate_ * seconds(settings_.burst), std::min(limit, 1.0),
-                           std::max(limit, 1.0));
+    capacity_ =
+        std::clamp(rate_ * seconds(settings_.burst), std::min(limit, 1.0), std::max(limit, 1.0));
 }
 
 double rate_bucket::period() const noexcept {
@@ -51,12 +52,15 @@ double rate_bucket::period() const noexcept {
 void rate_bucket::use(const limit_reading& seen) noexcept {
     named_ = seen.limit;
     limit_ = static_cast<double>(seen.limit);
-    reserved_ = limit_ * (shape_.is_window() ? settings_.window_reserve : settings_.reserve);
+    const double reserved =
+        limit_ * (shape_.is_window() ? settings_.window_reserve : settings_.reserve);
+    const double freed = std::exchange(reserved_, reserved) - reserved;
     const double length = shape_.is_window() ? shape_.window_length() : shape_.period();
     const double rate = limit_ / std::max(length, 1e-3);
-    told_ = known_rate_ <= 0 || rate <= known_rate_;
+    const bool was_told = std::exchange(told_, known_rate_ <= 0 || rate <= known_rate_);
     if (!told_) return use_known();
     rate_ = rate;
+    if (was_told) correct(freed);
     capacity_ = std::max(1.0, limit_ - reserved_);
 }
 
@@ -106,8 +110,10 @@ void rate_bucket::give_back(double amount) noexcept {
     if (active()) clip();
 }
 
-void rate_bucket::undo(double amount) noexcept {
-    correct(amount);
+void rate_bucket::undo(double amount, mark& of) noexcept {
+    of.counted = false;
+    level_ += amount;
+    undone_ += amount;
     if (active()) clip();
 }
 
@@ -127,7 +133,8 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     limit_reading seen = told;
     seen.limit = std::min(told.limit, highest_limit);
     seen.remaining = std::clamp<std::int64_t>(told.remaining, 0, seen.limit);
-    if (seen.reset) seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, longest_reset);
+    if (seen.reset)
+        seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, longest_reset);
     refill(now);
     const bool was_active = active();
     if (shape_.observe(seen, sent, now - sent) || seen.limit != named_) use(seen);
@@ -137,14 +144,18 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     }
     const auto left = static_cast<double>(seen.remaining);
     const double usable = std::max(left - reserved_, 0.0);
+    // What was refused meanwhile was sent before that call or after it: only the former had been
+    // taken by then. A refusal comes quickly: what ended before another refused call was sent before
+    // that, and what ended before an answered one was sent after it.
+    const double least_then = of.level + corrected_;
+    const double most_then = least_then + (undone_ - of.undone);
     // The figure was taken somewhere between the sending of that call and now, with or without what
     // the calls under way will take.
-    const double then = of.level + corrected_;
     if (!was_active) {
-        correct(usable - then);
+        correct(usable - (of.counted ? least_then : most_then));
     } else {
-        const double low = std::min(then, level_);
-        const double high = std::max(then, level_);
+        const double low = std::min(least_then, level_);
+        const double high = std::max(most_then, level_);
         if (usable < low) correct((left < 1 ? 1 : gain_down) * (usable - low));
         else if (usable - uncounted > high) correct(gain_up * (usable - uncounted - high));
     }

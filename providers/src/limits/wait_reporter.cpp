@@ -12,7 +12,8 @@ std::string rate_text(double per_second) {
         double seconds;
         const char* name;
     };
-    constexpr std::array<unit, 4> units{{{60, "minute"}, {1, "second"}, {3600, "hour"}, {86'400, "day"}}};
+    constexpr std::array<unit, 4> units{
+        {{60, "minute"}, {1, "second"}, {3600, "hour"}, {86'400, "day"}}};
     unit chosen = units[0];
     if (per_second >= 1000.0 / 60) chosen = units[1];
     else if (per_second * 60 < 1) chosen = per_second * 3600 < 1 ? units[3] : units[2];

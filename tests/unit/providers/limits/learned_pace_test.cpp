@@ -82,6 +82,31 @@ TEST(learned_pace, a_pace_that_held_outlives_a_refusal_that_lasts) {
     EXPECT_GT(at.pace.per_second(), 0.4 * held);
 }
 
+// Three calls in three minutes are what was wanted, not what the service takes.
+TEST(learned_pace, a_refusal_after_idle_minutes_says_little) {
+    sender at;
+    at.send(600, 10ms);
+    at.refuse();
+    at.send(290, 100ms);
+    at.refuse();
+    const double before = at.pace.per_second();
+    at.pace.not_pressed();
+    at.send(3, 60s);
+    at.refuse();
+    EXPECT_GT(at.pace.per_second(), 0.7 * before);
+
+    learned_pace promised{2s};
+    promised.take(start, false);
+    promised.refused_first({1, start, start + 2s, false});
+    promised.resume(start + 2s);
+    const double first = promised.per_second();
+    for (int i = 1; i <= 3; ++i) promised.take(start + i * 60s, false);
+    promised.not_pressed();
+    promised.take(start + 240s, false);
+    promised.refused_first({5, start + 240s, start + 260s, true});
+    EXPECT_GT(promised.per_second(), 0.7 * first);
+}
+
 TEST(learned_pace, rises_after_a_cooldown) {
     sender at;
     at.send(600, 10ms); // 100 a second

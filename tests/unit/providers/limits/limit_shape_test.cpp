@@ -28,7 +28,8 @@ struct teller {
     void read(double missing, double reset, milliseconds at, bool whole) {
         limit_reading seen;
         seen.limit = limit;
-        seen.remaining = static_cast<std::int64_t>(std::floor(static_cast<double>(limit) - missing));
+        seen.remaining =
+            static_cast<std::int64_t>(std::floor(static_cast<double>(limit) - missing));
         if (whole) reset = std::ceil(reset);
         seen.reset = milliseconds(static_cast<std::int64_t>(std::ceil(reset * 1000)));
         shape.observe(seen, start + at, 1ms);

@@ -1,3 +1,4 @@
+#include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/common/retry.hpp>
 #include <heddle/providers/limits/limiter_gate.hpp>
 
@@ -291,8 +292,9 @@ TEST(limiter_gate, a_pause_that_is_too_long_for_anybody_fails_calls_at_once) {
     EXPECT_EQ(next.failure->code(), ports::llm_errc::rate_limit);
     EXPECT_EQ(next.failure->info().retryable, false);
     EXPECT_EQ(next.failure->info().retry_after, 600s);
-    EXPECT_EQ(next.failure->message(),
-              "rate limited: the service takes no call of m for 600 s, and a call waits 120 s at most");
+    EXPECT_EQ(
+        next.failure->message(),
+        "rate limited: the service takes no call of m for 600 s, and a call waits 120 s at most");
 }
 
 TEST(limiter_gate, those_that_wait_already_fail_with_it) {
@@ -330,6 +332,15 @@ TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
     call_demand demand;
     demand.request = &request;
     const auto refuse = [&](std::chrono::milliseconds after) {
+        // Earlier refusals have taught a pace, which lets one go after a while.
+        coro::spawn(
+            loop,
+            [](coro::event_loop* on) -> coro::task<void> {
+                auto slept = co_await coro::sleep_until({on, nullptr, {}}, on->now() + 5min);
+                (void)slept;
+            }(&loop),
+            [](std::exception_ptr) {});
+        loop.run();
         call_permit permit = gate.try_acquire(demand);
         ASSERT_TRUE(permit);
         const error failure =
@@ -359,9 +370,10 @@ TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
     refuse(20s);
     wait_for_one();
     ASSERT_FALSE(log.warnings.empty());
-    EXPECT_EQ(log.warnings[0],
-              "m at https://api.x.com: the service answered 429 and asked for a pause; 1 call waits "
-              "20 s");
+    EXPECT_EQ(
+        log.warnings[0],
+        "m at https://api.x.com: the service answered 429 and asked for a pause; 1 call waits "
+        "20 s");
     const std::size_t before = log.warnings.size();
     refuse(30s); // the same cause once more
     wait_for_one();

@@ -47,7 +47,7 @@ TEST(rate_bucket, what_was_refused_in_a_first_burst_is_not_owed) {
     EXPECT_TRUE(at.copy.fits(1)); // nothing is known yet
     at.pass(1ms);
     for (const std::size_t call : refused) {
-        at.copy.undo(1);
+        at.copy.undo(1, at.marks[call].first);
         at.hear(call, 10, 0, 200ms);
     }
     EXPECT_NEAR(at.copy.level(), 0, 0.1);
@@ -101,6 +101,30 @@ TEST(rate_bucket, a_window_refills_at_its_end_and_not_before) {
     // A late answer from the window before is old news.
     at.hear(49, 50, 0, 1ms);
     EXPECT_NEAR(at.copy.level(), 50, 0.5);
+}
+
+// The first reading looks like one of a bucket, of which a part would stay untouched.
+TEST(rate_bucket, a_window_is_used_to_the_last_call_from_the_beginning) {
+    bench at(0.05);
+    for (int i = 0; i < 64; ++i) at.send();
+    at.pass(100ms);
+    for (std::size_t call = 0; call < 64; ++call) {
+        at.hear(call, 100, 99 - static_cast<std::int64_t>(call), 10s);
+    }
+    EXPECT_NEAR(at.copy.level(), 36, 1e-6);
+}
+
+// 429s without headers come first, answers with headers later.
+TEST(rate_bucket, what_was_refused_before_the_first_reading_is_not_owed) {
+    bench at;
+    for (int i = 0; i < 64; ++i) at.send();
+    at.pass(1ms);
+    for (std::size_t call = 10; call < 64; ++call) at.copy.undo(1, at.marks[call].first);
+    at.pass(9ms);
+    for (std::size_t call = 0; call < 10; ++call) {
+        at.hear(call, 10, 9 - static_cast<std::int64_t>(call), milliseconds(20 * (call + 1)));
+    }
+    EXPECT_NEAR(at.copy.level(), 0, 1);
 }
 
 TEST(rate_bucket, a_limit_of_the_user_holds_where_the_service_allows_more) {

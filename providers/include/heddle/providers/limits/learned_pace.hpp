@@ -112,6 +112,9 @@ private:
     [[nodiscard]] double from_promises(const interval& seen) noexcept;
     [[nodiscard]] double from_many(const interval& seen, bool promised) noexcept;
     [[nodiscard]] double from_few(const interval& seen, time_point sent) noexcept;
+    [[nodiscard]] double from_idle(const interval& seen, time_point sent) noexcept;
+    [[nodiscard]] double at_least(const interval& seen) noexcept;
+    void anchor_anew(time_point at) noexcept;
     [[nodiscard]] double pool(const interval& seen) noexcept;
     [[nodiscard]] double pool_anew(double calls, double rate) noexcept;
     void plan_growth(const interval& seen, bool undisturbed) noexcept;
@@ -129,8 +132,8 @@ private:
 
     bool begun_ = false;
     bool pressed_ = true;
-    bool unsure_ = true;  // the bucket over there was full when the first interval began
-    double burst_ = 0;    // let in before the first refusal: more than the bucket holds
+    bool unsure_ = true; // the bucket over there was full when the first interval began
+    double burst_ = 0;   // let in before the first refusal: more than the bucket holds
     std::uint64_t last_refused_ = 0;
     time_point refused_at_{}; // the first refusal of the last cooldown
     time_point empty_at_{};   // the last one

@@ -25,8 +25,8 @@ struct limit_reading {
 /// that predicts better. A bucket gives the period of the limit as well: each reading bounds it from
 /// both sides, and the readings of many calls meet within a fraction of a percent. Some services
 /// round resets up to whole seconds without saying so: resets that are all whole are taken as they
-/// stand until they contradict one another, and as rounded from then on. Nothing here assumes that a
-/// limit is per minute. Threads: as any value.
+/// stand until they contradict one another, and as rounded from then on. Nothing here assumes that
+/// a limit is per minute. Threads: as any value.
 class limit_shape {
 public:
     using time_point = coro::clock::time_point;
@@ -53,9 +53,9 @@ private:
     void compare(double missing, double reset, time_point at, double tolerance) noexcept;
 
     bounds as_told_;
-    bounds as_rounded_;      // if resets are rounded up to whole seconds
-    bool all_whole_ = true;  // resets, so far
-    bool rounded_ = false;   // as_rounded_ counts
+    bounds as_rounded_;     // if resets are rounded up to whole seconds
+    bool all_whole_ = true; // resets, so far
+    bool rounded_ = false;  // as_rounded_ counts
     double longest_reset_ = 0;
     /// An earlier reading, from which both shapes predict.
     struct reference {

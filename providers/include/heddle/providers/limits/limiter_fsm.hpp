@@ -42,14 +42,14 @@ struct call_report {
 /// What holds the next call back.
 enum class limiter_hold : std::uint8_t {
     nothing,
-    asked_pause,  ///< the service asked for it in a 429
-    backoff,      ///< a 429 without a time
-    in_flight,    ///< as many calls are under way as may be
-    requests,     ///< a limit of the account, as `measure`
+    asked_pause, ///< the service asked for it in a 429
+    backoff,     ///< a 429 without a time
+    in_flight,   ///< as many calls are under way as may be
+    requests,    ///< a limit of the account, as `measure`
     tokens,
     input_tokens,
     output_tokens,
-    learned_pace  ///< what earlier 429s taught
+    learned_pace ///< what earlier 429s taught
 };
 inline constexpr std::size_t limiter_holds = 9;
 
@@ -166,7 +166,7 @@ private:
     void begin_cooldown(time_point until, limiter_hold why) noexcept;
     void grow_window() noexcept;
     void shrink_window() noexcept;
-    void settle_tokens(const record& ended, const call_report& report) noexcept;
+    void settle_tokens(record& ended, const call_report& report) noexcept;
     void learn_sizes(const record& ended, double input, double output) noexcept;
     void observe(const record& ended, const rate_limit_headers& seen, time_point now) noexcept;
 

@@ -29,6 +29,8 @@ public:
     struct mark {
         double level = 0;
         double taken = 0;
+        double undone = 0;
+        bool counted = true; ///< false: undo() was told of it
     };
 
     explicit rate_bucket(settings chosen) noexcept : settings_(chosen) {}
@@ -53,12 +55,12 @@ public:
     [[nodiscard]] mark take(double amount) noexcept {
         level_ -= amount;
         taken_ += amount;
-        return {level_ - corrected_, taken_};
+        return {level_ - corrected_, taken_, undone_};
     }
     /// Less was used than taken.
     void give_back(double amount) noexcept;
     /// The call was never counted: it was refused, or not sent.
-    void undo(double amount) noexcept;
+    void undo(double amount, mark& of) noexcept;
     /// The service refused although there was enough: it is empty.
     void drain() noexcept;
 
@@ -87,16 +89,17 @@ private:
 
     settings settings_;
     limit_shape shape_;
-    double known_rate_ = 0; // per second, set by the user
-    double rate_ = 0;       // per second; 0: no limit known
-    double limit_ = 0;      // as the service names it
-    double reserved_ = 0;   // of it
+    double known_rate_ = 0;  // per second, set by the user
+    double rate_ = 0;        // per second; 0: no limit known
+    double limit_ = 0;       // as the service names it
+    double reserved_ = 0;    // of it
     std::int64_t named_ = 0; // the limit in the last reading
     bool told_ = false;
     double capacity_ = std::numeric_limits<double>::infinity(); // the most that may go at once
     double level_ = 0;
     double corrected_ = 0; // all corrections so far: what marks are relative to
     double taken_ = 0;     // all that was ever taken
+    double undone_ = 0;    // of that
     time_point last_{};
     std::optional<time_point> window_ends_;
     /// By then all of it is back but what was taken since: so says the service.
