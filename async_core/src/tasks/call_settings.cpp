@@ -2,6 +2,7 @@
 
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/task_template.hpp>
 
@@ -39,6 +40,13 @@ call_settings read_call_settings(const lang::dynamic_scope& scope) {
             read.raise_failures = word(item) == "raise";
         } else if (name == "cache") {
             uses_cache = item.truthy();
+        } else if (name == "conversation") {
+            auto* const opened = lang::host_as<lang::conversation_extent>(item);
+            read.no_conversation = !opened;
+            // One that was opened outside of a sandbox is not seen inside.
+            const auto* const sandbox = scope.sandbox.get();
+            const lang::value mark = sandbox ? sandbox->own().as_value() : lang::value();
+            if (opened && opened->sandbox().identical(mark)) read.conversation = opened;
         } else if (name == "%repeats") {
             // What has failed is not to be found again; a hedge is to overtake, not to wait.
             read.cache = word(item) == "retry" ? cache_use::renewed : cache_use::apart;

@@ -1,6 +1,7 @@
 // What `with` says about task calls.
 #pragma once
 
+#include <heddle/lang/conversation_extent.hpp>
 #include <heddle/lang/dynamic_scope.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/tasks/request_parameters.hpp>
@@ -19,6 +20,8 @@ struct call_settings {
     std::optional<std::uint32_t> retries;
     bool raise_failures = false;
     ports::cache_use cache = ports::cache_use::shared;
+    bool no_conversation = false;                      ///< `(conversation false)`
+    lang::conversation_extent* conversation = nullptr; ///< of the innermost form that opened one
 };
 
 [[nodiscard]] call_settings read_call_settings(const lang::dynamic_scope& scope);

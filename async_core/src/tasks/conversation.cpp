@@ -99,27 +99,41 @@ void branch_histories::hand_over_awaited(conversation& to) {
     }
 }
 
-std::shared_ptr<conversation> conversation_at(lang::realm& world,
-                                              const std::shared_ptr<conversation>& root,
-                                              const lang::branch_place& place,
-                                              const lang::value& sandbox) {
-    // From the branch outwards to a group that has its conversations, then back inwards.
+branch_histories& group_histories::in(lang::realm& world,
+                                      const std::shared_ptr<conversation>& outer,
+                                      const lang::branch_group& group) {
+    for (const auto& each : parts_) {
+        if (each->outer() == outer) return *each;
+    }
+    return *parts_.emplace_back(std::make_unique<branch_histories>(world, outer, group));
+}
+
+void group_histories::branch_ended(std::uint32_t slot) noexcept {
+    for (const auto& each : parts_) each->branch_ended(slot);
+}
+
+void group_histories::group_ended(std::optional<std::uint32_t> winner) {
+    for (const auto& each : parts_) each->group_ended(winner);
+}
+
+std::shared_ptr<conversation> conversation_at(lang::realm& world, const conversation_root& root,
+                                              const lang::branch_place& place) {
+    // From the branch outwards to where the conversation began, then back inwards.
     std::vector<lang::branch_place> inwards;
     lang::branch_place at = place;
     while (!at.group.is_nil()) {
         auto* group = static_cast<lang::branch_group*>(lang::host_of(at.group));
-        if (!group->sandbox().identical(sandbox)) break;
+        if (!group->sandbox().identical(root.sandbox) || group->begun(at.slot) < root.opened) break;
         inwards.push_back(at);
-        if (group->data) break;
         at = lang::branch_place(group->outer());
     }
-    std::shared_ptr<conversation> found = root;
+    std::shared_ptr<conversation> found = root.said;
     while (!inwards.empty()) {
         const lang::branch_place next = std::move(inwards.back());
         inwards.pop_back();
         auto* group = static_cast<lang::branch_group*>(lang::host_of(next.group));
-        if (!group->data) group->data = std::make_unique<branch_histories>(world, found, *group);
-        found = static_cast<branch_histories&>(*group->data).of(next.slot);
+        if (!group->data) group->data = std::make_unique<group_histories>();
+        found = static_cast<group_histories&>(*group->data).in(world, found, *group).of(next.slot);
     }
     return found;
 }

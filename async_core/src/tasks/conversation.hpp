@@ -1,4 +1,4 @@
-// What was said in a session, as later tasks may be told of it.
+// What was said in a conversation, as later tasks may be told of it.
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
@@ -58,8 +58,8 @@ private:
     std::vector<branch_histories*> spawned_;
 };
 
-/// The conversations of the branches of one group, until they are joined.
-class branch_histories final : public lang::branch_data {
+/// The turns of the branches of one group in one conversation, until they are joined.
+class branch_histories {
 public:
     branch_histories(lang::realm& world, std::shared_ptr<conversation> outer,
                      const lang::branch_group& group)
@@ -68,11 +68,12 @@ public:
     }
     branch_histories(const branch_histories&) = delete;
     branch_histories& operator=(const branch_histories&) = delete;
-    ~branch_histories() override { outer_->close(*this); }
+    ~branch_histories() { outer_->close(*this); }
 
+    [[nodiscard]] const std::shared_ptr<conversation>& outer() const noexcept { return outer_; }
     [[nodiscard]] std::shared_ptr<conversation> of(std::uint32_t slot);
-    void branch_ended(std::uint32_t slot) noexcept override;
-    void group_ended(std::optional<std::uint32_t> winner) override;
+    void branch_ended(std::uint32_t slot) noexcept;
+    void group_ended(std::optional<std::uint32_t> winner);
     /// Hands over what was spawned, has ended and was awaited.
     void hand_over_awaited(conversation& to);
 
@@ -88,18 +89,37 @@ private:
     std::size_t ended_turns_ = 0;
 };
 
-/// What is said inside one sandbox, outside of its branches.
-class sandbox_conversation final : public lang::extent_ledger {
+/// The histories of one group: one for each conversation that its branches have a part in.
+class group_histories final : public lang::branch_data {
 public:
-    explicit sandbox_conversation(lang::realm& world)
+    [[nodiscard]] branch_histories& in(lang::realm& world,
+                                       const std::shared_ptr<conversation>& outer,
+                                       const lang::branch_group& group);
+    void branch_ended(std::uint32_t slot) noexcept override;
+    void group_ended(std::optional<std::uint32_t> winner) override;
+
+private:
+    std::vector<std::unique_ptr<branch_histories>> parts_;
+};
+
+/// What is said inside one sandbox, or one form that opened a conversation, outside of its branches.
+class extent_conversation final : public lang::extent_ledger {
+public:
+    explicit extent_conversation(lang::realm& world)
         : said(std::make_shared<conversation>(world)) {}
     const std::shared_ptr<conversation> said;
 };
 
-/// The conversation of a branch; made, with those around it, when it is first asked for. `root`: that
-/// outside of all branches opened in `sandbox`, the mark of a sandbox or nil.
-[[nodiscard]] std::shared_ptr<conversation> conversation_at(
-    lang::realm& world, const std::shared_ptr<conversation>& root, const lang::branch_place& place,
-    const lang::value& sandbox);
+/// Where a conversation begins.
+struct conversation_root {
+    std::shared_ptr<conversation> said; ///< outside of all branches opened inside
+    lang::value sandbox;                ///< the mark of the sandbox around it, or nil
+    std::uint64_t opened = 0;           ///< host event
+};
+
+/// The conversation of a branch; made, with those around it, when it is first asked for.
+[[nodiscard]] std::shared_ptr<conversation> conversation_at(lang::realm& world,
+                                                            const conversation_root& root,
+                                                            const lang::branch_place& place);
 
 } // namespace heddle::tasks

@@ -276,10 +276,11 @@ void task_execution::choose_history() {
         if (of_call.record_in_session_history)
             wanted.record_in_session_history = of_call.record_in_session_history;
     }
-    const bool uses = wanted.use_session_history.value_or(true);
-    records_ = wanted.record_in_session_history.value_or(true);
+    const bool open = settings_.conversation != nullptr;
+    const bool uses = wanted.use_session_history.value_or(open);
+    records_ = wanted.record_in_session_history.value_or(open);
     if (!uses && !records_) return;
-    said_ = runner_.conversation_of(call_);
+    said_ = runner_.conversation_of(call_, settings_);
     if (!said_) {
         records_ = false;
         return;
@@ -300,6 +301,7 @@ void task_execution::add_history() {
         while (fit < turns.size() && (left -= session_.estimate(turns[fit]->bytes())) >= 0) ++fit;
         turns.resize(fit);
     }
+    earlier_turns_ = static_cast<std::uint32_t>(turns.size());
     request_.messages.reserve(2 + 2 * turns.size());
     for (auto each = turns.rbegin(); each != turns.rend(); ++each) {
         request_.messages.emplace_back().text = (*each)->prompt;

@@ -156,6 +156,7 @@ private:
     std::uint32_t asks_left_ = 0;
     std::shared_ptr<conversation> said_; ///< null: the task has no part in it
     std::size_t history_turns_ = 0;
+    std::uint32_t earlier_turns_ = 0; ///< in the prompt
     bool records_ = false;
     std::size_t prompt_at_ = 0; ///< among the messages
     /// Of the conversation; a wrong answer behind them is dropped.

@@ -116,16 +116,35 @@ coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execu
     co_return continued;
 }
 
-std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call) {
+namespace {
+
+[[nodiscard]] const std::shared_ptr<conversation>& said_in(
+    lang::realm& world, std::unique_ptr<lang::extent_ledger>& ledger) {
+    if (!ledger) ledger = std::make_unique<extent_conversation>(world);
+    return static_cast<const extent_conversation&>(*ledger).said;
+}
+
+} // namespace
+
+std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call,
+                                                           const call_settings& settings) {
     // Tools that are written in the language run beside the workflow, in a scope that says so.
-    if (!call.place || call.chain || call.scope->call_depth != 0) return nullptr;
+    if (settings.no_conversation || !call.place || call.chain || call.scope->call_depth != 0) {
+        return nullptr;
+    }
+    // A sandbox has conversations of its own: nothing said outside is told inside, and the reverse.
+    conversation_root root;
     const auto* sandbox = call.scope->sandbox.get();
-    if (!sandbox) return conversation_at(owner_.world(), said_, *call.place, {});
-    // A sandbox has a conversation of its own: nothing said outside is told inside, and the reverse.
-    const auto& extent = sandbox->own();
-    if (!extent->ledger) extent->ledger = std::make_unique<sandbox_conversation>(owner_.world());
-    const auto& own = static_cast<const sandbox_conversation&>(*extent->ledger);
-    return conversation_at(owner_.world(), own.said, *call.place, extent.as_value());
+    if (sandbox) root.sandbox = sandbox->own().as_value();
+    if (settings.conversation) {
+        root.said = said_in(owner_.world(), settings.conversation->ledger);
+        root.opened = settings.conversation->opened();
+    } else if (sandbox) {
+        root.said = said_in(owner_.world(), sandbox->own()->ledger);
+    } else {
+        root.said = said_;
+    }
+    return conversation_at(owner_.world(), root, *call.place);
 }
 
 void task_runner::warn_once(const std::string& message) {

@@ -1,6 +1,7 @@
 // Runs tasks on models.
 #pragma once
 
+#include "call_settings.hpp"
 #include "conversation.hpp"
 #include "result_builder.hpp"
 #include "subtask_request.hpp"
@@ -29,7 +30,6 @@ struct subtask_outcome {
     std::int64_t depth = 1;
 };
 
-/// What the executions of a session share.
 /// A stream of an answer that its receiver may hold back.
 class held_stream {
 public:
@@ -40,6 +40,7 @@ protected:
     ~held_stream() = default;
 };
 
+/// What the executions of a session share.
 class task_runner {
 public:
     task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
@@ -67,8 +68,10 @@ public:
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// What the branch of a call has said; null: the call has no part in it.
-    [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call);
+    /// What the branch of a call has said, in the innermost conversation that was opened around it (in
+    /// none: what was recorded outside of all); null: the call has no part in it.
+    [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
+                                                                const call_settings& settings);
     [[nodiscard]] result_builder& results() noexcept { return results_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {
@@ -114,7 +117,9 @@ private:
     const task_registry& tasks_;
     const tool_registry& tools_;
     result_builder results_;
-    std::shared_ptr<conversation> said_; ///< in this session, outside of branches
+    std::shared_ptr<conversation> said_; ///< outside of all that were opened, and of branches
+    spending_ledger spent_;
+    cost_history costs_;
     std::set<std::string, std::less<>> warned_;
     std::map<std::int64_t, held_stream*> streams_;
     std::int64_t last_stream_ = 0;

@@ -5,11 +5,13 @@
 
 #include "lang/text/form_text.hpp"
 
+#include <heddle/lang/conversation_extent.hpp>
 #include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/realm.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -74,6 +76,8 @@ const char* strings(const value& v) {
     return good ? nullptr : expected;
 }
 
+const char* flag(const value& v) { return v.is_boolean() ? nullptr : "true or false"; }
+
 const char* anything(const value&) { return nullptr; }
 
 // ---------------------------------------------------------------- what they do
@@ -89,7 +93,8 @@ void bound_branches(scope_change& change, const value&, const value& given) {
 }
 
 void bound_time(scope_change& change, const value&, const value& given) {
-    set_deadline(change.memory, change.scope, change.now, std::min(number(given), longest_timeout));
+    set_deadline(change.memory, change.scope, change.world.host().now(),
+                 std::min(number(given), longest_timeout));
 }
 
 void bound_dollars(scope_change& change, const value&, const value& given) {
@@ -105,7 +110,18 @@ void keep(scope_change& change, const value& name, const value& given) {
     change.scope.settings = map_put(change.memory, std::move(change.scope.settings), name, given);
 }
 
-constexpr std::array<with_setting, 11> own_rows{{
+void open_conversation(scope_change& change, const value& name, const value& given) {
+    value kept = given;
+    if (given.truthy()) {
+        const sandbox_policy* const sandbox = change.scope.sandbox.get();
+        kept = make_host(change.memory, std::make_unique<conversation_extent>(
+                                            change.world.note_host_event(),
+                                            sandbox ? sandbox->own().as_value() : value()));
+    }
+    keep(change, name, kept);
+}
+
+constexpr std::array<with_setting, 12> own_rows{{
     {"concurrency", "how many branches run at a time", "", false, &positive_count, &bound_branches},
     {"timeout", "seconds; when they are over the body ends with a TimeoutError", "", false,
      &seconds, &bound_time},
@@ -118,6 +134,9 @@ constexpr std::array<with_setting, 11> own_rows{{
     {"max-calls", "how many calls of models they may make together", "", false, &count,
      &bound_calls},
     {"cache", "false: responses are not taken from the cache", "", false, &anything, &keep},
+    {"conversation",
+     "true: the tasks called inside share a conversation that begins empty; false: none has one",
+     "", false, &flag, &open_conversation},
     {"on-failure", "'raise: a FAILED task result raises; 'return: it is a value", "", false,
      &failure_choice, &keep},
     {"files", "the paths that tasks called inside inherit as their context",
@@ -174,11 +193,11 @@ std::string with_setting_names() {
     return all;
 }
 
-result<scope_ref> open_settings(heap& memory, const scope_ref& outer, const value& added,
-                                double now) {
+result<scope_ref> open_settings(realm& world, const scope_ref& outer, const value& added) {
+    heap& memory = world.memory();
     std::optional<error> refused;
     scope_ref made = outer.open(memory, [&](dynamic_scope& scope) {
-        scope_change change{memory, scope, now, {}, {}};
+        scope_change change{world, memory, scope, {}, {}};
         for (const map_entry& entry : map_entries(added)) {
             const with_setting* row = find_with_setting(string_bytes(entry.key));
             const std::string_view expected =

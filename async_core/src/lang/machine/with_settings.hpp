@@ -12,11 +12,13 @@
 
 namespace heddle::lang {
 
+class realm;
+
 /// A scope that `with` is about to open.
 struct scope_change {
+    realm& world;
     heap& memory;
     dynamic_scope& scope;
-    double now; ///< on the clock of host_names
     std::optional<double> usd;
     std::optional<std::uint64_t> calls;
 };
@@ -42,7 +44,7 @@ struct with_setting {
 
 /// Opens the scope of `with`: the map `added` of settings inside `outer`. Errors: TypeError that
 /// names the setting.
-[[nodiscard]] result<scope_ref> open_settings(heap& memory, const scope_ref& outer,
-                                              const value& added, double now);
+[[nodiscard]] result<scope_ref> open_settings(realm& world, const scope_ref& outer,
+                                              const value& added);
 
 } // namespace heddle::lang

@@ -329,27 +329,32 @@ TEST(sandbox_attacks, limits) {
 TEST(sandbox_attacks, an_allowed_task_is_told_nothing_of_outside) {
     guarded w;
     w.llm.asked.clear();
-    EXPECT_EQ(w.attack("(allow (ask))",
-                       "(progn (ask (q \"first\")) (parallel (ask (q \"second\")) 1) "
-                       "(content (ask (q \"third\"))))"),
+    w.session->define(
+        "attack-code",
+        lang::make_string(w.session->memory(),
+                          "(progn (ask (q \"alone\")) (with ((conversation true)) (ask "
+                          "(q \"first\")) (parallel (ask (q \"second\")) 1) (content "
+                          "(ask (q \"third\")))))"));
+    EXPECT_EQ(w.json("(with ((conversation true)) (ask (q secret)) (let ((made (sandbox ((steps "
+                     "100000) (memory 20000000) (timeout 5) (allow (ask))) (eval (parse "
+                     "attack-code))))) (ask (q \"afterwards\")) made))"),
               "\"answer\"");
-    ASSERT_EQ(w.llm.asked.size(), 3U);
-    for (const ports::chat_request& request : w.llm.asked) {
-        for (const ports::chat_message& message : request.messages)
-            EXPECT_THAT(message.text, ::testing::Not(HasSubstr("of the program")));
-        EXPECT_EQ(request.model, "usual");
+    ASSERT_EQ(w.llm.asked.size(), 6U);
+    const auto told = [&](std::size_t request) {
+        std::string text;
+        for (const ports::chat_message& message : w.llm.asked[request].messages)
+            text += message.text + "|";
+        return text;
+    };
+    for (std::size_t i = 1; i < 5; ++i) {
+        EXPECT_THAT(told(i), ::testing::Not(HasSubstr("of the program")));
+        EXPECT_EQ(w.llm.asked[i].model, "usual");
     }
+    EXPECT_EQ(told(2), "first|") << "a conversation that was opened outside is not seen";
     // Its own turns it is told; the program is told nothing of them.
-    std::string third;
-    for (const ports::chat_message& message : w.llm.asked.back().messages) third += message.text;
-    EXPECT_THAT(third, HasSubstr("first"));
-    EXPECT_THAT(third, HasSubstr("second"));
-    w.json("(ask (q \"afterwards\"))");
-    std::string afterwards;
-    for (const ports::chat_message& message : w.llm.asked.back().messages)
-        afterwards += message.text;
-    EXPECT_THAT(afterwards, HasSubstr("of the program"));
-    EXPECT_THAT(afterwards, ::testing::Not(HasSubstr("third")));
+    EXPECT_THAT(told(4), ::testing::AllOf(HasSubstr("first"), HasSubstr("second")));
+    EXPECT_THAT(told(5),
+                ::testing::AllOf(HasSubstr("of the program"), ::testing::Not(HasSubstr("third"))));
     w.expect_unharmed("a conversation");
 }
 

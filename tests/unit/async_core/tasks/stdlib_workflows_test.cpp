@@ -7,6 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 namespace heddle::tasks {
 namespace {
 
@@ -221,6 +226,82 @@ TEST(std_map_reduce, reads_a_long_text_with_tasks) {
               R"("scripted: service error (HTTP 500, server_error): Busy."}]])");
     EXPECT_THAT(w.json("(map-reduce-text read-part join book (dict 'tokens 3))"),
                 StartsWith("UserError: map-reduce-text: 1 of 12 chunks failed: scripted:"));
+}
+
+// ---------------------------------------------------------------- conversations
+
+struct pattern {
+    std::string module;
+    std::string call; ///< of (ask PROMPT) in each phase
+};
+
+const std::vector<pattern> patterns{
+    {"best-of",
+     "(best-of (lambda (q) (content (ask \"make\"))) (lambda (q x) (ask \"judge\") 5) \"in\" 3)"},
+    {"map-reduce",
+     "(map-reduce-text (lambda (chunk) (content (ask (string-append \"map \" chunk)))) (lambda "
+     "(parts) "
+     "(ask \"reduce\") \"x\") \"One two three. Four five six. Seven eight nine.\" (dict 'tokens "
+     "10))"},
+    {"refine",
+     "(refine-until (lambda (q) (content (ask \"draft\"))) (lambda (q d) (ask \"criticise\") "
+     "false) "
+     "(lambda (q d f) (content (ask \"revise\"))) \"in\" (dict 'accepted? (lambda (v) (ask "
+     "\"accept\") "
+     "false)))"},
+    {"tournament", "(tournament (lambda (a b) (ask \"compare\") 1) '(1 2 3))"},
+    {"verification",
+     "(verify-chain (lambda (q) (content (ask \"draft\"))) (lambda (q d) (ask \"plan\") '(\"a?\" "
+     "\"b?\")) (lambda (q) (content (ask \"check\"))) (lambda (q d f) (content (ask \"revise\"))) "
+     "\"in\")"},
+    {"voting",
+     "(majority-vote (lambda (q) (content (ask \"sample\"))) \"in\" 3 (dict 'normalise (lambda (x) "
+     "(ask "
+     "\"compare\") x)))"},
+};
+
+TEST(std_patterns, neither_see_a_conversation_nor_add_to_one) {
+    for (const pattern& each : patterns) {
+        testing::world w;
+        int said = 0;
+        w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+            ports::chat_response made;
+            made.text = "response " + std::to_string(++said);
+            return made;
+        });
+        EXPECT_EQ(w.json("(import std/" + each.module +
+                         ") (defatom ask (params q) (instructions \"{{q}}\")) (with ((conversation "
+                         "true)) (ask \"before\") " +
+                         each.call + " (ask \"after\") 1)"),
+                  "1")
+            << each.module;
+        ASSERT_GE(w.llm.asked.size(), 5U) << each.module;
+        for (std::size_t i = 0; i + 1 < w.llm.asked.size(); ++i) {
+            EXPECT_EQ(w.llm.asked[i].messages.size(), 1U)
+                << each.module << ": " << w.llm.asked[i].messages.back().text;
+        }
+        const auto& after = w.llm.asked.back().messages;
+        ASSERT_EQ(after.size(), 3U) << each.module;
+        EXPECT_EQ(after[0].text, "before");
+        EXPECT_EQ(after[2].text, "after");
+    }
+}
+
+TEST(std_patterns, are_all_in_the_table) {
+    const std::filesystem::path folder =
+        std::filesystem::path(HEDDLE_SOURCE_DIR) / "async_core/src/lang/stdlib";
+    std::vector<std::string> calling;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        std::ifstream in(file.path());
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        // What calls the functions of a workflow and takes its failures goes through this module.
+        if (text.find("(import std/attempts)") != std::string::npos)
+            calling.push_back(file.path().stem().string());
+    }
+    std::sort(calling.begin(), calling.end());
+    std::vector<std::string> known;
+    for (const pattern& each : patterns) known.push_back(each.module);
+    EXPECT_EQ(calling, known);
 }
 
 } // namespace

@@ -1,0 +1,35 @@
+// The body of (with ((conversation true)) ...).
+#pragma once
+
+#include <heddle/lang/counted_extent.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace heddle::lang {
+
+/// What the setting `conversation` holds inside the form: the host keeps the turns here. Threads: the
+/// session's only.
+class conversation_extent final : public host_object {
+public:
+    /// `opened`: the host event that opened it; `sandbox`: the mark of the sandbox around it, or nil.
+    conversation_extent(std::uint64_t opened, value sandbox)
+        : opened_(opened), sandbox_(std::move(sandbox)) {}
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "conversation"; }
+    void visit_values(value_visitor& visitor) const override { visitor.visit(sandbox_); }
+
+    /// Groups of branches that were opened before this event are around the form.
+    [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
+    [[nodiscard]] const value& sandbox() const noexcept { return sandbox_; }
+
+    std::unique_ptr<extent_ledger> ledger; ///< the host's; made when it is first needed
+
+private:
+    std::uint64_t opened_;
+    value sandbox_;
+};
+
+} // namespace heddle::lang
