@@ -18,8 +18,16 @@ void call_counts::on_task_finished(const tasks::task_finished& event) noexcept {
     requests += event.requests;
     input_tokens += event.usage.input;
     output_tokens += event.usage.output;
+    if (event.estimated) ++estimated;
+    if (event.earlier_turns != 0) ++with_turns;
+    earlier_turns += event.earlier_turns;
     if (event.cost_usd) cost_usd += *event.cost_usd;
     else if (event.usage.input != 0 || event.usage.output != 0) ++unpriced;
+}
+
+void call_counts::on_budget_wait(bool waits) noexcept {
+    if (waits) ++waiting;
+    else --waiting;
 }
 
 /// Cents, with more places for little.
@@ -40,13 +48,21 @@ std::string call_counts::summary() const {
         made += ", " + grouped(static_cast<long long>(count)) + " ";
         made += word;
     };
-    add(running, "running");
+    add(running - waiting, "running");
+    add(waiting, "waiting for the budget");
     add(failed, "failed");
     add(cancelled, "cancelled");
     if (input_tokens != 0 || output_tokens != 0) {
         made += ", " + grouped(input_tokens) + " tokens in, " + grouped(output_tokens) + " out";
     }
     if (const std::string cost = cost_text(); !cost.empty()) made += ", " + cost;
+    if (estimated != 0) {
+        made += " (the usage of " + counted(estimated, "call") + " is estimated)";
+    }
+    if (earlier_turns != 0) {
+        made += ", " + counted(with_turns, "call") + " carried " +
+                counted(earlier_turns, "earlier turn");
+    }
     return made;
 }
 

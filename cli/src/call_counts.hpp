@@ -12,6 +12,7 @@ namespace heddle::cli {
 class call_counts final : public tasks::task_observer {
 public:
     std::uint64_t running = 0;
+    std::uint64_t waiting = 0; ///< of those that run: for the budget
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
@@ -20,14 +21,21 @@ public:
     std::int64_t output_tokens = 0;
     double cost_usd = 0;        ///< of the calls whose price is known
     std::uint64_t unpriced = 0; ///< calls that used tokens of an unknown price
+    /// Calls whose tokens the service did not report: they are part of the figures as an estimate.
+    std::uint64_t estimated = 0;
+    std::uint64_t with_turns = 0;    ///< calls whose prompt held earlier turns of a conversation
+    std::uint64_t earlier_turns = 0; ///< of all of them
 
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;
 
+    void on_budget_wait(bool waits) noexcept override;
+
     [[nodiscard]] bool any() const noexcept { return done + failed + cancelled + running != 0; }
-    /// "3 calls done, 2 running, 1 failed, 1,200 tokens in, 340 out, $0.0042"; parts that are zero are
-    /// left out, but for the first. What has no price is said: "cost unknown", "$0.01 and 2 calls of
-    /// unknown cost".
+    /// "3 calls done, 2 running, 1 waiting for the budget, 1 failed, 1,200 tokens in, 340 out,
+    /// $0.0042"; parts that are zero are left out, but for the first. What has no price is said ("cost
+    /// unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how many earlier
+    /// turns the calls carried.
     [[nodiscard]] std::string summary() const;
 
 private:

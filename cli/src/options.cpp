@@ -394,6 +394,15 @@ private:
                         "says otherwise")
             ->type_name("N")
             ->check(CLI::PositiveNumber.description(""));
+        command
+            .add_option("--budget-usd", options.budget_usd,
+                        "Maximum cost of the run's model calls in US dollars; further calls give "
+                        "FAILED results")
+            ->type_name("X");
+        command
+            .add_option("--max-calls", options.max_calls,
+                        "Maximum number of the run's model calls; further ones give FAILED results")
+            ->type_name("N");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
             ->type_name("N");
         command
@@ -480,6 +489,10 @@ private:
                 return mistake("--timeout must be a number of seconds above 0, at most a year");
             }
             made.options.timeout = std::chrono::milliseconds(std::llround(*timeout_ * 1000));
+        }
+        if (made.options.budget_usd &&
+            !(std::isfinite(*made.options.budget_usd) && *made.options.budget_usd >= 0)) {
+            return mistake("--budget-usd must be a number of dollars from 0");
         }
         if (memory_limit_) {
             made.options.memory_limit = bytes_of(*memory_limit_);

@@ -21,6 +21,8 @@ struct workflow_options {
     std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
     std::optional<std::uint64_t> memory_limit; ///< bytes; absent: as configured, else 256 MiB
     std::optional<std::uint64_t> step_limit;   ///< absent: as configured, else none
+    std::optional<double> budget_usd;          ///< of all model calls together; absent: no bound
+    std::optional<std::uint64_t> max_calls;    ///< of all together; absent: no bound
     bool json = false;
     bool stream = false; ///< the text of tasks is shown as it arrives
     int verbosity = 0;   ///< -1 with -q, else how often -v was given

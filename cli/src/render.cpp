@@ -174,7 +174,8 @@ std::string render_error_json(const error& failure, const source_map& sources, e
                                       {"input_tokens", counts.input_tokens},
                                       {"output_tokens", counts.output_tokens},
                                       {"cost_usd", std::move(cost)},
-                                      {"unpriced", counts.unpriced}}}};
+                                      {"unpriced", counts.unpriced},
+                                      {"estimated", counts.estimated}}}};
     return json_line(whole);
 }
 

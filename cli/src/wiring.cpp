@@ -148,6 +148,8 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     host::engine_parts parts;
     parts.log = made->log_.get();
     parts.files = made->files_.get();
+    task_parts.budget_usd = options.budget_usd;
+    task_parts.max_calls = options.max_calls;
     parts.imports = made->imports_.get();
     parts.print = [&output](std::string_view text) { output.out(text); };
     parts.random_seed = options.seed;

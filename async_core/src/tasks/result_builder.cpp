@@ -50,7 +50,8 @@ result_builder::result_builder(lang::heap& memory) : memory_(memory) {
                                                                    "cached_tokens",
                                                                    "cost_usd",
                                                                    "requests",
-                                                                   "latency_ms"};
+                                                                   "latency_ms",
+                                                                   "estimated"};
     for (std::size_t i = 0; i < names.size(); ++i) keys_[i] = text(names[i]);
     complete_ = text("COMPLETE");
     failed_ = text("FAILED");
@@ -123,7 +124,11 @@ lang::value result_builder::usage_of(const task_ending& ending) {
     if (ending.usage_known) {
         made = put(std::move(made), input_tokens, lang::value::integer(ending.usage.input));
         made = put(std::move(made), output_tokens, lang::value::integer(ending.usage.output));
-        made = put(std::move(made), cached_tokens, lang::value::integer(ending.usage.cached));
+        if (!ending.estimated) {
+            made = put(std::move(made), cached_tokens, lang::value::integer(ending.usage.cached));
+        } else {
+            made = put(std::move(made), estimated, lang::value::boolean(true));
+        }
     }
     if (ending.cost) made = put(std::move(made), cost_usd, lang::value::real(*ending.cost));
     made = put(std::move(made), requests, lang::value::integer(ending.requests));

@@ -38,7 +38,8 @@ struct task_ending {
     ports::finish_reason finish = ports::finish_reason::stop;
     bool answered = false; ///< a finish reason is known
     ports::token_usage usage;
-    bool usage_known = true;    ///< false: some request came back without its figures
+    bool usage_known = true;    ///< false: nothing was sent
+    bool estimated = false;     ///< part of the usage was not reported by the service
     std::optional<double> cost; ///< US dollars
     std::uint32_t requests = 0;
     std::chrono::nanoseconds latency{0};
@@ -88,6 +89,7 @@ private:
         cost_usd,
         requests,
         latency_ms,
+        estimated,
         key_count
     };
     /// The notes of a task's last result, without its usage.

@@ -1,99 +1,147 @@
 #include "spending.hpp"
 
-#include <heddle/lang/errors.hpp>
-#include <heddle/lang/printer.hpp>
-
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
 namespace heddle::tasks {
 
 namespace {
 
+/// Sums of figures that are not exact in binary do not miss a limit by their last digit.
+constexpr double rounding = 1 + 1e-9;
+
 [[nodiscard]] spending_ledger& ledger_of(lang::counted_extent& extent) {
-    if (!extent.ledger) extent.ledger = std::make_unique<spending_ledger>(extent);
+    if (!extent.ledger) {
+        extent.ledger =
+            std::make_unique<spending_ledger>(spending_bounds{extent.usd(), extent.calls()});
+    }
     return static_cast<spending_ledger&>(*extent.ledger);
 }
 
-[[nodiscard]] std::string dollars(double usd) { return lang::print_value(lang::value::real(usd)); }
+[[nodiscard]] std::string dollars(double usd) {
+    char text[40];
+    std::snprintf(text, sizeof text, "$%.*g", 4, usd);
+    return text;
+}
 
 } // namespace
 
-bool spending_ledger::fits(double usd, bool& later) const noexcept {
-    if (bounds_.calls() && calls_ >= *bounds_.calls()) {
-        later = false;
-        return false;
+spending_ledger::verdict spending_ledger::ask(const cost_estimate& wanted,
+                                              bool has_turn) const noexcept {
+    if (bounds_.calls && calls_ >= *bounds_.calls) {
+        // What is in flight may prove to need no request, and be given back.
+        return in_flight_ != 0 && *bounds_.calls != 0 ? verdict::later : verdict::refused;
     }
-    if (!bounds_.usd() || spent_ + reserved_ + usd <= *bounds_.usd()) return true;
-    later = in_flight_ != 0 && spent_ + usd <= *bounds_.usd();
-    return false;
+    if (bounds_.usd) {
+        const double most = *bounds_.usd * rounding;
+        if (spent_ + wanted.usd > most || (spent_ >= most && wanted.ceiling > 0)) {
+            return verdict::refused;
+        }
+        const bool alone = in_flight_ == 0;
+        if (!alone && spent_ + reserved_ + wanted.ceiling > most) return verdict::later;
+    }
+    const bool others_first = turn_ || !waiting_.empty();
+    return others_first && !has_turn ? verdict::later : verdict::granted;
 }
 
-void spending_ledger::take(double usd) noexcept {
+void spending_ledger::take(double set_aside) noexcept {
     ++calls_;
     ++in_flight_;
-    reserved_ += usd;
+    reserved_ += set_aside;
 }
 
-void spending_ledger::settle(double taken, double spent) noexcept {
+void spending_ledger::settle(double set_aside, double spent, bool sent) noexcept {
     --in_flight_;
-    reserved_ = in_flight_ == 0 ? 0 : std::max(0.0, reserved_ - taken);
+    if (!sent) --calls_;
+    reserved_ = in_flight_ == 0 ? 0 : std::max(0.0, reserved_ - set_aside);
     spent_ += spent;
-    // All look again: the first in the queue may need more than the next.
-    for (coro::wait_point* each : waiting_) each->notify();
-    waiting_.clear();
+    give_turn();
 }
 
-error spending_ledger::refusal(double usd) const {
-    if (bounds_.calls() && calls_ >= *bounds_.calls()) {
-        return error(lang::errc::limit, "with: max-calls: the " + std::to_string(*bounds_.calls()) +
-                                            " calls are used up");
+spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
+    if (bounds_.calls && calls_ >= *bounds_.calls) {
+        const auto limit = static_cast<double>(*bounds_.calls);
+        return {"calls", static_cast<double>(calls_), limit,
+                "max-calls: all " + std::to_string(*bounds_.calls) + " calls are used"};
     }
-    return error(lang::errc::limit, "with: budget-usd: of " + dollars(*bounds_.usd()) + " USD " +
-                                        dollars(spent_) +
-                                        " are spent, and the next call may cost " + dollars(usd))
-        .with_hint("a smaller max-tokens makes a call cheaper at most");
+    return {"cost", spent_, *bounds_.usd,
+            "budget-usd: " + dollars(spent_) + " of " + dollars(*bounds_.usd) +
+                " are spent, and this call costs about " + dollars(wanted.usd)};
 }
 
-void spending_ledger::forget(coro::wait_point& point) {
-    waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), &point), waiting_.end());
+spending_ledger::place::place(spending_ledger& in, const expected_cost& wanted, bool in_front)
+    : in_(in), wanted_(wanted) {
+    if (in_front) in_.waiting_.push_front(this);
+    else in_.waiting_.push_back(this);
 }
 
-coro::task<result<void>> spending_share::reserve(lang::host_ref<lang::counted_extent> innermost,
-                                                 double usd, coro::call_context context) {
+spending_ledger::place::~place() {
+    auto& queue = in_.waiting_;
+    if (in_.turn_ == this) in_.turn_ = nullptr;
+    else queue.erase(std::remove(queue.begin(), queue.end(), this), queue.end());
+    in_.give_turn();
+}
+
+/// Wakes the first in the queue once it need not wait any more. It keeps the turn until it has decided,
+/// so that each call is woken once, and nobody overtakes it.
+void spending_ledger::give_turn() noexcept {
+    if (turn_ || waiting_.empty()) return;
+    place* const first = waiting_.front();
+    if (ask(first->wanted_.now(), true) == verdict::later) return;
+    waiting_.pop_front();
+    turn_ = first;
+    first->point.notify();
+}
+
+template <class Visit>
+void spending_share::each_ledger(const lang::host_ref<lang::counted_extent>& innermost,
+                                 spending_ledger* session, Visit&& visit) {
+    for (auto* each = innermost.get(); each; each = each->outer().get()) visit(ledger_of(*each));
+    if (session) visit(*session);
+}
+
+coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
+    lang::host_ref<lang::counted_extent> innermost, spending_ledger* session, expected_cost wanted,
+    coro::call_context context, task_observer* observer) {
+    std::optional<spending_ledger::place> queued; // holds the turn after it was woken
+    spending_ledger* queued_in = nullptr;
+    cost_estimate cost;
     for (;;) {
+        cost = wanted.now();
+        spending_ledger* refusing = nullptr;
         spending_ledger* full = nullptr;
-        bool later = false;
-        lang::host_ref<lang::counted_extent> mark;
-        for (auto each = innermost; each; each = lang::host_ref(each->outer())) {
-            bool may_fit_later = false;
-            if (ledger_of(*each).fits(usd, may_fit_later)) continue;
-            // The outermost one that is full for good: its end is the end of all.
-            if (!full || !may_fit_later) {
-                full = &ledger_of(*each);
-                later = may_fit_later;
-                mark = each;
-            }
-        }
+        each_ledger(innermost, session, [&](spending_ledger& each) {
+            const auto verdict = each.ask(cost, &each == queued_in);
+            // The outermost that is used up: its end is the end of all.
+            if (verdict == spending_ledger::verdict::refused) refusing = &each;
+            if (verdict == spending_ledger::verdict::later) full = &each;
+        });
+        if (refusing) co_return std::optional(refusing->refusal(cost));
         if (!full) break;
-        if (!later) co_return lang::with_extent(full->refusal(usd), mark.as_value());
-        coro::wait_point point;
-        full->wait(point);
-        const coro::wake woken = co_await point.wait(context);
-        full->forget(point);
-        if (woken != coro::wake::notified) {
-            if (auto stop = context.stop_error()) co_return *std::move(stop);
-        }
+        const bool again = full == queued_in;
+        queued.reset();
+        queued_in = full;
+        queued.emplace(*full, wanted, again);
+        if (observer) observer->on_budget_wait(true);
+        co_await queued->point.wait(context);
+        if (observer) observer->on_budget_wait(false);
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
     }
-    for (auto* each = innermost.get(); each; each = each->outer().get()) ledger_of(*each).take(usd);
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.take(cost.ceiling); });
     extent_ = std::move(innermost);
-    taken_ = usd;
-    co_return result<void>();
+    session_ = session;
+    held_ = true;
+    usd_ = cost.usd;
+    taken_ = cost.ceiling;
+    co_return std::optional<spent_budget>();
 }
 
-void spending_share::settle(double spent) noexcept {
+void spending_share::settle(double spent, bool sent) noexcept {
+    if (!std::exchange(held_, false)) return;
     const auto innermost = std::exchange(extent_, {});
-    for (auto* each = innermost.get(); each; each = each->outer().get())
-        ledger_of(*each).settle(taken_, spent);
+    each_ledger(innermost, session_,
+                [&](spending_ledger& each) { each.settle(taken_, spent, sent); });
 }
 
 } // namespace heddle::tasks

@@ -9,6 +9,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/http_port.hpp>
 #include <heddle/tasks/task_error.hpp>
 #include <heddle/tasks/task_result.hpp>
 
@@ -48,6 +49,44 @@ std::string refusal_text(const ports::chat_response& answer) {
     return said.starts_with(text) ? said : text + ": " + said;
 }
 
+/// Requests that were sent. Before a service is set up there are none.
+std::uint32_t attempts_of(const error& failure) noexcept {
+    if (failure.code() == ports::make_error_code(ports::llm_errc::configuration)) return 0;
+    return failure.info().attempts.value_or(1);
+}
+
+[[nodiscard]] const ports::partial_response* part_of(const error& failure) noexcept {
+    return dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+}
+
+/// Whether no model can have worked for it: the service refused the request, or was not reached.
+bool was_turned_away(const error& failure) noexcept {
+    using ports::llm_errc;
+    if (failure.code().category() != ports::llm_category()) return false;
+    switch (static_cast<llm_errc>(failure.code().value())) {
+    case llm_errc::invalid_request:
+    case llm_errc::authentication:
+    case llm_errc::permission:
+    case llm_errc::not_found:
+    case llm_errc::rate_limit:
+    case llm_errc::quota:
+    case llm_errc::overloaded: return true;
+    default: break;
+    }
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        if (each->code().category() != ports::http_category()) continue;
+        switch (static_cast<ports::http_errc>(each->code().value())) {
+        case ports::http_errc::resolve_failed:
+        case ports::http_errc::connect_failed:
+        case ports::http_errc::tls_failed:
+        case ports::http_errc::connect_timeout:
+        case ports::http_errc::proxy_refused: return true;
+        default: return false;
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 result<lang::value> content_of_result(const lang::value& made) {
@@ -59,17 +98,19 @@ result<lang::value> content_of_result(const lang::value& made) {
     return *content;
 }
 
+/// In US dollars; empty when the price is not known.
+std::optional<double> task_execution::cost_of(const ports::chat_response& answer,
+                                              std::uint32_t attempts) const {
+    if (attempts == 0) return 0; // out of a cache
+    const ports::token_usage used = session_.use_of(answer).usage;
+    if (answer.provider.empty()) return price().of(used);
+    // Where a route chose, it is the one who answered that is paid.
+    return model_price{runner_.parts().prices, answer.provider, answer.model}.of(used);
+}
+
 void task_execution::count(const ports::chat_response& answer) {
-    std::optional<double> cost;
-    if (answer.attempts == 0) cost = 0; // out of a cache
-    else if (const ports::price_port* prices = runner_.parts().prices; prices && answer.usage) {
-        // Where a route chose, it is the one who answered that is paid.
-        const bool routed = !answer.provider.empty();
-        cost = prices->cost_usd(routed ? std::string_view(answer.provider) : provider_name(),
-                                routed ? answer.model : chosen_.model, *answer.usage);
-    }
-    session_.count(answer, cost);
-    if (spends_) share_.settle(cost.value_or(0));
+    settle(answer, answer.attempts);
+    session_.count(answer, session_.use_of(answer), cost_of(answer, answer.attempts));
     answered_ = true;
     finish_ = answer.finish;
     answering_model_ = answer.model;
@@ -84,6 +125,59 @@ void task_execution::add_warnings(const std::vector<std::string>& told) {
     }
 }
 
+/// What was sent counts, although no response came: its input at least.
+void task_execution::count_failure(const error& failure) {
+    const std::uint32_t attempts = attempts_of(failure);
+    if (const auto* partial = part_of(failure)) {
+        ports::chat_response part = partial->so_far;
+        part.attempts = attempts;
+        count(part);
+        return;
+    }
+    settle(failure);
+    if (attempts == 0 || was_turned_away(failure)) {
+        session_.count_failed(attempts, nullptr, {});
+        return;
+    }
+    counted_use least;
+    least.estimated = true;
+    least.usage.input = session_.estimate(request_);
+    session_.count_failed(attempts, &least, price().of(least.usage));
+}
+
+void task_execution::request_ended(const result<ports::chat_response>& ended) {
+    if (ended) settle(*ended, ended->attempts);
+    else settle(ended.error());
+}
+
+/// Where the price of who answered is not known, a budget counts what was expected; further attempts
+/// (retries, the loser of a hedge) count with their input.
+void task_execution::settle(const ports::chat_response& answer, std::uint32_t attempts) {
+    if (!share_.held()) return;
+    double spent = cost_of(answer, attempts).value_or(share_.expected());
+    if (has_dollars_ && attempts != 0) {
+        runner_.costs().add(cost_kind_, spent);
+        spent += (attempts - 1) * input_cost();
+    }
+    share_.settle(spent, attempts != 0);
+}
+
+/// What was sent counts with what such a call was expected to cost, and with its input at least.
+void task_execution::settle(const error& failure) {
+    if (!share_.held()) return;
+    const std::uint32_t attempts = attempts_of(failure);
+    if (const auto* partial = part_of(failure)) settle(partial->so_far, attempts);
+    else if (attempts == 0 || was_turned_away(failure)) share_.settle(0, attempts != 0);
+    else share_.settle(std::max(input_cost() * attempts, share_.expected()), true);
+}
+
+double task_execution::input_cost() const {
+    if (!has_dollars_) return 0;
+    ports::token_usage input;
+    input.input = session_.estimate(request_);
+    return price().of(input).value_or(0);
+}
+
 task_ending task_execution::ending(std::string_view content) {
     for (std::string& each : session_.take_warnings()) warnings_.push_back(std::move(each));
     task_ending end;
@@ -96,9 +190,10 @@ task_ending task_execution::ending(std::string_view content) {
     end.finish = finish_;
     end.answered = answered_;
     end.usage = session_.usage();
-    end.usage_known = session_.usage_known() && answered_;
+    end.usage_known = session_.used();
+    end.estimated = session_.estimated();
     end.requests = session_.requests();
-    if (answered_) end.cost = session_.cost();
+    if (session_.used()) end.cost = session_.cost();
     end.latency = context_.loop->now() - began_;
     end.warnings = &warnings_;
     end.files = chain_.files.get();
@@ -162,12 +257,32 @@ result<lang::value> task_execution::exhaust(const exhausted_resource& what,
     return fail(ending(content.empty() ? std::string_view(what.message) : content), failure);
 }
 
+/// The last that the model said: a task that is not let go on keeps it.
+std::string_view task_execution::last_said() const noexcept {
+    for (std::size_t i = request_.messages.size(); i-- > prompt_at_;) {
+        const ports::chat_message& each = request_.messages[i];
+        if (each.role == ports::chat_role::assistant && !each.text.empty()) return each.text;
+    }
+    return {};
+}
+
+result<lang::value> task_execution::refuse_spending(const spent_budget& over) {
+    return exhaust({over.resource, over.used, over.limit, over.message}, last_said());
+}
+
+result<lang::value> task_execution::abandon(const result<ports::chat_response>& answer,
+                                            error failure) {
+    if (answer) count(*answer);
+    else count_failure(answer.error());
+    return refuse(std::move(failure));
+}
+
 std::optional<result<lang::value>> task_execution::check_limits() {
     // A task with a cache of answers may never wait: its time is looked at here.
-    if (auto stop = context_.stop_error()) return take_error(*std::move(stop));
+    if (auto stop = context_.stop_error()) return take_error(std::move(*stop).with_attempts(0));
     const auto reached = session_.check(request_);
     if (!reached) return std::nullopt;
-    return exhaust(*reached, {});
+    return exhaust(*reached, last_said());
 }
 
 /// Whether a cancellation is the end of the task's own time, and of nothing around it.
@@ -178,7 +293,7 @@ bool task_execution::own_time_is_over(const error& cancelled) const {
 }
 
 result<lang::value> task_execution::take_error(error failure) {
-    if (spends_) share_.settle(0);
+    count_failure(failure);
     if (failure.is_cancelled()) {
         if (!own_time_is_over(failure)) {
             report(task_outcome::cancelled, {});
@@ -188,14 +303,8 @@ result<lang::value> task_execution::take_error(error failure) {
                                                timeout_.value_or(std::chrono::nanoseconds(0))),
                        {});
     }
-    std::optional<ports::chat_response> part;
-    const std::uint32_t attempts = failure.info().attempts.value_or(1);
-    if (const auto* partial =
-            dynamic_cast<const ports::partial_response*>(failure.info().payload.get())) {
-        part = partial->so_far;
-        part->attempts = attempts;
-        count(*part);
-    } else session_.count_failed(attempts);
+    const auto* partial = part_of(failure);
+    const std::string part = partial ? partial->so_far.text : std::string();
     task_failure what;
     what.reason = failure_reason(failure);
     what.message = failure.message();
@@ -212,20 +321,19 @@ result<lang::value> task_execution::take_error(error failure) {
     if (lang::value causes = causes_of(memory, failure); !causes.is_nil()) {
         what.details = lang::map_put(memory, std::move(what.details), "causes", std::move(causes));
     }
-    return fail(ending(part && !part->text.empty() ? std::string_view(part->text)
-                                                   : std::string_view(what.message)),
+    return fail(ending(part.empty() ? std::string_view(what.message) : std::string_view(part)),
                 what);
 }
 
 result<lang::value> task_execution::refuse(error failure) {
-    if (failure.is_cancelled()) return take_error(std::move(failure));
+    if (failure.is_cancelled()) return take_error(std::move(failure).with_attempts(0));
     report(task_outcome::failed, task_error_from(failure).type_name());
     return placed(std::move(failure));
 }
 
 /// A step before the model has failed.
 result<lang::value> task_execution::take_step_error(error failure, bool of_workflow) {
-    if (failure.is_cancelled()) return take_error(std::move(failure));
+    if (failure.is_cancelled()) return take_error(std::move(failure).with_attempts(0));
     const auto* payload = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     const bool data = !of_workflow && failure.code() == lang::errc::task && payload &&
                       !lang::passes_catches(failure) &&

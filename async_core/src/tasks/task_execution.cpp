@@ -14,12 +14,12 @@ namespace heddle::tasks {
 
 namespace {
 
-/// Output tokens of a call that says nothing, where a budget must know the most that it can cost.
-constexpr std::int64_t output_under_budget = 8192;
-constexpr std::int64_t tokens_of_a_message = 64; ///< at most, for roles and brackets
-constexpr std::size_t bytes_per_token = 2; ///< at least, in any text: reserves are never too small
+/// Output tokens that a budget sets aside while it has not seen what such calls cost.
+constexpr std::int64_t first_output = 4096;
 
-coro::task<result<void>> refused(error failure) { co_return std::move(failure); }
+coro::task<result<std::optional<spent_budget>>> refused(error failure) {
+    co_return std::move(failure);
+}
 
 [[nodiscard]] bool has_dollar_limit(const lang::dynamic_scope& scope) {
     for (const auto* each = scope.counted.get(); each; each = each->outer().get()) {
@@ -107,10 +107,12 @@ void task_execution::begin_session() {
     std::optional<std::int64_t> window = window_of_model(chosen_.model);
     if (!window) window = runner_.parts().model_window;
     session_.begin(merged(runner_.parts().limits, call_.task->declared.limits), asks_left_, window,
-                   chain_.outer ? chain_.outer->session : nullptr);
+                   price(), chain_.outer ? chain_.outer->session : nullptr);
     began_ = context_.loop->now();
     if (timeout_) context_ = context_.with_deadline(coro::deadline(began_ + *timeout_));
-    spends_ = !executor_ && bool(call_.scope->counted);
+    const spending_ledger* session = runner_.session_budget();
+    spends_ = !executor_ && (session || call_.scope->counted);
+    has_dollars_ = spends_ && ((session && session->bounds().usd) || has_dollar_limit(*call_.scope));
 }
 
 result<void> task_execution::fill_prompt(std::span<const lang::value> contents) {
@@ -352,27 +354,45 @@ result<void> task_execution::make_request() {
     return {};
 }
 
-coro::task<result<void>> task_execution::reserve() {
-    double usd = 0;
-    if (has_dollar_limit(*call_.scope)) {
-        ports::token_usage most;
-        most.input = static_cast<std::int64_t>(text_bytes(request_) / bytes_per_token) +
-                     tokens_of_a_message * static_cast<std::int64_t>(request_.messages.size());
-        if (!request_.max_output_tokens) request_.max_output_tokens = output_under_budget;
-        most.output = *request_.max_output_tokens;
-        const ports::price_port* prices = runner_.parts().prices;
-        const auto cost = prices ? prices->cost_usd(provider_name(), chosen_.model, most)
-                                 : std::optional<double>();
-        if (!cost) {
-            return refused(placed(
-                lang::task_error("configuration_error",
-                                 "with: budget-usd cannot be held: the price of the model '" +
-                                     chosen_.model + "' is not known")
-                    .with_hint("give its price, or bound the calls with max-calls")));
-        }
-        usd = *cost;
+model_price task_execution::price() const noexcept {
+    return {runner_.parts().prices, provider_name(), chosen_.model};
+}
+
+/// Before anything is known of such calls: the input, and room for the output.
+result<cost_estimate> task_execution::first_estimate() const {
+    ports::token_usage least;
+    least.input = session_.estimate(request_);
+    ports::token_usage most = least;
+    most.output = std::min(request_.max_output_tokens.value_or(first_output), first_output);
+    const auto input = price().of(least);
+    const auto both = price().of(most);
+    if (!input || !both) {
+        return placed(
+            lang::task_error("configuration_error",
+                             "a budget in dollars cannot be held: the price of the model '" +
+                                 chosen_.model + "' is not known")
+                .with_hint("give its price in the price file (prices in heddle.toml), or bound the "
+                           "calls with max-calls"));
     }
-    return share_.reserve(call_.scope->counted, usd, context_);
+    return cost_estimate{*input, *both};
+}
+
+coro::task<result<std::optional<spent_budget>>> task_execution::reserve() {
+    expected_cost wanted;
+    if (has_dollars_) {
+        auto first = first_estimate();
+        if (!first) return refused(std::move(first).error());
+        if (cost_kind_.empty()) {
+            cost_kind_ = call_.task->declared.name;
+            cost_kind_ += '\n';
+            cost_kind_ += provider_name();
+            cost_kind_ += '\n';
+            cost_kind_ += chosen_.model;
+        }
+        wanted = {&runner_.costs(), cost_kind_, *first};
+    }
+    return share_.reserve(call_.scope->counted, runner_.session_budget(), wanted, context_,
+                          runner_.parts().observer);
 }
 
 std::string_view task_execution::provider_name() const noexcept {
@@ -391,7 +411,9 @@ void task_execution::report(task_outcome outcome, std::string_view reason) noexc
     event.outcome = outcome;
     event.reason = reason;
     event.usage = session_.usage();
-    if (answered_) event.cost_usd = session_.cost();
+    if (session_.used()) event.cost_usd = session_.cost();
+    event.estimated = session_.estimated();
+    event.earlier_turns = earlier_turns_;
     event.requests = session_.requests();
     event.latency = context_.loop->now() - began_;
     observer->on_task_finished(event);

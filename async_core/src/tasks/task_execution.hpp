@@ -46,6 +46,9 @@ public:
     /// Takes an answer. A value or error ends the execution; nothing: ask again, after the tools that
     /// the model called.
     [[nodiscard]] std::optional<result<lang::value>> accept(result<ports::chat_response> answer);
+    /// As accept, where the receiver of the pieces has failed: counts, and is its error.
+    [[nodiscard]] result<lang::value> abandon(const result<ports::chat_response>& answer,
+                                              error failure);
     /// As accept, for what an executor made.
     [[nodiscard]] result<lang::value> accept_elsewhere(result<executor_answer> done);
     /// A step before the first request has failed: raised, or a FAILED result.
@@ -73,9 +76,15 @@ public:
     [[nodiscard]] task_executor* executor() const noexcept { return executor_; }
     [[nodiscard]] executor_request executor_wanted();
 
-    /// Whether `with` bounds what calls cost, or how many there are.
+    /// Whether a budget bounds what calls cost, or how many there are.
     [[nodiscard]] bool spends() const noexcept { return spends_; }
-    [[nodiscard]] coro::task<result<void>> reserve();
+    /// Waits for the budgets around the call. A value: one is used up. Errors: cancelled,
+    /// configuration_error.
+    [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
+    /// A request has ended, although its receiver may still be at work: budgets get back what it held.
+    void request_ended(const result<ports::chat_response>& ended);
+    /// The result when a budget is used up.
+    [[nodiscard]] result<lang::value> refuse_spending(const spent_budget& over);
 
     [[nodiscard]] task_runner& runner() noexcept { return runner_; }
     [[nodiscard]] ports::llm_port& provider() noexcept { return *chosen_.provider; }
@@ -132,6 +141,15 @@ private:
     void count(const ports::chat_response& answer);
     void add_warnings(const std::vector<std::string>& told);
     [[nodiscard]] result<lang::value> exhaust_call(const ports::chat_response& answer);
+    void count_failure(const error& failure);
+    void settle(const ports::chat_response& answer, std::uint32_t attempts);
+    void settle(const error& failure);
+    [[nodiscard]] std::optional<double> cost_of(const ports::chat_response& answer,
+                                                std::uint32_t attempts) const;
+    [[nodiscard]] double input_cost() const;
+    [[nodiscard]] result<cost_estimate> first_estimate() const;
+    [[nodiscard]] model_price price() const noexcept;
+    [[nodiscard]] std::string_view last_said() const noexcept;
     [[nodiscard]] task_ending ending(std::string_view content);
     [[nodiscard]] lang::value extra_notes(const task_ending& end);
     [[nodiscard]] result<lang::value> complete(task_ending end);
@@ -150,6 +168,8 @@ private:
     std::string prompt_;
     bool wants_context_ = false;
     bool spends_ = false;
+    bool has_dollars_ = false;
+    std::string cost_kind_; ///< in the cost history; empty: no budget in dollars
     spending_share share_;
     coro::call_context context_;
     std::optional<std::chrono::nanoseconds> timeout_;

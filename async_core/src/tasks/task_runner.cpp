@@ -48,18 +48,19 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
     for (;;) {
         std::optional<result<lang::value>> ended = execution.check_limits();
         if (ended) co_return *std::move(ended);
+        let_stream_go(execution.call().scope); // before waiting for what it holds of a budget
         if (execution.spends()) {
-            result<void> reserved = co_await execution.reserve();
+            result<std::optional<spent_budget>> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
+            if (*reserved) co_return execution.refuse_spending(**reserved);
         }
-        let_stream_go(execution.call().scope);
         coro::task<result<ports::chat_response>> asked =
             execution.streams()
                 ? stream_answer(execution)
                 : execution.provider().complete(execution.request(), execution.context());
         result<ports::chat_response> answer = co_await std::move(asked);
         if (auto failed = execution.take_receiver_failure()) {
-            co_return execution.refuse(*std::move(failed));
+            co_return execution.abandon(answer, *std::move(failed));
         }
         ended = execution.accept(std::move(answer));
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);

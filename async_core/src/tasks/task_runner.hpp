@@ -3,7 +3,9 @@
 
 #include "call_settings.hpp"
 #include "conversation.hpp"
+#include "cost_history.hpp"
 #include "result_builder.hpp"
+#include "spending.hpp"
 #include "subtask_request.hpp"
 #include "task_chain.hpp"
 
@@ -46,7 +48,8 @@ public:
     task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
                 const tool_registry& tools)
         : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()),
-          said_(std::make_shared<conversation>(owner.world())) {}
+          said_(std::make_shared<conversation>(owner.world())),
+          spent_({parts.budget_usd, parts.max_calls}) {}
 
     /// One execution: model, prompt, requests until the answer has its form, result.
     [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
@@ -73,6 +76,11 @@ public:
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);
     [[nodiscard]] result_builder& results() noexcept { return results_; }
+    /// The budget of the whole session; null: it has none.
+    [[nodiscard]] spending_ledger* session_budget() noexcept {
+        return parts_.budget_usd || parts_.max_calls ? &spent_ : nullptr;
+    }
+    [[nodiscard]] cost_history& costs() noexcept { return costs_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {
         return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&owner_));

@@ -84,6 +84,7 @@ coro::task<result<void>> read_pieces(task_execution* execution, piece_buffer* pi
     };
     result<ports::chat_response> ended =
         co_await execution->provider().stream(execution->request(), std::move(sink), context);
+    execution->request_ended(ended); // what the function asks may wait for it
     answer->emplace(std::move(ended));
     pieces->close();
     co_return result<void>();

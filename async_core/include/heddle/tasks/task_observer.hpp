@@ -36,8 +36,10 @@ struct task_finished {
     ports::token_usage usage; ///< over all requests of the call
     /// US dollars over all requests; empty when the price of one of them is not known.
     std::optional<double> cost_usd{};
+    bool estimated = false;     ///< part of the usage was not reported by the service
     std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
     std::chrono::nanoseconds latency{0};
+    std::uint32_t earlier_turns = 0; ///< of the conversation, in its prompt
 };
 
 /// Told of every task call of a session, on the session's thread. The views are valid during the
@@ -47,6 +49,8 @@ public:
     virtual ~task_observer() = default;
     virtual void on_task_started(const task_started& event) noexcept = 0;
     virtual void on_task_finished(const task_finished& event) noexcept = 0;
+    /// A started call begins to wait for its budget (what others have in flight), or ends to.
+    virtual void on_budget_wait(bool /*waits*/) noexcept {}
 };
 
 } // namespace heddle::tasks

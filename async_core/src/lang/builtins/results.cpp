@@ -37,6 +37,7 @@ using arguments_span = std::span<value>;
     const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
     auto payload = std::make_shared<script_payload>();
     payload->reason = text_field(described, "reason");
+    if (payload->reason.empty()) payload->reason = text_field(described, "type");
     if (payload->reason.empty()) payload->reason = "unexpected_error";
     payload->result = result;
     std::string message = text_field(described, "message");
@@ -65,7 +66,8 @@ bool is_failed_result(const value& v) noexcept { return is_result(v) && has_fail
 std::string failed_reason(const value& result) {
     const value* notes = map_find(result, "notes");
     const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
-    return text_field(described, "reason");
+    std::string reason = text_field(described, "reason");
+    return reason.empty() ? text_field(described, "type") : reason;
 }
 
 const value* field_of(const value& map, std::string_view name) noexcept {

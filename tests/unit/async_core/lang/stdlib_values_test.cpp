@@ -48,7 +48,7 @@ TEST(std_results, add_up_what_is_known) {
     world.run(std::string("(import std/results)") + sample_results);
     EXPECT_EQ(world.shown("(total-usage (list good good))"),
               "(dict \"input_tokens\" 6 \"output_tokens\" 8 \"cached_tokens\" 0 \"requests\" 2 "
-              "\"latency_ms\" 20 \"cost_usd\" 1.0)");
+              "\"latency_ms\" 20 \"cost_usd\" 1.0 \"estimated\" false)");
     EXPECT_EQ(world.shown("(get (total-usage (list good bad)) 'cost_usd)"), "nil");
     EXPECT_EQ(world.shown("(get (total-usage (list good bad)) 'requests)"), "3");
     EXPECT_EQ(world.shown("(total-tokens (list good bad))"), "7");

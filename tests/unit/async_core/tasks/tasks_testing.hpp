@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -127,6 +128,12 @@ public:
         reasons.emplace_back(event.reason);
         input_tokens += event.usage.input;
         costs.push_back(event.cost_usd);
+        estimated += event.estimated ? 1 : 0;
+        earlier_turns += event.earlier_turns;
+    }
+    void on_budget_wait(bool waits) noexcept override {
+        if (waits) ++waits_begun;
+        else ++waits_ended;
     }
     int started = 0;
     int finished = 0;
@@ -134,7 +141,28 @@ public:
     std::vector<task_outcome> outcomes;
     std::vector<std::string> reasons;
     std::vector<std::optional<double>> costs;
+    int estimated = 0;
+    std::uint64_t earlier_turns = 0;
+    int waits_begun = 0;
+    int waits_ended = 0;
 };
+
+/// A dollar for a thousand tokens; no price for the model "unknown".
+class dear_prices final : public ports::price_port {
+public:
+    std::optional<double> cost_usd(std::string_view, std::string_view model,
+                                   const ports::token_usage& usage) const override {
+        if (model == "unknown") return std::nullopt;
+        return static_cast<double>(usage.input + usage.output) / 1000;
+    }
+};
+
+[[nodiscard]] inline task_system_parts with_prices() {
+    static const dear_prices prices;
+    task_system_parts parts;
+    parts.prices = &prices;
+    return parts;
+}
 
 class keeping_log final : public log_port {
 public:

@@ -1,5 +1,6 @@
 #include "render.hpp"
 
+#include "call_counts.hpp"
 #include "display_text.hpp"
 #include "table.hpp"
 
@@ -50,6 +51,25 @@ TEST_F(render, a_table_fits_the_terminal) {
     }
     EXPECT_NE(table.find("…"), std::string::npos);
     EXPECT_NE(table.find("12"), std::string::npos);
+}
+
+TEST(call_counts, say_who_waits_what_is_estimated_and_what_was_carried) {
+    call_counts counts;
+    for (int i = 0; i < 3; ++i) counts.on_task_started({"t", "p", "m"});
+    counts.on_budget_wait(true);
+    EXPECT_EQ(counts.summary(), "0 calls done, 2 running, 1 waiting for the budget");
+    counts.on_budget_wait(false);
+    tasks::task_finished event;
+    event.usage.input = 10;
+    event.cost_usd = 0.5;
+    event.estimated = true;
+    event.earlier_turns = 2;
+    counts.on_task_finished(event);
+    event.estimated = false;
+    counts.on_task_finished(event);
+    EXPECT_EQ(counts.summary(),
+              "2 calls done, 1 running, 20 tokens in, 0 out, $1.00 (the usage of 1 "
+              "call is estimated), 2 calls carried 4 earlier turns");
 }
 
 TEST(display, cuts_at_characters) {

@@ -1,0 +1,101 @@
+// --budget-usd and --max-calls: what was paid for is kept.
+#include "child_process.hpp"
+#include "model_thread.hpp"
+#include "scratch_directory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class budgets : public testing::Test {
+protected:
+    /// Ten calls; the value shows how many were done and what the last of the others says.
+    child_result run(std::vector<std::string> more) {
+        std::vector<std::string> arguments{
+            "run",
+            scratch.file("w.heddle",
+                         "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                         "(define (main)\n"
+                         "  (let ((rs (map (lambda (i) (ask \"q\")) (range 10))))\n"
+                         "    (list (length (filter ok? rs))\n"
+                         "          (get-in (last rs) '(notes error message)))))"),
+            "--model", "openai:gpt-4o"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_heddle(arguments);
+    }
+    static child_options on_terminal() {
+        child_options options;
+        options.err_to_terminal = true;
+        options.variables["TERM"] = "xterm";
+        return options;
+    }
+
+    scratch_directory scratch;
+    model_thread model{R"({"rules": [], "default": {"text": "x", "delay_ms": 300,
+        "usage": {"input": 1000, "output": 500}}})"}; // 0.0075 dollars
+};
+
+TEST_F(budgets, of_calls_bound_the_run) {
+    const auto ended = run({"--base-url", model.url(), "--max-calls", "3"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "(3 \"max-calls: all 3 calls are used\")\n");
+    EXPECT_EQ(model.counters().requests, 3U);
+}
+
+TEST_F(budgets, of_dollars_bound_the_run) {
+    const auto ended = run({"--base-url", model.url(), "--budget-usd", "0.02", "-v"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("(2 \"budget-usd: $0.015 of $0.02 are spent"));
+    EXPECT_EQ(model.counters().requests, 2U);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("2 calls done, 8 failed"), HasSubstr("$0.01"),
+                                 Not(HasSubstr("estimated")), Not(HasSubstr("earlier turn"))));
+}
+
+TEST_F(budgets, say_what_waits_for_them) {
+    const std::string file =
+        scratch.file("w.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main) (length (map (lambda (i) (ask \"q\")) (range 10))))");
+    const auto ended = run_heddle({"run", file, "--model", "openai:gpt-4o", "--base-url",
+                                   model.url(), "--budget-usd", "0.06"},
+                                  on_terminal());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("1 running, 9 waiting for the budget"));
+}
+
+TEST_F(budgets, must_be_numbers) {
+    for (const char* wrong : {"-1", "nan", "inf", "much"}) {
+        const auto ended = run({"--base-url", model.url(), "--budget-usd", wrong});
+        EXPECT_EQ(ended.code, 2) << wrong;
+        EXPECT_THAT(ended.err, HasSubstr("--budget-usd")) << wrong;
+    }
+    EXPECT_EQ(run({"--base-url", model.url(), "--max-calls", "-1"}).code, 2);
+    EXPECT_EQ(model.counters().requests, 0U);
+}
+
+TEST_F(budgets, of_dollars_need_a_price) {
+    const auto ended =
+        run_heddle({"eval", "(defatom t (params) (instructions \"x\")) (t)", "--model",
+                    "openai:nobody-knows-it", "--base-url", model.url(), "--budget-usd", "1"});
+    EXPECT_NE(ended.code, 0);
+    EXPECT_THAT(ended.err, HasSubstr("the price of the model 'nobody-knows-it' is not known"));
+    EXPECT_EQ(model.counters().requests, 0U);
+}
+
+TEST_F(budgets, a_summary_says_how_many_earlier_turns_were_carried) {
+    const auto ended = run_heddle(
+        {"eval",
+         "(defatom t (params) (instructions \"x\")) (with ((conversation true)) (t) (t) (t)) 1",
+         "--model", "openai:gpt-4o", "--base-url", model.url(), "-v"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("2 calls carried 3 earlier turns"));
+}
+
+} // namespace
+} // namespace heddle::cli_test

@@ -1,0 +1,308 @@
+// What calls may cost together, and how many there may be: budget-usd, max-calls.
+#include "tasks/spending.hpp"
+#include "tasks_testing.hpp"
+
+#include <heddle/ports/http_port.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::with_prices;
+using testing::world;
+
+task_template plain(std::string name = "t", std::size_t prompt_bytes = 0) {
+    task_template made;
+    made.name = std::move(name);
+    made.instructions = std::string(prompt_bytes, 'p') + "go {{x}}";
+    task_input x;
+    x.name = "x";
+    x.optional = true;
+    made.inputs.push_back(x);
+    return made;
+}
+
+/// Maps a task over 1 ... n, and shows the states.
+std::string states(int n, const std::string& call = "(t i)") {
+    return "(map (lambda (i) (get " + call + " 'status)) (range " + std::to_string(n) + "))";
+}
+
+/// A response without usage. At four bytes a token, 4,000 bytes cost a dollar.
+testing::scripted_llm::reply silent(std::size_t bytes) {
+    return [=](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.text.assign(bytes, 'x');
+        return made;
+    };
+}
+
+testing::scripted_llm::reply failing(error failure) {
+    return [=](const ports::chat_request&) -> result<ports::chat_response> { return failure; };
+}
+
+TEST(budgets, calls_beyond_give_failed_results_and_the_others_are_kept) {
+    world w({plain()});
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(with ((max-calls 2)) (map (lambda (r) (if (ok? r) (content r) (get-in r "
+                     "'(notes error resource)))) (list (t) (t) (t) (t))))"),
+              R"(["x","x","calls","calls"])");
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(
+        w.json("(with ((max-calls 1)) (t) (let ((e (get-in (t) '(notes error)))) (list (get e "
+               "'type) (get e 'message) (get-in e '(metrics used)) (get-in e '(metrics "
+               "limit)))))"),
+        R"(["RESOURCE_EXHAUSTION","max-calls: all 1 calls are used",1.0,1.0])");
+    // Inner ones are bound by outer ones, and side by side they count together.
+    w.llm.asked.clear();
+    EXPECT_EQ(w.json("(with ((max-calls 1)) (with ((max-calls 5)) (t) (get (t) 'status)))"),
+              "\"FAILED\"");
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+    w.llm.asked.clear();
+    w.llm.delay = std::chrono::milliseconds(2);
+    w.json("(with ((max-calls 3)) " + states(9) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+    EXPECT_EQ(w.json("(with ((max-calls 0)) (get (t) 'status))"), "\"FAILED\"");
+}
+
+TEST(budgets, raise_where_failures_raise) {
+    world w({plain()});
+    w.llm.say("x");
+    EXPECT_THAT(w.json("(with ((max-calls 1) (on-failure 'raise)) (t) (t))"),
+                AllOf(StartsWith("TaskError: "), HasSubstr("all 1 calls are used")));
+    EXPECT_EQ(w.json("(with ((max-calls 1)) (t) (try (content (t)) (catch (e) (get e 'reason))))"),
+              "\"RESOURCE_EXHAUSTION\"");
+}
+
+TEST(budgets, never_change_the_request) {
+    world w({plain()}, with_prices());
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(t) (with ((budget-usd 100) (max-calls 5)) (t)) 1"), "1");
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_FALSE(w.llm.asked[0].max_output_tokens);
+    EXPECT_FALSE(w.llm.asked[1].max_output_tokens);
+}
+
+TEST(budgets, are_held_and_used_up) {
+    world w({plain()}, with_prices());
+    w.llm.say("x"); // 0.015 each
+    w.llm.delay = std::chrono::milliseconds(1);
+    const std::string made = w.json("(with ((budget-usd 0.2)) " + states(100) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 13U) << "0.195, and no more fit";
+    EXPECT_THAT(made, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    EXPECT_THAT(w.json("(with ((budget-usd 0.02)) (t) (get-in (t) '(notes error)))"),
+                AllOf(HasSubstr(R"("resource":"cost")"),
+                      HasSubstr("$0.015 of $0.02 are spent, and this call costs about $0.015")));
+    EXPECT_THAT(w.json("(with ((budget-usd 1)) (t (model \"unknown\")))"),
+                AllOf(StartsWith("TaskError: "), HasSubstr("a budget in dollars cannot be held")));
+    EXPECT_EQ(w.json("(with ((budget-usd 0)) (get (t) 'status))"), "\"FAILED\"");
+}
+
+TEST(budgets, do_not_slow_calls_down_once_their_cost_is_known) {
+    world w({plain()}, with_prices());
+    w.llm.say("x");
+    w.llm.delay = std::chrono::milliseconds(2);
+    // The first estimate of a call is some four dollars: nothing runs beside it.
+    EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (t) (length " + states(60) + "))"), "60");
+    EXPECT_GE(w.llm.most_at_once, 50);
+    EXPECT_THAT(w.observer.outcomes, Each(task_outcome::complete));
+}
+
+TEST(budgets, hold_when_a_service_reports_no_usage) {
+    world w({plain()}, with_prices());
+    w.llm.replies.push_back(silent(4000));
+    w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.observer.estimated, 2);
+    EXPECT_THAT(w.json("(get-in (t) '(notes usage))"),
+                AllOf(HasSubstr(R"("output_tokens":1000)"), HasSubstr(R"("estimated":true)"),
+                      HasSubstr(R"("cached_tokens":null)"), HasSubstr(R"("cost_usd":1.0)")));
+    w.llm.replies.clear();
+    w.llm.say("x");
+    EXPECT_THAT(w.json("(get-in (t) '(notes usage))"), ::testing::Not(HasSubstr("estimated")));
+}
+
+TEST(budgets, count_calls_that_failed_after_they_were_sent) {
+    const error server(ports::make_error_code(ports::llm_errc::server), "broken");
+    world w({plain("t", 4000)}, with_prices()); // a dollar of input
+    w.llm.replies.push_back(failing(server));
+    w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.observer.estimated, 2);
+    w.llm.asked.clear();
+    w.json("(with ((max-calls 3)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+    // A part of a response counts with what it holds.
+    w.llm.replies.clear();
+    ports::chat_response part;
+    part.text.assign(4000, 'x');
+    w.llm.replies.push_back(
+        failing(error(server).with_payload(std::make_shared<ports::partial_response>(part))));
+    w.llm.asked.clear();
+    w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 1U) << "two dollars each";
+}
+
+TEST(budgets, do_not_count_what_no_model_has_worked_on) {
+    world w({plain("t", 4000)}, with_prices());
+    const auto sent = [&](error failure, const std::string& bound) {
+        w.llm.replies.clear();
+        w.llm.replies.push_back(failing(std::move(failure)));
+        w.llm.asked.clear();
+        w.json("(with (" + bound + ") " + states(6) + ")");
+        return w.llm.asked.size();
+    };
+    const error busy(ports::make_error_code(ports::llm_errc::rate_limit), "429");
+    EXPECT_EQ(sent(error(busy), "(budget-usd 2.5)"), 6U);
+    EXPECT_EQ(sent(error(busy).with_attempts(0), "(max-calls 1)"), 6U) << "never sent";
+    EXPECT_EQ(sent(error(busy), "(max-calls 2)"), 2U) << "sent";
+    const error down(ports::make_error_code(ports::llm_errc::connection), "down");
+    EXPECT_EQ(sent(error(down).with_cause(
+                       error(ports::make_error_code(ports::http_errc::connect_failed), "refused")),
+                   "(budget-usd 2.5)"),
+              6U);
+    EXPECT_EQ(sent(error(down).with_cause(
+                       error(ports::make_error_code(ports::http_errc::connection_reset), "reset")),
+                   "(budget-usd 2.5)"),
+              2U);
+}
+
+TEST(budgets, count_calls_that_were_cancelled_after_they_were_sent) {
+    world w({plain("t", 4000)}, with_prices());
+    w.llm.say("x");
+    w.llm.delay = std::chrono::seconds(60);
+    const std::string cut = " (try (get (timeout 0.01 (t)) 'status) (catch (e) (get e 'kind)))";
+    EXPECT_EQ(w.json("(with ((budget-usd 2.5)) (list" + cut + cut + cut + cut + "))"),
+              R"(["TimeoutError","TimeoutError","FAILED","FAILED"])");
+    EXPECT_EQ(w.llm.asked.size(), 2U);
+    w.llm.asked.clear();
+    EXPECT_EQ(w.json("(with ((max-calls 1)) (race (t) (sleep 0.01)) (get (t) 'status))"),
+              "\"FAILED\"");
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(budgets, count_further_attempts_with_their_input) {
+    world w({plain("t", 4000)}, with_prices());
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.usage = ports::token_usage{1000, 0, 0, 0};
+        made.attempts = 3;
+        return made;
+    });
+    w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 2U) << "three dollars each";
+}
+
+TEST(budgets, do_not_count_responses_of_a_cache) {
+    world w({plain()}, with_prices());
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.usage = ports::token_usage{1000, 1000, 0, 0};
+        made.attempts = 0;
+        return made;
+    });
+    w.llm.delay = std::chrono::milliseconds(1);
+    EXPECT_EQ(w.json("(with ((budget-usd 0.5) (max-calls 1)) " + states(3) + ")"),
+              R"(["COMPLETE","COMPLETE","COMPLETE"])");
+}
+
+TEST(budgets, keep_the_last_response_of_a_task_that_may_not_ask_again) {
+    task_template t = plain();
+    t.output = {true, "number"};
+    t.retries = 5;
+    world w({t});
+    w.llm.say("no number");
+    EXPECT_EQ(w.json("(with ((max-calls 1)) (let ((r (t))) (list (get r 'status) (get r 'content) "
+                     "(get-in r '(notes error resource)))))"),
+              R"(["FAILED","no number","calls"])");
+}
+
+TEST(budgets, waiting_is_told_and_ends_with_the_run) {
+    world w({plain()}, with_prices());
+    w.llm.say("x");
+    w.llm.delay = std::chrono::milliseconds(1);
+    EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (length " + states(40) + "))"), "40");
+    EXPECT_EQ(w.observer.waits_begun, 39) << "each waits once, and not again for each that ends";
+    EXPECT_EQ(w.observer.waits_ended, 39);
+    world slow({plain()}, with_prices());
+    slow.llm.say("x");
+    slow.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(slow.json("(timeout 0.05 (with ((budget-usd 4.2)) " + states(3) + "))"),
+                StartsWith("TimeoutError"));
+    EXPECT_EQ(slow.llm.asked.size(), 1U);
+    EXPECT_EQ(slow.observer.waits_begun, slow.observer.waits_ended);
+    EXPECT_EQ(slow.observer.started, slow.observer.finished);
+}
+
+TEST(budgets, a_stream_whose_function_asks_does_not_wait_for_itself) {
+    world w({plain(), plain("u")}, with_prices());
+    w.llm.say("long enough");
+    EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (let ((r (stream (t \"x\") (lambda (s) (content (u "
+                     "s)))))) (get r 'status)))"),
+              "\"COMPLETE\"");
+    EXPECT_GE(w.llm.asked.size(), 2U);
+}
+
+TEST(budgets, of_the_session_holds_over_all_that_it_runs) {
+    task_system_parts parts = with_prices();
+    parts.max_calls = 3;
+    world calls({plain()}, parts);
+    calls.llm.say("x");
+    EXPECT_EQ(calls.json("(t) (get (t) 'status)"), "\"COMPLETE\"");
+    EXPECT_EQ(calls.json("(with ((max-calls 5)) (t) (get (t) 'status))"), "\"FAILED\"");
+    EXPECT_EQ(calls.llm.asked.size(), 3U);
+    parts.max_calls.reset();
+    parts.budget_usd = 0.05;
+    world money({plain()}, parts);
+    money.llm.say("x");
+    EXPECT_THAT(money.json(states(5)), AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    EXPECT_EQ(money.llm.asked.size(), 3U);
+    EXPECT_THAT(money.json("(get-in (t) '(notes error message))"),
+                HasSubstr("$0.045 of $0.05 are spent"));
+}
+
+TEST(budgets, wrong_values_are_refused) {
+    world w({plain()});
+    EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("whole number from 0"));
+    EXPECT_THAT(w.json("(with ((budget-usd \"a\")) 1)"), HasSubstr("a number"));
+}
+
+TEST(spending_ledger, lets_nobody_overtake) {
+    using verdict = spending_ledger::verdict;
+    spending_ledger ledger({10.0, std::nullopt});
+    ledger.take(8);
+    const cost_estimate dear{5, 5};
+    const cost_estimate cheap{1, 1};
+    EXPECT_EQ(ledger.ask(dear, false), verdict::later);
+    EXPECT_EQ(ledger.ask(cheap, false), verdict::granted);
+    {
+        spending_ledger::place first(ledger, {nullptr, {}, dear}, false);
+        EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "somebody waits";
+        ledger.settle(8, 1, true);
+        EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "it is the turn of the first";
+        EXPECT_EQ(ledger.ask(dear, true), verdict::granted);
+    }
+    EXPECT_EQ(ledger.ask(cheap, false), verdict::granted) << "the place was given up";
+}
+
+TEST(cost_history, is_the_mean_and_what_one_hardly_exceeds) {
+    cost_history known;
+    const cost_estimate first{1, 2};
+    EXPECT_EQ(known.estimate("a", first).ceiling, 2);
+    known.add("a", 4);
+    EXPECT_DOUBLE_EQ(known.estimate("a", first).usd, 4);
+    EXPECT_DOUBLE_EQ(known.estimate("a", first).ceiling, 8);
+    for (int i = 0; i < 100; ++i) known.add("a", 4);
+    EXPECT_NEAR(known.estimate("a", first).ceiling, 4, 1e-9);
+    known.add("b", 1);
+    known.add("b", 3);
+    EXPECT_NEAR(known.estimate("b", first).ceiling, 2 + 2 * 1.4142, 1e-3);
+}
+
+} // namespace
+} // namespace heddle::tasks
