@@ -101,7 +101,7 @@ private:
     result<void> set_context(const lang::value& given);
     result<double> number(std::string_view name, const lang::value& given) const;
     result<void> fill_missing();
-    result<void> check_inputs() const;
+    result<void> replace_results();
 
     lang::heap& memory_;
     const compiled_task& task_;
@@ -140,7 +140,7 @@ result<task_call> call_binder::bind() {
     const bool by_clause = made_.names.is(lang::kind::list);
     HEDDLE_CHECK(by_clause ? bind_clauses() : bind_positions());
     HEDDLE_CHECK(fill_missing());
-    HEDDLE_CHECK(check_inputs());
+    HEDDLE_CHECK(replace_results());
     return std::move(made_);
 }
 
@@ -312,14 +312,22 @@ result<void> call_binder::fill_missing() {
     return {};
 }
 
-/// What failed must not flow on as if it were an answer.
-result<void> call_binder::check_inputs() const {
-    for (const bound_input& input : made_.inputs) {
-        if (!is_failed_result(input.content)) continue;
-        return task_error_of(input.content)
-            .with_span(made_.span)
-            .with_trace("as the input '" + std::string(input.name) + "' of " + title(task_),
-                        made_.span);
+/// A TaskResult stands for its value. What failed must not flow on as if it were a response.
+result<void> call_binder::replace_results() {
+    for (bound_input& input : made_.inputs) {
+        const bool may_hold =
+            input.content.is(lang::kind::map) || input.content.is(lang::kind::list);
+        if (!may_hold) continue;
+        auto plain = without_results(memory_, input.content);
+        if (!plain) {
+            return std::move(plain)
+                .error()
+                .with_span(made_.span)
+                .with_trace("as the input '" + std::string(input.name) + "' of " + title(task_),
+                            made_.span);
+        }
+        if (plain->identical(input.content)) continue;
+        input.as_given = std::exchange(input.content, *std::move(plain));
     }
     return {};
 }

@@ -59,14 +59,11 @@ const bound_input* prompt_template::find_input(std::span<const bound_input> inpu
     return found == inputs.end() ? nullptr : &*found;
 }
 
-/// The value that a placeholder stands for; null: of an optional input that was left out.
-result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
-                                                    std::span<const bound_input> inputs) {
-    const bound_input* input = find_input(inputs, wanted.name, wanted.index);
-    if (!input) return unusable(wanted.text, "there is no input '" + wanted.name + "'");
-    if (!input->given) return nullptr;
-    const lang::value* content = &input->content;
-    for (const step& next : wanted.path) {
+/// Null, and the step that leads nowhere, when there is nothing.
+const lang::value* prompt_template::walk(const lang::value& from, std::span<const step> path,
+                                         const step** missing) {
+    const lang::value* content = &from;
+    for (const step& next : path) {
         const lang::value* inner = nullptr;
         if (next.by_index && content->is(lang::kind::list)) {
             const auto items = lang::list_items(*content);
@@ -75,14 +72,30 @@ result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
             inner = field_of(*content, next.field);
         }
         if (!inner) {
-            const std::string missing = next.by_index ? "element " + std::to_string(next.index)
-                                                      : "field '" + next.field + "'";
-            return unusable(wanted.text,
-                            "there is no " + missing + " in the input '" + wanted.name + "'");
+            if (missing) *missing = &next;
+            return nullptr;
         }
         content = inner;
     }
     return content;
+}
+
+/// The value that a placeholder stands for; null: of an optional input that was left out.
+result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
+                                                    std::span<const bound_input> inputs) {
+    const bound_input* input = find_input(inputs, wanted.name, wanted.index);
+    if (!input) return unusable(wanted.text, "there is no input '" + wanted.name + "'");
+    if (!input->given) return nullptr;
+    const step* missing = nullptr;
+    if (const lang::value* found = walk(input->content, wanted.path, &missing)) return found;
+    if (!input->as_given.is_nil()) {
+        if (const lang::value* found = walk(input->as_given, wanted.path)) return found;
+    }
+    return unusable(wanted.text,
+                    "there is no " +
+                        (missing->by_index ? "element " + std::to_string(missing->index)
+                                           : "field '" + missing->field + "'") +
+                        " in the input '" + wanted.name + "'");
 }
 
 result<void> prompt_template::check(std::span<const bound_input> inputs) const {

@@ -1,8 +1,12 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/task_result.hpp>
+
+#include <algorithm>
+#include <vector>
 
 namespace heddle::tasks {
 
@@ -13,10 +17,78 @@ namespace {
     return found && found->is(lang::kind::string) ? lang::string_bytes(*found) : std::string_view();
 }
 
+constexpr unsigned max_depth = 8; ///< of lists and maps that are looked through for results
+
+[[nodiscard]] result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth);
+
+[[nodiscard]] bool may_hold_results(const lang::value& v) noexcept {
+    return v.is(lang::kind::map) || v.is(lang::kind::list);
+}
+
+[[nodiscard]] result<lang::value> stand_in_list(lang::heap& memory, lang::value given,
+                                                unsigned depth) {
+    std::vector<lang::value> items; // filled from the first element on that is replaced
+    const auto elements = lang::list_items(given);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (items.empty() && !may_hold_results(elements[i])) continue;
+        HEDDLE_TRY(lang::value item, stand_in(memory, elements[i], depth + 1));
+        if (items.empty()) {
+            if (item.identical(elements[i])) continue;
+            items.reserve(elements.size());
+            items.assign(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+        items.push_back(std::move(item));
+    }
+    if (items.empty()) return given;
+    return lang::make_list(memory, items);
+}
+
+[[nodiscard]] result<lang::value> stand_in_map(lang::heap& memory, lang::value given,
+                                               unsigned depth) {
+    lang::value made = given;
+    for (const lang::map_entry& entry : lang::map_entries(given)) {
+        if (!may_hold_results(entry.item)) continue;
+        HEDDLE_TRY(lang::value item, stand_in(memory, entry.item, depth + 1));
+        if (item.identical(entry.item)) continue;
+        made = lang::map_put(memory, std::move(made), entry.key, std::move(item));
+    }
+    return made;
+}
+
+result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth) {
+    if (!may_hold_results(given)) return given;
+    if (is_failed_result(given)) return task_error_of(given);
+    if (is_task_result(given)) {
+        const lang::value* parsed = lang::map_find(given, "parsedContent");
+        return parsed ? *parsed : *lang::map_find(given, "content");
+    }
+    if (depth == max_depth) return given;
+    return given.is(lang::kind::list) ? stand_in_list(memory, std::move(given), depth)
+                                      : stand_in_map(memory, std::move(given), depth);
+}
+
 } // namespace
 
 bool is_failed_result(const lang::value& v) noexcept {
     return v.is(lang::kind::map) && text_of(v, "status") == "FAILED" && lang::map_find(v, "notes");
+}
+
+bool is_task_result(const lang::value& v) noexcept {
+    if (!v.is(lang::kind::map)) return false;
+    const std::string_view status = text_of(v, "status");
+    if (status != "COMPLETE" && status != "FAILED" && status != "CONTINUATION") return false;
+    const lang::value* content = lang::map_find(v, "content");
+    if (!content || !content->is(lang::kind::string)) return false;
+    const auto entries = lang::map_entries(v);
+    return std::all_of(entries.begin(), entries.end(), [](const lang::map_entry& entry) {
+        const std::string_view key = lang::string_bytes(entry.key);
+        return key == "status" || key == "content" || key == "parsedContent" || key == "criteria" ||
+               key == "notes";
+    });
+}
+
+result<lang::value> without_results(lang::heap& memory, lang::value given) {
+    return stand_in(memory, std::move(given), 0);
 }
 
 error task_error_of(const lang::value& failed) {

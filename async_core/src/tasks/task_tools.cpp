@@ -209,7 +209,13 @@ coro::task<result<void>> task_runner::run_offered(task_execution& execution, std
     if (called.failed) {
         called.answer = capped(task_error_of(*ended).message(), parts_.tool_result_limit);
     } else if (called.offered->what == offered_tool::kind::tool) {
-        called.answer = text_of(*ended, parts_.tool_result_limit);
+        // A result of a task is told by its value, one of a program with its exit code.
+        const bool of_program = is_task_result(*ended) && !names_a_task(*ended);
+        auto plain = of_program ? result<lang::value>(*ended)
+                                : without_results(owner_.memory(), *ended);
+        called.failed = !plain;
+        called.answer = plain ? text_of(*plain, parts_.tool_result_limit)
+                              : capped(plain.error().message(), parts_.tool_result_limit);
     } else {
         const lang::value* content = lang::map_find(*ended, "content");
         called.answer = text_of(content ? *content : *ended, parts_.tool_result_limit);

@@ -18,6 +18,8 @@ struct bound_input {
     std::string_view name; ///< owned by the template or by the clause's symbol
     lang::value content;
     bool given = false; ///< false: an optional input that was left out; inserts nothing
+    /// What was given, where results were replaced by their values; else nil. `{{p.notes}}` finds it.
+    lang::value as_given{};
 };
 
 /// An argument of a call inside a prompt.
@@ -82,6 +84,9 @@ private:
     using part = std::variant<std::string, placeholder, call_place>;
     class compiler;
 
+    [[nodiscard]] static const lang::value* walk(const lang::value& from,
+                                                 std::span<const step> path,
+                                                 const step** missing = nullptr);
     [[nodiscard]] static result<const lang::value*> resolve(const placeholder& wanted,
                                                             std::span<const bound_input> inputs);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <string_view>
@@ -10,6 +11,14 @@ namespace heddle::tasks {
 
 /// True for a TaskResult whose status is FAILED.
 [[nodiscard]] bool is_failed_result(const lang::value& v) noexcept;
+
+/// True for a map that is a TaskResult and nothing besides: a row with fields of its own is none.
+[[nodiscard]] bool is_task_result(const lang::value& v) noexcept;
+
+/// `given` as data for a prompt: in place of each TaskResult in it (itself, elements of lists, fields of
+/// maps) its parsedContent, else its content. Notes differ from run to run, and are left out. Errors:
+/// the TaskError of a FAILED one.
+[[nodiscard]] result<lang::value> without_results(lang::heap& memory, lang::value given);
 
 /// The TaskError of a FAILED result, with its reason, message and the result itself.
 [[nodiscard]] error task_error_of(const lang::value& failed);

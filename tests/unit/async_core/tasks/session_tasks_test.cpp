@@ -157,11 +157,11 @@ TEST(task_calls, a_failure_names_its_causes_and_counts_the_requests) {
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         return error(make_error_code(ports::llm_errc::overloaded), "c: overloaded: so it is")
             .with_attempts(7)
-            .with_cause(error(make_error_code(ports::llm_errc::overloaded), "so it is")
-                            .with_cause(error(make_error_code(ports::llm_errc::server), "b: boom")
-                                            .with_cause(error(make_error_code(
-                                                                  ports::llm_errc::connection),
-                                                              "a: gone"))));
+            .with_cause(
+                error(make_error_code(ports::llm_errc::overloaded), "so it is")
+                    .with_cause(error(make_error_code(ports::llm_errc::server), "b: boom")
+                                    .with_cause(error(make_error_code(ports::llm_errc::connection),
+                                                      "a: gone"))));
     });
     EXPECT_EQ(w.json(with_greet("(let ((n (get-field (greet 1) \"notes\"))) (list "
                                 "(get-in n '(\"usage\" \"requests\")) "
@@ -180,13 +180,12 @@ TEST(task_calls, a_failure_names_its_causes_and_counts_the_requests) {
 TEST(task_calls, a_refusal_without_words_reads_well) {
     const auto message = [](ports::finish_reason finish, std::string refusal) {
         world w;
-        w.llm.replies.push_back(
-            [=](const ports::chat_request&) -> result<ports::chat_response> {
-                ports::chat_response made;
-                made.finish = finish;
-                made.refusal = refusal;
-                return made;
-            });
+        w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
+            ports::chat_response made;
+            made.finish = finish;
+            made.refusal = refusal;
+            return made;
+        });
         return w.json(with_greet("(get-in (greet 1) '(\"notes\" \"error\" \"message\"))"));
     };
     using ports::finish_reason;
@@ -330,6 +329,62 @@ TEST(task_definitions, a_task_is_a_value) {
     world w;
     w.llm.say("x");
     EXPECT_EQ(w.json(with_greet("(list (type-of greet) (procedure? greet))")), R"(["task",true])");
+}
+
+// ---------------------------------------------------------------- results as inputs
+
+constexpr auto two_steps =
+    "(defatom one (params x) (instructions \"one {{x}}\")) "
+    "(defatom two (params input) (instructions \"two {{input}}\")) ";
+
+TEST(results_as_inputs, stand_for_their_value) {
+    testing::world w;
+    w.llm.say("first text");
+    EXPECT_EQ(w.json(std::string(two_steps) + "(two (one 1)) 1"), "1");
+    EXPECT_EQ(w.llm.asked[1].messages.back().text, "two first text");
+    EXPECT_EQ(w.json("(call-atomic-task 'two (input (one 1))) 1"), "1");
+    EXPECT_EQ(w.llm.asked[3].messages.back().text, "two first text");
+    // Inside of lists and maps, too.
+    EXPECT_EQ(w.json("(two (list (one 1) 5 (list (one 2)))) (two (dict 'a (one 1) 'b 2)) 1"), "1");
+    EXPECT_EQ(w.llm.asked[6].messages.back().text, R"(two ["first text",5,["first text"]])");
+    EXPECT_EQ(w.llm.asked[8].messages.back().text, R"(two {"a":"first text","b":2})");
+    // What looks like one but has fields of its own is a row.
+    EXPECT_EQ(w.json("(two (dict 'status \"COMPLETE\" 'content \"c\" 'id 7)) 1"), "1");
+    EXPECT_EQ(w.llm.asked[9].messages.back().text,
+              R"(two {"status":"COMPLETE","content":"c","id":7})");
+}
+
+TEST(results_as_inputs, of_json_are_the_json) {
+    testing::world w;
+    w.llm.say(R"({"n": 1, "deep": [2]})");
+    EXPECT_EQ(
+        w.json("(defatom one (params) (instructions \"one\") (output_format ((type \"json\")))) "
+               "(defatom two (params input) (instructions \"two {{input}}\")) "
+               "(defatom parts (params r) (instructions \"{{r.deep[0]}} {{r.status}} "
+               "{{r.notes.template_used}}\")) (two (one)) (parts (one)) 1"),
+        "1");
+    EXPECT_EQ(w.llm.asked[1].messages.back().text, R"(two {"n":1,"deep":[2]})");
+    EXPECT_EQ(w.llm.asked[3].messages.back().text, "2 COMPLETE one");
+}
+
+TEST(results_as_inputs, are_the_same_from_run_to_run) {
+    std::vector<std::string> prompts;
+    for (const int wait : {0, 3}) {
+        testing::world w;
+        w.llm.say("first");
+        w.llm.delay = std::chrono::milliseconds(wait);
+        w.json(std::string(two_steps) + "(two (list (one 1)))");
+        prompts.push_back(w.llm.asked.back().messages.back().text);
+    }
+    EXPECT_EQ(prompts[0], prompts[1]);
+}
+
+TEST(results_as_inputs, raise_when_they_have_failed) {
+    testing::world w;
+    w.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_THAT(w.json(std::string(two_steps) + "(two (list 1 (one 1)))"),
+                StartsWith("TaskError: task 'one' failed: broken"));
+    EXPECT_EQ(w.llm.asked.size(), 1U);
 }
 
 } // namespace
