@@ -15,6 +15,7 @@ namespace heddle::tasks {
 /// execution; what it started ends before it does, so that links upwards stay good.
 struct task_chain {
     static constexpr std::int64_t default_depth = 5; ///< subtasks below a task of the workflow
+    static constexpr std::int64_t max_depth = 20;    ///< whatever a request asks for
 
     const task_chain* outer = nullptr;
     const compiled_task* task = nullptr;

@@ -48,7 +48,11 @@ task_execution::task_execution(task_runner& runner, task_call call)
     chain_.inputs = &call_.inputs;
     chain_.session = &session_;
     chain_.depth_left = chain_.outer ? chain_.outer->depth_left - 1 : runner_.parts().subtask_depth;
-    if (call_.max_depth) chain_.depth_left = std::min(chain_.depth_left, *call_.max_depth);
+    // A request may ask for more than the default, too.
+    if (call_.max_depth) {
+        const std::int64_t room = std::max(task_chain::max_depth, runner_.parts().subtask_depth);
+        chain_.depth_left = std::min(*call_.max_depth, room - chain_.nesting());
+    }
 }
 
 task_execution::~task_execution() {

@@ -66,7 +66,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);
         if (ended) {
             result<lang::value> continued =
-                co_await continue_with(execution, execution.asked_subtask(**ended));
+                co_await continue_with(execution, **ended);
             co_return continued;
         }
         if (execution.calls_tools()) {
@@ -113,7 +113,7 @@ coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execu
     result<lang::value> ended = execution.accept_elsewhere(std::move(done));
     if (!execution.continues(ended)) co_return ended;
     result<lang::value> continued =
-        co_await continue_with(execution, execution.asked_subtask(*ended));
+        co_await continue_with(execution, *ended);
     co_return continued;
 }
 

@@ -63,9 +63,9 @@ public:
                                                                   lang::scope_ref scope,
                                                                   source_span span,
                                                                   coro::call_context context);
-    /// TaskFailure of a subtask, as notes.error.details has it.
+    /// TaskFailure of a subtask, as notes.error.details has it. `partial`: what there was, or nil.
     [[nodiscard]] lang::value subtask_details(const lang::value& asked,
-                                              const subtask_outcome& outcome);
+                                              const subtask_outcome& outcome, lang::value partial);
 
     [[nodiscard]] host::session& owner() noexcept { return owner_; }
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
@@ -117,8 +117,9 @@ private:
     [[nodiscard]] result<void> add_overrides(lang::effect_request& request,
                                              const compiled_task& task,
                                              const subtask_request& wanted);
+    /// `continued`: the CONTINUATION.
     [[nodiscard]] coro::task<result<lang::value>> continue_with(task_execution& execution,
-                                                                lang::value asked);
+                                                                lang::value continued);
 
     host::session& owner_;
     const task_system_parts& parts_;

@@ -41,6 +41,11 @@ constexpr std::size_t deepest_arguments = 128;
     return lang::print_value(v, options);
 }
 
+[[nodiscard]] bool names_a_task(const lang::value& made) noexcept {
+    const lang::value* notes = lang::map_find(made, "notes");
+    return notes && notes->is(lang::kind::map) && lang::map_find(*notes, "template_used");
+}
+
 [[nodiscard]] std::string told(const error& failure) {
     std::string said = failure.message();
     if (!failure.info().hint.empty()) said += " (" + failure.info().hint + ")";
@@ -211,8 +216,8 @@ coro::task<result<void>> task_runner::run_offered(task_execution& execution, std
     } else if (called.offered->what == offered_tool::kind::tool) {
         // A result of a task is told by its value, one of a program with its exit code.
         const bool of_program = is_task_result(*ended) && !names_a_task(*ended);
-        auto plain = of_program ? result<lang::value>(*ended)
-                                : without_results(owner_.memory(), *ended);
+        auto plain =
+            of_program ? result<lang::value>(*ended) : without_results(owner_.memory(), *ended);
         called.failed = !plain;
         called.answer = plain ? text_of(*plain, parts_.tool_result_limit)
                               : capped(plain.error().message(), parts_.tool_result_limit);
@@ -337,6 +342,11 @@ result<task_call> task_runner::bind_subtask(const lang::value& asked, const task
         return lang::task_error("execution_halted", "subtasks are nested deeper than " +
                                                         std::to_string(chain->nesting()));
     }
+    if (wanted.max_depth && *wanted.max_depth > task_chain::max_depth) {
+        return lang::task_error("input_validation_failure",
+                                "subtask_request: 'max_depth' must be at most " +
+                                    std::to_string(task_chain::max_depth));
+    }
     task_call of;
     of.scope = std::move(scope);
     of.span = span;
@@ -346,6 +356,7 @@ result<task_call> task_runner::bind_subtask(const lang::value& asked, const task
     HEDDLE_TRY(task_call bound, bind_call(owner_.memory(), found->task, std::move(call)));
     bound.chain = chain;
     bound.max_depth = wanted.max_depth;
+    if (!wanted.subtype.empty()) bound.subtype = wanted.subtype;
     if (chain && chain->has(bound)) {
         return lang::task_error("execution_halted", "the subtask '" + name +
                                                         "' with the same inputs waits in the chain "
@@ -375,12 +386,35 @@ result<void> task_runner::add_overrides(lang::effect_request& request, const com
     return add("file_paths", wanted.file_paths);
 }
 
-lang::value task_runner::subtask_details(const lang::value& asked, const subtask_outcome& outcome) {
-    lang::value partial;
-    if (outcome.result.is(lang::kind::map)) {
-        if (const lang::value* content = lang::map_find(outcome.result, "content"))
-            partial = *content;
-    }
+namespace {
+
+[[nodiscard]] lang::value content_in(const lang::value& made) {
+    const lang::value* content =
+        made.is(lang::kind::map) ? lang::map_find(made, "content") : nullptr;
+    const bool text = content && content->is(lang::kind::string) && content->length() != 0;
+    return text ? *content : lang::value();
+}
+
+/// What there was when a subtask failed: of the subtask, where its model had said something, else of
+/// the task that asked for it. Nil when both had nothing. The text of an error is no output.
+[[nodiscard]] lang::value partial_output(const lang::value& continued,
+                                         const subtask_outcome& outcome) {
+    const lang::value* told =
+        outcome.failure.is(lang::kind::map) ? lang::map_find(outcome.failure, "message") : nullptr;
+    const lang::value said = content_in(outcome.result);
+    const bool is_error = told && told->is(lang::kind::string) && said.is(lang::kind::string) &&
+                          lang::string_bytes(said) == lang::string_bytes(*told);
+    if (!said.is_nil() && !is_error) return said;
+    const lang::value* parsed =
+        continued.is(lang::kind::map) ? lang::map_find(continued, "parsedContent") : nullptr;
+    // A model asks with a TaskResult as its JSON: what it has so far is the content in there.
+    return content_in(parsed ? *parsed : continued);
+}
+
+} // namespace
+
+lang::value task_runner::subtask_details(const lang::value& asked, const subtask_outcome& outcome,
+                                         lang::value partial) {
     return results_.make_details({{"subtaskRequest", asked},
                                   {"subtaskError", outcome.failure},
                                   {"nestingDepth", lang::value::integer(outcome.depth)},
@@ -388,7 +422,8 @@ lang::value task_runner::subtask_details(const lang::value& asked, const subtask
 }
 
 coro::task<result<lang::value>> task_runner::continue_with(task_execution& execution,
-                                                           lang::value asked) {
+                                                           lang::value continued) {
+    const lang::value asked = task_execution::asked_subtask(continued);
     result<subtask_outcome> outcome =
         co_await run_subtask(asked, &execution.chain(), execution.call().scope,
                              execution.call().span, execution.context());
@@ -397,10 +432,10 @@ coro::task<result<lang::value>> task_runner::continue_with(task_execution& execu
         execution.end_continued();
         co_return outcome->result;
     }
-    const lang::value details = subtask_details(asked, *outcome);
-    const lang::value* partial = lang::map_find(details, "partialOutput");
+    const lang::value partial = partial_output(continued, *outcome);
+    const lang::value details = subtask_details(asked, *outcome, partial);
     co_return execution.fail_subtask(
-        partial->is(lang::kind::string) ? lang::string_bytes(*partial) : std::string_view(),
+        partial.is(lang::kind::string) ? lang::string_bytes(partial) : std::string_view(),
         "Subtask execution failed: " + outcome->message, details);
 }
 
@@ -420,7 +455,7 @@ coro::task<result<lang::value>> task_runner::run_tool(std::shared_ptr<const regi
     if (!outcome->failed) co_return outcome->result;
     auto payload = std::make_shared<lang::script_payload>();
     payload->reason = "subtask_failure";
-    payload->data = subtask_details(asked, *outcome);
+    payload->data = subtask_details(asked, *outcome, partial_output(*ended, *outcome));
     co_return error(lang::errc::task, "Subtask execution failed: " + outcome->message)
         .with_payload(std::move(payload))
         .with_span(span);

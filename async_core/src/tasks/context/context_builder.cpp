@@ -21,7 +21,7 @@ constexpr std::int64_t bytes_per_token = 3; ///< less than the usual four: a pro
 
 [[nodiscard]] result<effective_context> settings_of(const task_call& call) {
     const task_template& declared = call.task->declared;
-    return merge_context(declared.subtype, declared.context,
+    return merge_context(call.effective_subtype(), declared.context,
                          call.overrides ? call.overrides->context : context_management());
 }
 

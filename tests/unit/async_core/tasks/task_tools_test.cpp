@@ -189,9 +189,8 @@ TEST(model_tools, count_as_calls_of_their_sandbox) {
     add_echo(w);
     call_tools(w, {{"test_echo", R"({"x":"a"})"}});
     w.llm.say("done");
-    EXPECT_THAT(w.json(std::string(asks) +
-                       "(sandbox ((allow (ask test:echo)) (calls 1)) "
-                       "(try (content (ask 1)) (catch (e) 'caught)))"),
+    EXPECT_THAT(w.json(std::string(asks) + "(sandbox ((allow (ask test:echo)) (calls 1)) "
+                                           "(try (content (ask 1)) (catch (e) 'caught)))"),
                 StartsWith("LimitError: the sandbox allows 1 calls"));
 }
 
@@ -295,7 +294,35 @@ TEST(subtasks, a_failure_keeps_request_error_depth_and_output) {
         w.json(parent() + "(let ((d (get-in (parent) '(\"notes\" \"error\" \"details\")))) (list "
                           "(get-in d '(\"subtaskRequest\" \"name\")) (get-in d '(\"subtaskError\" "
                           "\"reason\")) (get d \"nestingDepth\") (get d \"partialOutput\")))"),
-        R"(["child","llm_error",1,"broken"])");
+        R"(["child","llm_error",1,null])")
+        << "the text of an error is no output";
+}
+
+std::string partial_of(const std::string& call) {
+    return "(let ((d (get-in " + call +
+           " '(notes error details)))) (list (get d 'partialOutput) (get-in d '(subtaskError "
+           "details "
+           "partialOutput))))";
+}
+
+TEST(subtasks, a_failure_keeps_what_there_was_until_then) {
+    const auto so_far = [](const std::string& content, const std::string& name) {
+        return R"({"status":"CONTINUATION","content":")" + content +
+               R"(","notes":{"subtask_request":{"type":"atomic","description":"d","inputs":{"topic":")" +
+               content + R"("},"name":")" + name + "\"}}}";
+    };
+    world w;
+    w.llm.say(so_far("of the parent", "middle"));
+    w.llm.say(so_far("of the middle", "child"));
+    w.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_EQ(w.json("(defatom middle (params topic) (instructions \"m {{topic}}\") (output_format "
+                     "((type \"json\")))) " +
+                     parent() + partial_of("(parent)")),
+              R"(["of the middle","of the middle"])");
+    world broken;
+    broken.llm.say(so_far("of the parent", "child"));
+    broken.llm.break_with(ports::llm_errc::server, "broken");
+    EXPECT_EQ(broken.json(parent() + partial_of("(parent)")), R"(["of the parent",null])");
 }
 
 TEST(subtasks, the_same_again_in_one_chain_is_a_cycle) {
@@ -321,8 +348,27 @@ TEST(subtasks, depth_counts_down_the_chain) {
                        "\"json\")))) (get-in (again 0) '(\"notes\" \"error\" \"message\"))"),
                 HasSubstr("nested deeper than 5"));
     EXPECT_EQ(w.llm.asked.size(), 6U);
-    w.llm.asked.clear();
-    next = 0;
+}
+
+TEST(subtasks, a_request_may_ask_for_more_depth_up_to_a_bound) {
+    const auto deep = [](const std::string& most) {
+        world w;
+        int next = 0;
+        w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+            ports::chat_response made;
+            made.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
+                                     std::to_string(++next) + R"(},"name":"again","max_depth":)" +
+                                     most + "}");
+            return made;
+        });
+        const std::string said = w.json(
+            "(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
+            "\"json\")))) (get-in (again 0) '(\"notes\" \"error\" \"message\"))");
+        return std::pair(w.llm.asked.size(), said);
+    };
+    EXPECT_EQ(deep("9").first, 21U) << "each asks for nine more, and twenty are the most";
+    EXPECT_EQ(deep("0").first, 2U);
+    EXPECT_THAT(deep("21").second, HasSubstr("'max_depth' must be at most 20"));
 }
 
 TEST(subtasks, share_limits_and_time_of_the_chain) {
