@@ -47,6 +47,17 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return made;
 }
 
+/// A directory as it was named, and with its links resolved.
+[[nodiscard]] std::vector<std::string> spellings_of(const std::string& folder) {
+    std::error_code failed;
+    std::vector<std::string> made;
+    const auto named = std::filesystem::absolute(folder, failed).lexically_normal();
+    if (!failed) made.push_back(named.string());
+    const auto resolved = std::filesystem::canonical(folder, failed);
+    if (!failed && resolved != named) made.push_back(resolved.string());
+    return made;
+}
+
 [[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
     std::istringstream in(line);
     return {std::istream_iterator<std::string>(in), {}};
@@ -115,6 +126,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     sources.processes_hint = how_to_allow;
     tasks::context_options contexts;
     contexts.matching.enabled = options.match_with_model;
+    contexts.roots = spellings_of(options.workspace);
     made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
 
     auto models = set_up_models({options, made->settings_, variables, made->loop_, *made->http_,

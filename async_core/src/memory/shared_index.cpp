@@ -27,6 +27,14 @@ constexpr std::size_t longest_content = 1024 * 1024; ///< of memory_match::conte
     return named < answer.matches.size() ? text + ", …" : text;
 }
 
+/// The path inside of a root: where the root lies says nothing about the file.
+[[nodiscard]] std::string_view below(std::string_view root, std::string_view path) noexcept {
+    if (root != "/" && path.starts_with(root) && path.size() > root.size()) {
+        path.remove_prefix(root.size());
+    }
+    return path;
+}
+
 } // namespace
 
 result<shared_index::plan> shared_index::make_plan(index_options options, bool repository,
@@ -58,8 +66,8 @@ result<shared_index::plan> shared_index::make_plan(index_options options, bool r
     }
     // What was not walked to the end says nothing about what is gone.
     if (!walked.complete) return made;
-    const std::string below = made.options.root == "/" ? "/" : made.options.root + "/";
-    for (std::string& path : index_.paths_below(below)) {
+    const std::string inside = made.options.root == "/" ? "/" : made.options.root + "/";
+    for (std::string& path : index_.paths_below(inside)) {
         if (!present.contains(path) && index_.find(path)->has_content) {
             made.gone.push_back(std::move(path));
         }
@@ -81,7 +89,7 @@ shared_index::outcome shared_index::prepare(const found_file& file, const index_
     made.path = file.path;
     made.stamp = file.stamp;
     made.metadata = describe_text(file.path, *text);
-    made.path_terms = count_terms(file.path, most_tokens);
+    made.path_terms = count_terms(below(options.root, file.path), most_tokens);
     made.metadata_terms = count_terms(made.metadata, most_tokens);
     made.content_terms = count_terms(*text, most_tokens);
     return outcome::read;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view magic = "heddle index\n";
 static_assert(magic.size() == snapshot_mark_bytes);
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2; ///< 1 had the words of whole paths
 
 /// FNV-1a in steps of 8 bytes. Each step is a bijection, so that no single damaged byte gets through.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes) noexcept {

@@ -110,13 +110,19 @@ void task_execution::choose_parameters() {
 void task_execution::begin_session() {
     std::optional<std::int64_t> window = window_of_model(chosen_.model);
     if (!window) window = runner_.parts().model_window;
+    if (call_.task->declared.limits.max_context && !window && !executor_) {
+        warnings_.push_back("max_context has no effect: the window of the model '" + chosen_.model +
+                            "' is not known");
+        runner_.warn_once("task " + call_.task->declared.name + ": " + warnings_.back());
+    }
     session_.begin(merged(runner_.parts().limits, call_.task->declared.limits), asks_left_, window,
                    price(), chain_.outer ? chain_.outer->session : nullptr);
     began_ = context_.loop->now();
     if (timeout_) context_ = context_.with_deadline(coro::deadline(began_ + *timeout_));
     const spending_ledger* session = runner_.session_budget();
     spends_ = !executor_ && (session || call_.scope->counted);
-    has_dollars_ = spends_ && ((session && session->bounds().usd) || has_dollar_limit(*call_.scope));
+    has_dollars_ =
+        spends_ && ((session && session->bounds().usd) || has_dollar_limit(*call_.scope));
 }
 
 result<void> task_execution::fill_prompt(std::span<const lang::value> contents) {
@@ -143,6 +149,14 @@ void task_execution::note_unused() {
         const call_overrides* set = call_.overrides.get();
         if (set && !set->files.is_nil()) note("files");
         if (call_.task->declared.files) note("file_paths");
+    }
+    const context_management& context = call_.task->declared.context;
+    if (context.accumulate_data == true ||
+        context.accumulation_format == accumulation::full_output) {
+        runner_.warn_once(
+            "task " + call_.task->declared.name +
+            ": accumulate_data and accumulation_format have no effect; a FAILED result "
+            "keeps the last response in its content");
     }
 }
 
@@ -332,6 +346,9 @@ result<void> task_execution::make_request() {
     if (chain_.files) {
         const auto& said = chain_.files->warnings;
         warnings_.insert(warnings_.end(), said.begin(), said.end());
+        for (const std::string& each : said) {
+            runner_.warn_once("task " + call_.task->declared.name + ": " + each);
+        }
     }
     started_ = true;
     if (task_observer* observer = runner_.parts().observer) {

@@ -65,8 +65,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         ended = execution.accept(std::move(answer));
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);
         if (ended) {
-            result<lang::value> continued =
-                co_await continue_with(execution, **ended);
+            result<lang::value> continued = co_await continue_with(execution, **ended);
             co_return continued;
         }
         if (execution.calls_tools()) {
@@ -112,8 +111,7 @@ coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execu
         co_await execution.executor()->execute(execution.executor_wanted());
     result<lang::value> ended = execution.accept_elsewhere(std::move(done));
     if (!execution.continues(ended)) co_return ended;
-    result<lang::value> continued =
-        co_await continue_with(execution, *ended);
+    result<lang::value> continued = co_await continue_with(execution, *ended);
     co_return continued;
 }
 
@@ -150,7 +148,10 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
 
 void task_runner::warn_once(const std::string& message) {
     log_port& log = owner_.owner().log();
-    if (!log.enabled(log_level::warn) || !warned_.insert(message).second) return;
+    constexpr std::size_t max_warned = 1000; // a file may be missing for each of a million rows
+    if (!log.enabled(log_level::warn)) return;
+    if (warned_.size() == max_warned) warned_.clear();
+    if (!warned_.insert(message).second) return;
     log.write(log_level::warn, "tasks", message);
 }
 

@@ -1,6 +1,7 @@
 #include "memory/index/inverted_index.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::memory {
 
@@ -10,6 +11,9 @@ namespace {
 constexpr double path_weight = 2;
 constexpr double metadata_weight = 1.5;
 constexpr double content_weight = 1;
+// A file below both has a word of the question by chance, and is no match.
+constexpr double min_relevance = 0.01;
+constexpr double min_share_of_best = 0.1;
 // Places that one query looks at: what can be done in about 10 ms.
 constexpr std::size_t query_budget = 2'000'000;
 
@@ -44,7 +48,8 @@ void inverted_index::put(prepared_file made) {
     const std::uint32_t number = number_of(made.path);
     indexed_file& file = files_[number];
     file.stamp = made.stamp;
-    file.has_content = true;
+    // What was only described so far has the words of its name alone.
+    if (!std::exchange(file.has_content, true)) drop(path_, file.path_slot);
     if (file.path_slot == field_index::no_slot) {
         replace(path_, file.path_slot, number, made.path_terms);
     }
@@ -60,7 +65,9 @@ void inverted_index::set_metadata(std::string path, std::string metadata) {
     const std::uint32_t number = number_of(path);
     indexed_file& file = files_[number];
     if (file.path_slot == field_index::no_slot) {
-        replace(path_, file.path_slot, number, count_terms(path, most_tokens));
+        // No root is known, and folders above one are no words about the file.
+        const auto name = std::string_view(path).substr(path.rfind('/') + 1);
+        replace(path_, file.path_slot, number, count_terms(name, most_tokens));
     }
     replace(metadata_, file.metadata_slot, number, count_terms(metadata, most_tokens));
     file.metadata = std::move(metadata);
@@ -135,6 +142,10 @@ std::vector<ranked_file> inverted_index::query(const index_query& wanted) const 
     }
     std::sort_heap(best.begin(), best.end(), better);
     for (ranked_file& one : best) one.score = std::min(1.0, one.score / board.best_possible);
+    if (!best.empty()) {
+        const double least = std::max(min_relevance, min_share_of_best * best.front().score);
+        std::erase_if(best, [&](const ranked_file& one) { return one.score < least; });
+    }
     return best;
 }
 

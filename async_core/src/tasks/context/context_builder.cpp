@@ -103,6 +103,7 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
     std::vector<std::string> paths;
     for (const lang::value& path : lang::list_items(around))
         paths.emplace_back(lang::string_bytes(path));
+    make_unique(paths, options);
     // heddle-check: allow cut-text (a list)
     if (paths.size() > options.max_files) paths.resize(options.max_files);
     result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));

@@ -145,8 +145,9 @@ coro::task<result<ports::memory_answer>> look_up_context(ports::memory_port* mem
     if (!answer || !staged || answer->error) co_return answer;
     result<void> chosen = co_await choose(*answer, matching, request, caller);
     if (!chosen) co_return std::move(chosen).error();
-    if (request.limit && answer->matches.size() > *request.limit) {
-        answer->matches.resize(*request.limit); // heddle-check: allow cut-text (a list)
+    const std::size_t limit = request.limit.value_or(matching.limit);
+    if (answer->matches.size() > limit) {
+        answer->matches.resize(limit); // heddle-check: allow cut-text (a list)
     }
     if (!request.include_content) {
         for (ports::memory_match& match : answer->matches) match.content.reset();

@@ -7,6 +7,7 @@
 #include <heddle/tasks/task_result.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -33,7 +34,7 @@ Answer with the numbers of the files that are needed, each with its relevance fr
 what is not needed. When none is needed the list is empty.)";
 
 constexpr std::string_view schema = R"({"type":"object","properties":{"matches":{"type":"array",
-"items":{"type":"object","properties":{"id":{"type":"integer"},"relevance":{"type":"number"}},
+"items":{"type":"object","properties":{"id":{"type":["integer","string"]},"relevance":{"type":"number"}},
 "required":["id","relevance"],"additionalProperties":false}}},"required":["matches"],
 "additionalProperties":false})";
 
@@ -60,6 +61,11 @@ void add_part(std::string& out, std::string_view title, std::string_view text) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         if (candidates[i].path == path || candidates[i].id == path) return i;
     }
+    // Models write numbers as text, too.
+    std::size_t number = 0;
+    const auto [end, failed] = std::from_chars(path.data(), path.data() + path.size(), number);
+    const bool whole = failed == std::errc{} && end == path.data() + path.size();
+    if (whole && number >= 1 && number <= candidates.size()) return number - 1;
     return std::nullopt;
 }
 

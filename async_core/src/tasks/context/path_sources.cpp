@@ -63,12 +63,25 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
     return utf8::shortened(text.substr(0, std::min(text.find('\n'), text.size())), 200);
 }
 
-/// Paths as the port takes them, each once, in order.
-void make_unique(std::vector<std::string>& paths) {
+/// The one name of a file: its path below the root, where it is in there.
+[[nodiscard]] std::string spelled(const std::string& path, const context_options& options) {
+    std::string made = std::filesystem::path(path).lexically_normal().string();
+    for (const std::string& root : options.roots) {
+        const std::size_t bytes = root.ends_with('/') ? root.size() - 1 : root.size();
+        const bool inside = made.size() > bytes + 1 && made[bytes] == '/' &&
+                            made.compare(0, bytes, root, 0, bytes) == 0;
+        if (inside) return made.substr(bytes + 1);
+    }
+    return made;
+}
+
+} // namespace
+
+void make_unique(std::vector<std::string>& paths, const context_options& options) {
     std::vector<std::string> made;
     std::vector<std::string> seen;
     for (std::string& path : paths) {
-        path = std::filesystem::path(path).lexically_normal().string();
+        path = spelled(path, options);
         const auto place = std::lower_bound(seen.begin(), seen.end(), path);
         if (place != seen.end() && *place == path) continue;
         seen.insert(place, path);
@@ -76,6 +89,8 @@ void make_unique(std::vector<std::string>& paths) {
     }
     paths = std::move(made);
 }
+
+namespace {
 
 /// What a command gave, as paths and warnings.
 void take_output(ports::process_result ended, const std::string& command, std::size_t most,
@@ -267,7 +282,7 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         if (!found) co_return found;
         made = *std::move(found);
     }
-    make_unique(made.paths);
+    make_unique(made.paths, options);
     if (made.paths.size() > options.max_files) {
         made.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
                                 std::to_string(made.paths.size()) + " files are taken");

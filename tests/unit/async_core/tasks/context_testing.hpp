@@ -171,6 +171,7 @@ public:
         sources.processes = &processes;
         context_options options;
         options.matching = matching;
+        options.roots = {folder.path.string()};
         builder.emplace(sources, options);
         models.add(llm);
         EXPECT_TRUE(models.set_default("test-model"));

@@ -42,6 +42,62 @@ TEST(context_of_a_call, stands_behind_the_system_prompts) {
     EXPECT_EQ(w.sent(1), "Q: why");
 }
 
+TEST(context_of_a_call, says_in_the_log_what_is_missing) {
+    files_world w;
+    EXPECT_THAT(w.json("(get-in (ask (q 1) (files '(\"nofile.md\"))) '(notes warnings))"),
+                HasSubstr("nofile.md"));
+    EXPECT_TRUE(w.log.said("task ask: the file nofile.md is left out"));
+}
+
+TEST(context_of_a_call, takes_a_file_once_however_it_is_spelled) {
+    files_world w;
+    const std::string root = w.folder.path.string();
+    EXPECT_EQ(w.json("(get-in (ask (q 1) (files '(\"a.txt\" \"./a.txt\" \"" + root + "/a.txt\" \"" +
+                     root + "/../" + w.folder.path.filename().string() +
+                     "/b.txt\"))) '(notes context_files))"),
+              R"(["a.txt","b.txt"])");
+    // Around a call, and looked up inside.
+    w.memory.find({root + "/a.txt", root + "/b.txt"});
+    EXPECT_EQ(
+        w.json("(defatom look (params q) (description \"d\") (subtype \"subtask\") "
+               "(instructions \"{{q}}\")) (with ((files '(\"a.txt\"))) (get-in (look \"one\") "
+               "'(notes context_files)))"),
+        R"(["a.txt","b.txt"])");
+    // Patterns of the assembly see the same names.
+    EXPECT_EQ(w.json("(defatom less (params q) (description \"d\") (subtype \"subtask\") "
+                     "(instructions \"{{q}}\") (context_assembly ((excluded_elements "
+                     "(\"/a.txt\"))))) (get-in (less \"one\") '(notes context_files))"),
+              R"(["b.txt"])");
+}
+
+TEST(context_of_a_subtask, has_the_preset_of_the_subtype_that_was_asked_for) {
+    files_world w;
+    w.memory.find({"a.txt"});
+    const auto source = [&](const std::string& more) {
+        w.llm.replies.clear();
+        w.llm.say(R"({"status":"CONTINUATION","content":"","notes":{"subtask_request":{"type":)"
+                  R"("atomic","description":"d","inputs":{"q":"x"},"name":"ask")" +
+                  more + "}}}");
+        w.llm.say("done");
+        return w.json(
+            "(defatom parent (params) (instructions \"p\") (output_format ((type "
+            "\"json\")))) (get-in (parent) '(notes context_source))");
+    };
+    EXPECT_EQ(source(""), "\"none\"");
+    EXPECT_EQ(source(R"(,"subtype":"subtask")"), "\"automatic_lookup\"");
+}
+
+TEST(settings_without_effect, are_said) {
+    files_world w;
+    w.json(
+        "(defatom keeps (params) (instructions \"k\") (context_management ((accumulate_data "
+        "true)))) (keeps)");
+    EXPECT_TRUE(w.log.said("task keeps: accumulate_data and accumulation_format have no effect"));
+    EXPECT_THAT(w.json("(defatom bound (params) (instructions \"k\") (resource_limits "
+                       "((max_context 0.5)))) (get-in (bound) '(notes warnings))"),
+                HasSubstr("max_context has no effect: the window of the model 'test-model'"));
+}
+
 TEST(context_of_a_call, is_absent_without_files) {
     files_world w;
     EXPECT_THAT(w.json("(get-field (ask (q \"why\")) \"notes\")"),
