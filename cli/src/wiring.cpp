@@ -148,6 +148,8 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);
     task_parts.prices = &made->prices_;
+    task_parts.budget_usd = options.budget_usd;
+    task_parts.max_calls = options.max_calls;
     task_parts.models = &made->models_->registry();
     task_parts.observer = &made->counts_;
     task_parts.memory = made->memory_.get();
@@ -155,13 +157,18 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.matching = contexts.matching;
     task_parts.context = made->contexts_.get();
 
+    if (terminal_questions::can_ask(output.traits())) {
+        made->questions_ = std::make_unique<terminal_questions>(made->loop_, output);
+        task_parts.ask_user = [asker = made->questions_.get()](tasks::user_question question,
+                                                               coro::call_context context) {
+            return asker->ask(std::move(question), context);
+        };
+    }
     if (options.stream) task_parts.on_delta = show_pieces(output);
 
     host::engine_parts parts;
     parts.log = made->log_.get();
     parts.files = made->files_.get();
-    task_parts.budget_usd = options.budget_usd;
-    task_parts.max_calls = options.max_calls;
     parts.imports = made->imports_.get();
     parts.print = [&output](std::string_view text) { output.out(text); };
     parts.random_seed = options.seed;

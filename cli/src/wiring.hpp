@@ -6,6 +6,7 @@
 #include "environment.hpp"
 #include "model_setup.hpp"
 #include "options.hpp"
+#include "terminal_questions.hpp"
 
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
@@ -74,6 +75,7 @@ private:
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
+    std::unique_ptr<terminal_questions> questions_; ///< null: nobody can answer
     std::unique_ptr<host::engine> engine_;
 };
 

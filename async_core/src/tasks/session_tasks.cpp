@@ -6,6 +6,7 @@
 #include "match_tool.hpp"
 #include "process_tools.hpp"
 #include "task_runner.hpp"
+#include "user_tools.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>
@@ -34,7 +35,7 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
     for (const auto& built_in : {context_tools(parts_.memory, parts_.matching),
                                  file_tools(),
                                  process_tools(parts_.processes, parts_.processes_hint),
-                                 {match_tool(registry_)},
+                                 {match_tool(registry_), user_tool(parts_.ask_user)},
                                  parts_.tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {

@@ -15,6 +15,7 @@
 #include <heddle/tasks/task_registry.hpp>
 #include <heddle/tasks/task_template.hpp>
 #include <heddle/tasks/tool_registry.hpp>
+#include <heddle/tasks/user_question.hpp>
 
 #include <functional>
 #include <map>
@@ -58,6 +59,7 @@ struct task_system_parts {
     std::size_t tool_result_limit = 64 * 1024; ///< bytes of a tool's answer that a model is given
     ports::process_port* processes = nullptr;  ///< null: what runs programs raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
+    user_port ask_user;         ///< answers system:ask_user; empty: it raises PermissionError
 };
 
 /// The tasks and tools of one session: registries, calls by clause and position, execution. A task
