@@ -3,6 +3,8 @@
 #include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
+#include "common/answer_parts.hpp"
+
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
@@ -130,13 +132,6 @@ std::string text_of(const json::object& object, std::string_view name) {
     return text ? std::string(text->data(), text->size()) : std::string();
 }
 
-std::int64_t count_of(const json::object& object, std::string_view name) {
-    const json::value* found = object.if_contains(name);
-    const std::int64_t* count = found ? found->if_int64() : nullptr;
-    // A file can be anybody's: sums of a few counts must not overflow.
-    return count ? std::clamp<std::int64_t>(*count, 0, 1'000'000'000'000'000) : 0;
-}
-
 /// Calls `read` with each object of a list.
 template <class Read>
 void each_object(const json::object& object, std::string_view name, Read read) {
@@ -240,11 +235,11 @@ result<chat_response> read_response_json(std::string_view text) {
     const json::value* usage = object->if_contains("usage");
     if (const json::object* counts = usage ? usage->if_object() : nullptr) {
         made.usage.emplace();
-        made.usage->input = count_of(*counts, "input");
-        made.usage->output = count_of(*counts, "output");
-        made.usage->cached = count_of(*counts, "cached");
-        made.usage->cache_written = count_of(*counts, "cache_written");
-        made.usage->reasoning = count_of(*counts, "reasoning");
+        made.usage->input = tokens_member(*counts, "input");
+        made.usage->output = tokens_member(*counts, "output");
+        made.usage->cached = tokens_member(*counts, "cached");
+        made.usage->cache_written = tokens_member(*counts, "cache_written");
+        made.usage->reasoning = tokens_member(*counts, "reasoning");
     }
     return made;
 }

@@ -1,5 +1,7 @@
 #include "openai/chat_json.hpp"
 
+#include "common/answer_parts.hpp"
+
 namespace heddle::providers::openai {
 
 std::string_view reasoning_text(const json::object& message) {
@@ -19,15 +21,15 @@ std::optional<ports::token_usage> read_usage(const json::value* usage) {
     const json::object* counts = usage ? usage->if_object() : nullptr;
     if (!counts) return std::nullopt;
     ports::token_usage read;
-    read.input = count_member(*counts, "prompt_tokens");
-    read.output = count_member(*counts, "completion_tokens");
+    read.input = tokens_member(*counts, "prompt_tokens");
+    read.output = tokens_member(*counts, "completion_tokens");
     if (const auto* details = object_member(*counts, "prompt_tokens_details")) {
-        read.cached = count_member(*details, "cached_tokens");
+        read.cached = tokens_member(*details, "cached_tokens");
     }
     if (read.cached == 0)
-        read.cached = count_member(*counts, "prompt_cache_hit_tokens"); // DeepSeek
+        read.cached = tokens_member(*counts, "prompt_cache_hit_tokens"); // DeepSeek
     if (const auto* details = object_member(*counts, "completion_tokens_details")) {
-        read.reasoning = count_member(*details, "reasoning_tokens");
+        read.reasoning = tokens_member(*details, "reasoning_tokens");
     }
     return read;
 }
