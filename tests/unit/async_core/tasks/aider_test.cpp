@@ -137,11 +137,11 @@ TEST_F(aider, cancelled_task_ends_the_group) {
     ::setenv("AIDER_DO", "wait", 1);
     EXPECT_THAT(w.json(std::string(edit) + "(timeout 0.3 (edit \"it\"))"),
                 HasSubstr("TimeoutError"));
-    EXPECT_FALSE(programs_are_running());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
     EXPECT_EQ(w.json(std::string(edit) +
                      "(get-in (edit (what \"it\") (timeout 0.3)) '(notes error reason))"),
               R"("execution_timeout")");
-    EXPECT_FALSE(programs_are_running());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(aider, output_is_read_as_the_task_says) {

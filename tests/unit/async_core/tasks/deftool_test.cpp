@@ -233,7 +233,7 @@ TEST(deftool, runs_programs_that_end_with_its_call) {
                        "  (system:run_script (command \"sleep 60\")))"
                        "(timeout 0.1 (wait))"),
                 HasSubstr("TimeoutError"));
-    EXPECT_FALSE(programs_are_running());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST(deftool, help_shows_its_parameters) {

@@ -130,7 +130,7 @@ TEST(run_script, cancelled_workflow_ends_the_program) {
     EXPECT_THAT(w.json("(timeout 0.2 (system:run_script (command \"sleep 60\")))"),
                 HasSubstr("TimeoutError"));
     EXPECT_EQ(w.json("(race (system:run_script (command \"sleep 60\")) \"first\")"), "\"first\"");
-    EXPECT_FALSE(programs_are_running());
+    EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST(run_script, many_run_side_by_side) {
