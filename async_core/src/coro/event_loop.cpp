@@ -1,10 +1,14 @@
 #include <heddle/coro/event_loop.hpp>
 
+#include <heddle/coro/handler_memory.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <new>
 
 namespace heddle::coro {
 
@@ -17,6 +21,7 @@ struct event_loop::driver {
     event_loop* owner; // null once the loop is gone
     timer_type timer;
     std::uint64_t armed_for = std::numeric_limits<std::uint64_t>::max();
+    handler_memory<2> memory; ///< of the wait, and of one that was replaced
 };
 
 event_loop::event_loop(boost::asio::io_context& context, time passes)
@@ -37,9 +42,21 @@ std::uint64_t event_loop::tick_of(clock::time_point at) const noexcept {
     return static_cast<std::uint64_t>(since);
 }
 
+/// Timers of one tick fire in the order of their times.
+std::uint64_t event_loop::order_of(clock::time_point at) const noexcept {
+    return at <= epoch_ ? 0 : static_cast<std::uint64_t>((at - epoch_).count());
+}
+
 void event_loop::schedule(timer_node& node, clock::time_point at) {
-    wheel_.schedule(node, at == clock::time_point::max() ? timer_wheel::last_tick : tick_of(at));
-    if (wheel_.next_tick() < driver_->armed_for) arm();
+    wheel_.schedule(node, tick_of(at), order_of(at));
+    if (wheel_.next_tick() >= driver_->armed_for) return;
+    try {
+        arm();
+    } catch (...) {
+        driver_->armed_for = std::numeric_limits<std::uint64_t>::max(); // armed by the next one
+        node.unschedule();
+        throw;
+    }
 }
 
 std::chrono::system_clock::time_point event_loop::time_of_day() const noexcept {
@@ -50,8 +67,15 @@ std::chrono::system_clock::time_point event_loop::time_of_day() const noexcept {
 }
 
 void event_loop::run() {
-    if (passes_ == time::real) context_.run();
-    else run_virtual();
+    for (;;) {
+        try {
+            if (passes_ == time::real) context_.run();
+            else run_virtual();
+            return;
+        } catch (const std::bad_alloc&) {
+            // Asio had no memory for a step of its own. Whoever waits for it was told when it was dropped.
+        }
+    }
 }
 
 void event_loop::run_virtual() {
@@ -60,8 +84,12 @@ void event_loop::run_virtual() {
         const bool worked = context_.poll_one() != 0;
         if (!worked) {
             if (wheel_.empty()) return;
-            virtual_now_ =
-                std::max(virtual_now_, epoch_ + std::chrono::milliseconds(wheel_.next_tick()));
+            // To the very time of the next timer: what ends before a deadline is not late.
+            const clock::time_point next =
+                epoch_ + clock::duration(static_cast<clock::rep>(wheel_.next_order()));
+            virtual_now_ = std::max(virtual_now_, next);
+            wheel_.advance_to_next();
+            continue;
         }
         const auto elapsed =
             std::chrono::floor<std::chrono::milliseconds>(virtual_now_ - epoch_).count();
@@ -80,7 +108,7 @@ void event_loop::arm() {
     if (next == std::numeric_limits<std::uint64_t>::max()) return;
     // expires_at cancels the wait before it; that one sees operation_aborted and does nothing.
     driver_->timer.expires_at(epoch_ + std::chrono::milliseconds(next));
-    driver_->timer.async_wait([held = driver_](const boost::system::error_code& ec) {
+    auto fire = [held = driver_](const boost::system::error_code& ec) {
         if (ec || !held->owner || held->armed_for == std::numeric_limits<std::uint64_t>::max())
             return;
         event_loop& loop = *held->owner;
@@ -89,7 +117,9 @@ void event_loop::arm() {
         held->armed_for = 0; // timers scheduled while firing do not re-arm one by one
         loop.wheel_.advance(static_cast<std::uint64_t>(elapsed));
         loop.arm();
-    });
+    };
+    driver_->timer.async_wait(
+        boost::asio::bind_allocator(allocate_in(driver_->memory), std::move(fire)));
 }
 
 void event_loop::settle() noexcept {

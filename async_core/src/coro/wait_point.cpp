@@ -1,5 +1,6 @@
 #include <heddle/coro/wait_point.hpp>
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/post.hpp>
 
 namespace heddle::coro {
@@ -44,7 +45,10 @@ void wait_point::finish(wake outcome) noexcept {
     auto handler = std::move(*handler_);
     handler_.reset();
     boost::asio::post(loop_->get_executor(),
-                      [h = std::move(handler)]() mutable { std::move(h)(); });
+                      boost::asio::bind_allocator(allocate_in(memory_), [h = std::move(
+                                                                             handler)]() mutable {
+                          std::move(h)();
+                      }));
 }
 
 task<result<void>> sleep_until(call_context context, clock::time_point at) {

@@ -12,7 +12,8 @@
 namespace heddle::coro {
 
 /// What every waiting operation of a shard needs, around an io_context that the host owns (the
-/// server's own, or one made for the run). Timers have a resolution of 1 ms and never fire early.
+/// server's own, or one made for the run). Timers have a resolution of 1 ms, never fire early, and fire
+/// in the order of their times; those of the same time in the order in which they were scheduled.
 /// Lifetime: outlives all coroutines started on it; the io_context outlives it.
 /// Threads: one thread runs the io_context; only executor() may be used from others.
 class event_loop {
@@ -57,6 +58,7 @@ private:
     void arm();
     void run_virtual();
     [[nodiscard]] std::uint64_t tick_of(clock::time_point at) const noexcept;
+    [[nodiscard]] std::uint64_t order_of(clock::time_point at) const noexcept;
 
     struct driver; // the asio timer and the guard that outlives a pending wait
     boost::asio::io_context& context_;

@@ -30,6 +30,7 @@ private:
     timer_node* previous_ = nullptr;
     timer_wheel* wheel_ = nullptr;
     std::uint64_t tick_ = 0;
+    std::uint64_t order_ = 0; ///< among those of one tick
     std::uint8_t level_ = 0;
     std::uint8_t slot_ = 0;
 };
@@ -48,9 +49,14 @@ public:
     ~timer_wheel();
 
     /// Fires at the first advance() that reaches `tick`; a past tick fires at the next advance.
-    void schedule(timer_node& node, std::uint64_t tick) noexcept;
+    /// Within a tick the lower `order` fires first, and of equal ones what was scheduled first.
+    void schedule(timer_node& node, std::uint64_t tick, std::uint64_t order = 0) noexcept;
     /// Moves time forward and fires everything due, in order of ticks.
     void advance(std::uint64_t now) noexcept;
+    /// Moves time to next_tick() and fires those of the lowest order only.
+    void advance_to_next() noexcept;
+    /// The order of what advance_to_next() fires, having moved time to it. Not when empty.
+    [[nodiscard]] std::uint64_t next_order() noexcept;
     /// The tick at which advance() has something to do next (a lower bound of the next firing);
     /// `UINT64_MAX` when empty.
     [[nodiscard]] std::uint64_t next_tick() const noexcept;
@@ -62,10 +68,15 @@ private:
     friend class timer_node;
     void place(timer_node& node) noexcept;
     void remove(timer_node& node) noexcept;
+    void move_to(std::uint64_t tick) noexcept;
+    void sort_due() noexcept;
+    [[nodiscard]] static timer_node* merge(timer_node* left, timer_node* right) noexcept;
 
+    // The first node of each list; its previous_ is the last one.
     std::array<std::array<timer_node*, 64>, levels> slots_{};
     std::array<std::uint64_t, levels> occupied_{};
     std::uint64_t now_ = 0;
+    std::uint64_t sorted_ = UINT64_MAX; ///< the tick whose nodes are in their order
     std::size_t size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/coro/call_context.hpp>
+#include <heddle/coro/handler_memory.hpp>
 #include <heddle/coro/task.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -34,6 +35,7 @@ private:
     void finish(wake outcome) noexcept;
 
     std::optional<handler_type> handler_;
+    handler_memory<1, 128> memory_; ///< of the wake-up, which must not fail
     event_loop* loop_ = nullptr;
     wake outcome_ = wake::notified;
     bool notified_ = false;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace heddle::coro {
@@ -44,6 +45,65 @@ TEST(timer_wheel, a_past_tick_fires_at_the_next_advance) {
     EXPECT_EQ(late.fired, 0);
     wheel.advance(1001);
     EXPECT_EQ(late.fired, 1);
+}
+
+TEST(timer_wheel, within_a_tick_the_order_counts_then_who_came_first) {
+    // Near and far: what comes down from the upper levels keeps its place.
+    for (const std::uint64_t tick : {5U, 63U, 64U, 100U, 5'000U, 300'000U}) {
+        timer_wheel wheel;
+        std::vector<std::string> fired;
+        std::vector<std::unique_ptr<node>> nodes;
+        const auto add = [&](const std::string& name, std::uint64_t order) {
+            nodes.push_back(std::make_unique<node>([&fired, name] { fired.push_back(name); }));
+            wheel.schedule(*nodes.back(), tick, order);
+        };
+        add("late 1", 9);
+        add("soon 1", 3);
+        add("late 2", 9);
+        add("soon 2", 3);
+        wheel.advance(tick - 3);
+        add("first", 1);
+        add("late 3", 9);
+        nodes[1]->unschedule();
+        add("soon 3", 3);
+        wheel.advance(tick);
+        EXPECT_EQ(fired, (std::vector<std::string>{"first", "soon 2", "soon 3", "late 1", "late 2",
+                                                   "late 3"}))
+            << tick;
+        EXPECT_TRUE(wheel.empty());
+    }
+}
+
+TEST(timer_wheel, equal_timers_fire_in_the_order_of_scheduling) {
+    timer_wheel wheel;
+    std::vector<int> fired;
+    std::vector<std::unique_ptr<node>> nodes;
+    for (int i = 0; i < 1000; ++i) {
+        nodes.push_back(std::make_unique<node>([&fired, i] { fired.push_back(i); }));
+        wheel.schedule(*nodes.back(), 70);
+    }
+    for (int i = 0; i < 1000; i += 3) nodes[static_cast<std::size_t>(i)]->unschedule();
+    wheel.advance(70);
+    EXPECT_EQ(fired.size(), 666U);
+    EXPECT_TRUE(std::is_sorted(fired.begin(), fired.end()));
+}
+
+TEST(timer_wheel, can_fire_one_order_at_a_time) {
+    timer_wheel wheel;
+    std::vector<int> fired;
+    std::vector<std::unique_ptr<node>> nodes;
+    for (const int order : {7, 5, 7, 6, 5}) {
+        nodes.push_back(std::make_unique<node>([&fired, order] { fired.push_back(order); }));
+        wheel.schedule(*nodes.back(), 4100, static_cast<std::uint64_t>(order));
+    }
+    EXPECT_EQ(wheel.next_order(), 5U);
+    EXPECT_TRUE(fired.empty());
+    wheel.advance_to_next();
+    EXPECT_EQ(fired, (std::vector<int>{5, 5}));
+    EXPECT_EQ(wheel.next_order(), 6U);
+    wheel.advance_to_next();
+    wheel.advance(4100);
+    EXPECT_EQ(fired, (std::vector<int>{5, 5, 6, 7, 7}));
 }
 
 TEST(timer_wheel, scheduling_again_replaces_the_tick) {
