@@ -4,6 +4,27 @@
 
 namespace heddle::coro {
 
+/// Stands in the queue while it lives, unless it was granted a permit: that one goes back if nobody
+/// takes it.
+class semaphore::waiter {
+public:
+    explicit waiter(semaphore& owner) : owner_(owner) { owner_.queue_.push_back(this); }
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter() {
+        if (granted && !taken_) owner_.release();
+        else if (!granted) std::erase(owner_.queue_, this);
+    }
+    void take() noexcept { taken_ = true; }
+
+    wait_point point;
+    bool granted = false;
+
+private:
+    semaphore& owner_;
+    bool taken_ = false;
+};
+
 bool semaphore::try_acquire() noexcept {
     if (free_ == 0 || !queue_.empty()) return false;
     --free_;
@@ -13,12 +34,12 @@ bool semaphore::try_acquire() noexcept {
 task<result<void>> semaphore::acquire(call_context context) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     if (try_acquire()) co_return result<void>();
-    waiter self;
-    queue_.push_back(&self);
+    waiter self(*this);
     const wake outcome = co_await self.point.wait(context);
-    if (outcome == wake::notified) co_return result<void>();
-    if (self.granted) release(); // granted and cancelled in the same turn
-    else queue_.erase(std::find(queue_.begin(), queue_.end(), &self));
+    if (outcome == wake::notified) {
+        self.take();
+        co_return result<void>();
+    }
     co_return error::cancelled(outcome == wake::timed_out ? cancel_reason::deadline
                                                           : context.cancel->reason());
 }

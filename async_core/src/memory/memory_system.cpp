@@ -171,8 +171,8 @@ coro::task<result<index_report>> memory_system::index(index_options options, boo
                                                       coro::call_context context) {
     result<void> turn = co_await indexing_.acquire(context);
     if (!turn) co_return std::move(turn).error();
+    const coro::held_permit held(indexing_);
     result<index_report> ended = co_await index_locked(std::move(options), repository, context);
-    indexing_.release();
     co_return ended;
 }
 
@@ -243,10 +243,10 @@ coro::task<result<void>> memory_system::refresh_roots(coro::call_context context
     if (is_fresh(context)) co_return result<void>();
     result<void> turn = co_await indexing_.acquire(context);
     if (!turn) co_return std::move(turn).error();
+    const coro::held_permit held(indexing_);
     // Another look-up may have done it meanwhile.
     result<void> ended;
     if (!is_fresh(context)) ended = co_await refresh_locked(context);
-    indexing_.release();
     co_return ended;
 }
 

@@ -98,8 +98,10 @@ coro::task<result<void>> task_runner::run_prompt_calls(task_execution& execution
     for (std::size_t i = 0; i < calls->size(); ++i) {
         task_call& each = (*calls)[i].call;
         each.context = side_by_side.context();
-        side_by_side.start(
-            run_prompt_call(this, std::move(each), std::move((*calls)[i].written), &contents[i]));
+        side_by_side.start([&] {
+            return run_prompt_call(this, std::move(each), std::move((*calls)[i].written),
+                                   &contents[i]);
+        });
     }
     result<void> ended = co_await side_by_side.join();
     if (!ended) co_return std::move(ended).error();

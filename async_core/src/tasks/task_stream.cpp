@@ -160,8 +160,8 @@ coro::task<result<ports::chat_response>> task_runner::stream_answer(task_executi
     execution.set_gate(&pieces);
     std::optional<result<ports::chat_response>> answer;
     coro::nursery both(execution.context());
-    both.start(read_pieces(&execution, &pieces, &answer, both.context()));
-    both.start(hand_on(&owner_, &execution, &pieces, both.context()));
+    both.start([&] { return read_pieces(&execution, &pieces, &answer, both.context()); });
+    both.start([&] { return hand_on(&owner_, &execution, &pieces, both.context()); });
     const result<void> joined = co_await both.join();
     execution.set_gate(nullptr);
     if (joined) co_return *std::move(answer);

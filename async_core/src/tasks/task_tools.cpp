@@ -183,15 +183,15 @@ void task_execution::answer_tools() {
 }
 
 coro::task<result<void>> task_runner::run_tools(task_execution& execution) {
+    for (std::size_t i = most_calls_of_a_turn; i < execution.turn().size(); ++i) {
+        execution.turn()[i].answer =
+            "not run: a turn may call " + std::to_string(most_calls_of_a_turn) + " tools at most";
+        execution.turn()[i].failed = true;
+    }
     coro::nursery side_by_side(execution.context());
-    for (std::size_t i = 0; i < execution.turn().size(); ++i) {
-        if (i >= most_calls_of_a_turn) {
-            execution.turn()[i].answer = "not run: a turn may call " +
-                                         std::to_string(most_calls_of_a_turn) + " tools at most";
-            execution.turn()[i].failed = true;
-            continue;
-        }
-        side_by_side.start(run_offered(execution, i, side_by_side.context()));
+    const std::size_t count = std::min(execution.turn().size(), most_calls_of_a_turn);
+    for (std::size_t i = 0; i < count; ++i) {
+        side_by_side.start([&] { return run_offered(execution, i, side_by_side.context()); });
     }
     result<void> ended = co_await side_by_side.join();
     if (ended) execution.answer_tools();

@@ -68,7 +68,8 @@ coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_con
 coro::task<void> ping_all(models_run* run) {
     coro::nursery children({&run->loop, &run->cancel, {}});
     for (std::size_t i = 0; i < run->services.size(); ++i) {
-        if (run->services[i].provider) children.start(ping(run, i, children.context()));
+        if (run->services[i].provider)
+            children.start([&] { return ping(run, i, children.context()); });
     }
     const result<void> joined = co_await children.join();
     (void)joined;

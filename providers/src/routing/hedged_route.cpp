@@ -1,11 +1,13 @@
 #include <heddle/providers/routing/route.hpp>
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
 
 #include "routing/target_request.hpp"
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 namespace heddle::providers {
@@ -125,19 +127,23 @@ bool hedged_route::may_spend() const noexcept {
 
 task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context context) {
     const route_target& target = in->route.targets_[which];
-    const target_request asked(in->request, target, which == 1);
     in->began[which] = in->loop.now();
     std::optional<result<chat_response>> answer;
-    if (in->streams) {
-        chat_delta_sink sink = [in, which](std::string_view text) {
-            return in->piece(which, text);
-        };
-        result<chat_response> got =
-            co_await target.provider->stream(*asked, std::move(sink), context);
-        answer.emplace(std::move(got));
-    } else {
-        result<chat_response> got = co_await target.provider->complete(*asked, context);
-        answer.emplace(std::move(got));
+    try {
+        const target_request asked(in->request, target, which == 1);
+        if (in->streams) {
+            chat_delta_sink sink = [in, which](std::string_view text) {
+                return in->piece(which, text);
+            };
+            result<chat_response> got =
+                co_await target.provider->stream(*asked, std::move(sink), context);
+            answer.emplace(std::move(got));
+        } else {
+            result<chat_response> got = co_await target.provider->complete(*asked, context);
+            answer.emplace(std::move(got));
+        }
+    } catch (...) { // the other lane waits for the end of this one
+        answer.emplace(error_of_exception("the model"));
     }
     --in->running;
     if (*answer) {
@@ -158,24 +164,29 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     both.streams = static_cast<bool>(on_delta);
     coro::nursery calls(context);
     both.running = 1;
-    calls.start(lane(&both, 0, context.with_cancel(both.cancels[0])));
+    calls.start([&] { return lane(&both, 0, context.with_cancel(both.cancels[0])); });
     const auto wait = delay();
     const call_context patient{context.loop, nullptr, {}}; // the calls hear of an end, and end
     if (wait && may_spend()) {
         const coro::deadline until(context.loop->now() + *wait);
-        co_await both.changed.wait(patient.with_deadline(until));
-        const bool slow = both.running == 1 && both.winner == nobody && !context.stop_error();
+        bool waited = true;
+        try {
+            co_await both.changed.wait(patient.with_deadline(until));
+        } catch (const std::bad_alloc&) { // no memory to wait, nor for another call
+            waited = false;
+        }
+        const bool slow = waited && both.running == 1 && both.winner == nobody && !context.stop_error();
         // Asked again: others may have spent in the meantime.
         if (slow && may_spend()) {
             ++counters_.hedges;
             ++both.running;
-            calls.start(lane(&both, 1, context.with_cancel(both.cancels[1])));
+            calls.start([&] { return lane(&both, 1, context.with_cancel(both.cancels[1])); });
         }
     }
-    while (both.running != 0) co_await both.changed.wait(patient);
-    co_await calls.join();
+    const result<void> joined = co_await calls.join();
 
     const std::size_t shown = both.winner == nobody ? 0 : both.winner;
+    if (!both.answers[shown]) co_return joined ? out_of_memory() : joined.error();
     result<chat_response> answer = std::move(*both.answers[shown]);
     const bool hedged = both.answers[1].has_value();
     if (!answer) {

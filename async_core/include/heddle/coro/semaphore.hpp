@@ -23,12 +23,21 @@ public:
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
 
 private:
-    struct waiter {
-        wait_point point;
-        bool granted = false;
-    };
+    class waiter;
     std::size_t free_;
     std::deque<waiter*> queue_;
+};
+
+/// Gives a permit back that its owner has acquired, however the scope is left.
+class held_permit {
+public:
+    explicit held_permit(semaphore& owner) noexcept : owner_(owner) {}
+    held_permit(const held_permit&) = delete;
+    held_permit& operator=(const held_permit&) = delete;
+    ~held_permit() { owner_.release(); }
+
+private:
+    semaphore& owner_;
 };
 
 } // namespace heddle::coro

@@ -120,7 +120,7 @@ coro::task<result<void>> choose(ports::memory_answer& answer, const model_matchi
     coro::nursery shards(caller.context);
     for (std::size_t from = 0; from < answer.matches.size(); from += step) {
         const std::size_t to = std::min(from + step, answer.matches.size());
-        shards.start(choose_shard(all, from, to, shards.context()));
+        shards.start([&] { return choose_shard(all, from, to, shards.context()); });
     }
     result<void> ended = co_await shards.join();
     if (!ended) co_return ended;

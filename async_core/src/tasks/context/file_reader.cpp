@@ -53,7 +53,7 @@ coro::task<result<files_read>> read_context_files(ports::file_port& files,
         coro::nursery reads(context);
         for (file_slot& slot : slots) {
             slot.path = std::move(paths[from++]);
-            reads.start(read_one(files, slot, reads.context()));
+            reads.start([&] { return read_one(files, slot, reads.context()); });
         }
         result<void> ended = co_await reads.join();
         if (!ended) co_return std::move(ended).error();
