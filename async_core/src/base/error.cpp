@@ -2,6 +2,9 @@
 
 #include <heddle/base/utf8.hpp>
 
+#include <charconv>
+#include <string>
+
 namespace heddle {
 
 namespace {
@@ -22,6 +25,59 @@ public:
         return "unknown error";
     }
 };
+
+// Of an error on its way through ten thousand calls both ends matter.
+constexpr std::size_t kept_trace_lines = 64; ///< at each end
+constexpr std::size_t most_trace_lines = 4 * kept_trace_lines;
+constexpr std::size_t most_causes = 64;
+constexpr std::string_view before_count = "… ";
+constexpr std::string_view behind_count = " more lines …";
+
+/// The lines that an earlier fold left out, or nothing when `line` is none of its making.
+std::size_t folded_lines(const trace_entry& line) noexcept {
+    std::string_view text = line.what;
+    if (line.where.known() || !text.starts_with(before_count) || !text.ends_with(behind_count))
+        return 0;
+    text.remove_prefix(before_count.size());
+    text.remove_suffix(behind_count.size());
+    std::size_t count = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), count);
+    return ec == std::errc() && end == text.data() + text.size() ? count : 0;
+}
+
+/// Puts one line in the place of those in the middle.
+void fold(std::vector<trace_entry>& trace) {
+    const std::size_t end = trace.size() - kept_trace_lines;
+    const std::size_t before = folded_lines(trace[kept_trace_lines]);
+    const std::size_t count = end - kept_trace_lines + (before == 0 ? 0 : before - 1);
+    std::string line(before_count);
+    line += std::to_string(count);
+    line += behind_count;
+    trace[kept_trace_lines] = {std::move(line), {}};
+    trace.erase(trace.begin() + kept_trace_lines + 1,
+                trace.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+/// Twice the bound, so that a chain is cut for each 64 errors that it grows by.
+bool is_long_chain(const error& failure) noexcept {
+    std::size_t length = 0;
+    for (const error* each = &failure; each && length < 2 * most_causes;
+         each = each->info().cause.get())
+        ++length;
+    return length >= 2 * most_causes;
+}
+
+/// The error with as many of its causes as an error may have.
+error first_of_chain(error failure) {
+    std::vector<error> chain{std::move(failure)};
+    while (chain.size() < most_causes && chain.back().info().cause)
+        chain.push_back(error(*chain.back().info().cause));
+    error cut(chain.back().code(), chain.back().message());
+    chain.pop_back();
+    for (; !chain.empty(); chain.pop_back())
+        cut = error(chain.back()).with_cause(std::move(cut));
+    return cut;
+}
 
 } // namespace
 
@@ -76,10 +132,13 @@ error&& error::with_span(source_span span) && {
     return std::move(*this);
 }
 error&& error::with_trace(std::string what, source_span where) && {
-    own().trace.push_back({utf8::replace_invalid(std::move(what)), where});
+    auto& trace = own().trace;
+    trace.push_back({utf8::replace_invalid(std::move(what)), where});
+    if (trace.size() > most_trace_lines) fold(trace);
     return std::move(*this);
 }
 error&& error::with_cause(error cause) && {
+    if (is_long_chain(cause)) cause = first_of_chain(std::move(cause));
     own().cause = std::make_shared<const error>(std::move(cause));
     return std::move(*this);
 }
@@ -96,7 +155,6 @@ error&& error::with_attempts(std::uint32_t attempts) && {
     return std::move(*this);
 }
 error&& error::with_last_cause(error cause) && {
-    constexpr std::size_t most_causes = 64;
     std::vector<error> chain{*this};
     while (chain.size() < most_causes && chain.back().info().cause) {
         chain.push_back(error(*chain.back().info().cause));

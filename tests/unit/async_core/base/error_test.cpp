@@ -1,8 +1,14 @@
 #include <heddle/base/error.hpp>
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
 
 namespace heddle {
 namespace {
@@ -109,6 +115,51 @@ TEST(error, codes_have_names) {
         EXPECT_NE(base_category().message(code), "unknown error") << code;
     }
     EXPECT_EQ(base_category().message(1000), "unknown error");
+}
+
+TEST(error, a_long_trace_keeps_both_of_its_ends) {
+    error failure(errc::internal, "deep");
+    for (int i = 0; i < 100'000; ++i)
+        failure = std::move(failure).with_trace("line " + std::to_string(i));
+    const auto& trace = failure.info().trace;
+    ASSERT_LE(trace.size(), 256U);
+    for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(trace[i].what, "line " + std::to_string(i));
+    EXPECT_EQ(trace.back().what, "line 99999");
+    EXPECT_EQ(trace[64].what, "… " + std::to_string(100'000 - (trace.size() - 1)) + " more lines …");
+}
+
+TEST(error, a_long_chain_of_causes_is_cut) {
+    error failure(errc::internal, "0");
+    for (int i = 1; i < 100'000; ++i)
+        failure = error(errc::internal, std::to_string(i)).with_cause(std::move(failure));
+    EXPECT_EQ(failure.message(), "99999");
+    std::size_t length = 0;
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        EXPECT_EQ(each->message(), std::to_string(99'999 - length));
+        ++length;
+    }
+    EXPECT_GE(length, 64U);
+    EXPECT_LE(length, 129U);
+}
+
+error thrown_and_caught(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (...) {
+        return error_of_exception("the effect 'fetch'");
+    }
+    return error(errc::internal, "nothing was thrown");
+}
+
+TEST(exceptions, are_errors_with_the_name_of_who_threw) {
+    EXPECT_EQ(thrown_and_caught([] { throw std::runtime_error("no way"); }).message(),
+              "the effect 'fetch' threw an exception: no way");
+    EXPECT_EQ(thrown_and_caught([] { throw 7; }).message(),
+              "the effect 'fetch' threw an exception of an unknown type");
+    EXPECT_EQ(thrown_and_caught([] { throw std::bad_alloc(); }).code(),
+              make_error_code(errc::limit_exceeded));
+    const error own(errc::not_found, "gone");
+    EXPECT_EQ(thrown_and_caught([&] { throw error_exception(own); }).message(), "gone");
 }
 
 } // namespace
