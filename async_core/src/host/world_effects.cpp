@@ -2,6 +2,7 @@
 
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/host/session.hpp>
+#include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/printer.hpp>
@@ -270,13 +271,22 @@ public:
 
 /// One generator for uuid and random, so that a seed fixes both.
 struct random_source {
-    explicit random_source(std::uint64_t seed)
-        : generator(seed != 0
+    explicit random_source(std::uint64_t seed_or_none)
+        : seed(seed_or_none), generator(seed != 0
                         ? seed
                         : std::random_device()() * 0x9E3779B97F4A7C15ULL ^ std::random_device()()) {
     }
+    const std::uint64_t seed; ///< 0: none was given
     std::mt19937_64 generator;
 };
+
+/// SplitMix64's finaliser (Steele, Lea, Flood 2014).
+std::uint64_t mixed(std::uint64_t state, std::uint64_t next) noexcept {
+    state = (state ^ next) + 0x9E3779B97F4A7C15ULL;
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EBULL;
+    return state ^ (state >> 31);
+}
 
 class uuid final : public world_effect {
 public:
@@ -322,6 +332,40 @@ public:
             co_return type_error(call.owner, 1, "an integer from 1", bound);
         co_return value::integer(std::uniform_int_distribution<std::int64_t>(
             0, bound.as_integer() - 1)(source_->generator));
+    }
+
+private:
+    std::shared_ptr<random_source> source_;
+};
+
+/// How long `retry` waits, between nothing and its bound. With a seed it depends on nothing but the place:
+/// the branch in the tree of branches, the form and the round. Draws from a common generator would
+/// follow the order of events, which is another in each run.
+class jitter final : public world_effect {
+public:
+    explicit jitter(std::shared_ptr<random_source> source)
+        : world_effect({"%jitter",
+                        "round",
+                        1,
+                        1,
+                        {},
+                        nullptr,
+                        "A float in [0, 1) for the wait before the next round of retry.",
+                        "",
+                        ""}),
+          source_(std::move(source)) {}
+    coro::task<result<value>> run(effect_call call) override {
+        if (source_->seed == 0)
+            co_return value::real(std::uniform_real_distribution<double>(0, 1)(source_->generator));
+        std::uint64_t state = mixed(source_->seed, call.request.span.begin);
+        const value& round = call.request.arguments[0];
+        state = mixed(state, round.is_integer() ? static_cast<std::uint64_t>(round.as_integer()) : 0);
+        lang::branch_place at = call.strand ? lang::place_of(*call.strand) : lang::branch_place{};
+        while (const auto* group = lang::host_as<lang::branch_group>(at.group)) {
+            state = mixed(state, at.slot + std::uint64_t{1});
+            at = lang::branch_place(group->outer());
+        }
+        co_return value::real(static_cast<double>(state >> 11) * 0x1p-53);
     }
 
 private:
@@ -411,7 +455,7 @@ std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
             std::make_shared<get_env>(),      std::make_shared<now>(),
             std::make_shared<uuid>(source),   std::make_shared<random_number>(source),
             std::make_shared<sleep_effect>(), std::make_shared<define_task>(),
-            std::make_shared<define_tool>()};
+            std::make_shared<define_tool>(),  std::make_shared<jitter>(source)};
 }
 
 } // namespace heddle::host

@@ -41,6 +41,8 @@ struct form {
 /// Special forms live in a table (special_forms.cpp), each a member function here.
 class analyzer {
 public:
+    static constexpr std::uint8_t first_policy = 2; ///< join_policy::first
+
     /// `most_depth`: how deep the native stack lets expressions nest.
     analyzer(realm& world, ast::arena& arena, compile_request& request, std::size_t most_depth)
         : world_(world), arena_(arena), request_(request), work_(world, world.watch()),

@@ -103,9 +103,8 @@ constexpr form_doc rows[] = {
      "(try body… (catch (e) handler…))\n(try body… (catch (e 'Kind) handler…)…)\n"
      "(try body… (finally expression…))",
      "The value of the body, or of the handler that catches its error. The name is bound to a map: "
-     "kind, reason, message, span, stack, data, result. A clause with a kind catches errors of "
-     "that "
-     "kind alone. What stands in finally runs in any case, on cancellation too.",
+     "kind, reason, message, span, stack, data, result, and causes, a list of such maps. A clause "
+     "with a kind catches errors of that kind alone. What stands in finally runs in any case, on cancellation too.",
      "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
      "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e 'data))) => "
      "'(7)",
@@ -122,8 +121,7 @@ constexpr form_doc rows[] = {
     {"race", "(race expression…)",
      "Evaluates all the expressions at the same time and gives the first value; the others are "
      "cancelled. An error and a FAILED task result are no success. When all fail, the last error "
-     "is "
-     "raised with the others attached.",
+     "is raised; what catch binds has the others as causes. A race counts as one branch.",
      "(race (error \"no\") (+ 1 2)) => 3", "concurrency"},
     {"timeout", "(timeout seconds expression [fallback])",
      "Cancels the expression when the time is over. Then the value is that of the fallback, or "

@@ -11,12 +11,6 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
-namespace {
-
-constexpr std::uint8_t first_policy = 2; // join_policy::first
-
-} // namespace
-
 /// (%seconds "form" e): checked when it runs.
 ast::node* analyzer::seconds_of(std::string_view who, const form& f) {
     node* name = constant(make_string(world_.memory(), who), f.span);
@@ -148,7 +142,7 @@ ast::node* analyzer::form_retry(const form& f, position) {
     if (!names) names = constant({}, f.span);
     return call_library("%retry", f.span,
                         {attempts, backoff, names, effect_or_nil("sleep", f.span),
-                         effect_or_nil("random", f.span), thunk_node(f[2])});
+                         effect_or_nil("%jitter", f.span), thunk_node(f[2])});
 }
 
 /// (spawn e): belongs to the function that it stands in.

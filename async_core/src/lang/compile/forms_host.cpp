@@ -1,5 +1,6 @@
 // Forms that reach the host: settings, tasks, branches.
 #include "analyzer.hpp"
+#include "lang/machine/join.hpp"
 #include "lang/machine/with_settings.hpp"
 #include "lang/text/form_text.hpp"
 
@@ -13,6 +14,8 @@
 namespace heddle::lang {
 
 using ast::node_kind;
+
+static_assert(analyzer::first_policy == static_cast<std::uint8_t>(join_policy::first));
 
 /// A form that opens a scope: its body comes next. `operand` is what op::settings_push takes.
 ast::node* analyzer::scope_node(scope_kind opens, node* operand) {
@@ -229,6 +232,7 @@ ast::node* analyzer::branches_of(const form& f, std::uint8_t policy) {
     node* all = make(node_kind::sequence, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
         node* one = make(node_kind::branch, f[i].span);
+        one->flag = policy == first_policy ? 1 : 0; // all begin at once, whatever the bound
         node* join = make(node_kind::local, f.span);
         join->var = group;
         node* thunk = make(node_kind::make_lambda, f[i].span);

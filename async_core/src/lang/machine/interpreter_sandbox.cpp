@@ -24,9 +24,9 @@ std::optional<error> interpreter::refuse_in_sandbox(const effect_request& reques
     std::optional<operator_info> info;
     if (request.row) {
         names.push_back(request.row->name);
-        // sleep only waits; random serves the prelude (the jitter of retry).
+        // sleep only waits; so does retry.
         const bool prelude = !f_.frames_.empty() && f_.frames_.back().code->library;
-        const bool harmless = names[0] == "sleep" || (prelude && names[0] == "random");
+        const bool harmless = names[0] == "sleep" || (prelude && names[0] == "%jitter");
         if (harmless && !policy->allows(names[0])) return std::nullopt;
     } else if (const host_object* callee = host_of(request.callee)) {
         info = f_.world_->host().describe_callable(*callee);
