@@ -109,11 +109,10 @@ std::string_view source_map::text(source_span span) const {
 }
 
 void source_map::drop_last(std::uint32_t first_position) {
-    if (entries_.empty() || first_position == 0) return;
-    const auto last = std::prev(entries_.end());
-    if (last->first != first_position) return;
-    next_ = last->first;
-    entries_.erase(last);
+    const auto found = entries_.find(first_position);
+    if (found == entries_.end()) return;
+    if (std::next(found) == entries_.end()) next_ = found->first;
+    entries_.erase(found);
 }
 
 } // namespace heddle

@@ -32,7 +32,7 @@ std::optional<error> check_strings(const builtin& row, const std::vector<value>&
 }
 
 /// (%import-begin path from): a map with `value` when the file was imported already, else with `name`
-/// and `text`, to be evaluated now and told to %import-end.
+/// and `text`, to be evaluated now, and `turn`, the right to, to be given to %import-end.
 class import_begin final : public effect_handler {
 public:
     const builtin& row() const noexcept override { return row_; }
@@ -68,48 +68,71 @@ public:
                     .with_hint("move what both need to a file of its own");
             }
             if (now == import_table::state::absent) break;
+            const need waiting(files, from, source->name);
             const coro::wake woken = co_await files.changed(source->name, call.context);
-            files.remove_need(from, source->name);
             if (woken == coro::wake::cancelled)
                 co_return error::cancelled(call.context.cancel->reason());
             if (woken == coro::wake::timed_out) co_return error::cancelled(cancel_reason::deadline);
         }
-        files.begin(source->name);
-        value made =
-            entry(memory, value::empty_map(), "name", lang::make_string(memory, source->name));
+        // From here on the turn answers for the need and for the entry of the file, whatever comes.
+        value made = entry(memory, value::empty_map(), "turn",
+                           turn_for(files, memory, source->name, from));
+        made = entry(memory, std::move(made), "name", lang::make_string(memory, source->name));
         co_return entry(memory, std::move(made), "text", lang::make_string(memory, source->text));
     }
 
 private:
+    /// A need that ends with the scope.
+    class need {
+    public:
+        need(import_table& files, const std::string& importer, const std::string& file)
+            : files_(files), importer_(importer), file_(file) {}
+        need(const need&) = delete;
+        need& operator=(const need&) = delete;
+        ~need() { files_.remove_need(importer_, file_); }
+
+    private:
+        import_table& files_;
+        const std::string& importer_;
+        const std::string& file_;
+    };
+
+    static value turn_for(import_table& files, lang::heap& memory, const std::string& file,
+                          const std::string& importer) {
+        try {
+            return files.begin(memory, file, importer);
+        } catch (...) {
+            files.remove_need(importer, file);
+            throw;
+        }
+    }
+
     builtin row_{
         "%import-begin",           "path from", 2,      2, lang::builtin_kind::effect, nullptr,
         "Finds a file to import.", "",          "world"};
 };
 
-/// (%import-end name from ok value)
+/// (%import-end turn value)
 class import_end final : public effect_handler {
 public:
     const builtin& row() const noexcept override { return row_; }
 
     coro::task<result<value>> run(effect_call call) override {
-        const auto& given = call.request.arguments;
-        if (auto wrong = check_strings(row_, given, 2)) co_return *std::move(wrong);
-        const std::string name(lang::string_bytes(given[0]));
-        import_table& files = call.owner.imports();
-        files.remove_need(std::string(lang::string_bytes(given[1])), name);
-        if (given[2].truthy()) files.finish(name, given[3]);
-        else files.forget(name);
+        auto& given = call.request.arguments;
+        auto* turn = lang::host_as<import_table::turn>(given[0]);
+        if (!turn) co_return error(lang::errc::type, "%import-end: argument 1 must be a turn");
+        turn->finish(std::move(given[1]));
         co_return value();
     }
 
 private:
     builtin row_{"%import-end",
-                 "name from ok value",
-                 4,
-                 4,
+                 "turn value",
+                 2,
+                 2,
                  lang::builtin_kind::effect,
                  nullptr,
-                 "Tells how an imported file has ended.",
+                 "Tells the value of an imported file.",
                  "",
                  "world"};
 };

@@ -39,7 +39,7 @@ bool import_table::add_need(const std::string& importer, const std::string& file
     return true;
 }
 
-void import_table::remove_need(const std::string& importer, const std::string& file) {
+void import_table::remove_need(const std::string& importer, const std::string& file) noexcept {
     const auto found = needs_.find(importer);
     if (found == needs_.end()) return;
     if (const auto one = found->second.find(file); one != found->second.end())
@@ -47,7 +47,11 @@ void import_table::remove_need(const std::string& importer, const std::string& f
     if (found->second.empty()) needs_.erase(found);
 }
 
-void import_table::begin(const std::string& file) { files_[file].now = state::loading; }
+lang::value import_table::begin(lang::heap& memory, std::string file, std::string importer) {
+    auto made = std::make_unique<turn>(weak_from_this(), file, std::move(importer));
+    files_[file].now = state::loading;
+    return lang::make_host(memory, std::move(made));
+}
 
 void import_table::finish(const std::string& file, lang::value v) {
     entry& ended = files_[file];
@@ -56,7 +60,7 @@ void import_table::finish(const std::string& file, lang::value v) {
     wake(ended);
 }
 
-void import_table::forget(const std::string& file) {
+void import_table::forget(const std::string& file) noexcept {
     const auto found = files_.find(file);
     if (found == files_.end()) return;
     entry gone = std::move(found->second);
@@ -64,17 +68,53 @@ void import_table::forget(const std::string& file) {
     wake(gone);
 }
 
-void import_table::wake(entry& changed) {
+void import_table::clear() noexcept {
+    files_.clear();
+    needs_.clear();
+}
+
+void import_table::wake(entry& changed) noexcept {
     for (coro::wait_point* each : std::exchange(changed.waiting, {})) each->notify();
 }
 
+/// Is listed with its file while it lives.
+class import_table::waiter {
+public:
+    waiter(import_table& owner, std::string file) : owner_(owner), file_(std::move(file)) {
+        owner_.files_[file_].waiting.push_back(&point);
+    }
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter() {
+        if (const auto found = owner_.files_.find(file_); found != owner_.files_.end())
+            std::erase(found->second.waiting, &point);
+    }
+    coro::wait_point point;
+
+private:
+    import_table& owner_;
+    std::string file_;
+};
+
 coro::task<coro::wake> import_table::changed(std::string file, coro::call_context context) {
-    coro::wait_point own;
-    files_[file].waiting.push_back(&own);
-    const coro::wake woken = co_await own.wait(context);
-    if (const auto found = files_.find(file); found != files_.end())
-        std::erase(found->second.waiting, &own);
+    waiter own(*this, std::move(file));
+    const coro::wake woken = co_await own.point.wait(context);
     co_return woken;
+}
+
+import_table::turn::~turn() {
+    const auto owner = owner_.lock();
+    if (!owner) return;
+    owner->remove_need(importer_, file_);
+    owner->forget(file_);
+}
+
+void import_table::turn::finish(lang::value v) {
+    const auto owner = owner_.lock();
+    if (!owner) return;
+    owner->finish(file_, std::move(v));
+    owner->remove_need(importer_, file_);
+    owner_.reset();
 }
 
 } // namespace heddle::host

@@ -2,8 +2,10 @@
 
 #include "import_table.hpp"
 #include "run_driver.hpp"
+#include "source_keeper.hpp"
 
 #include <heddle/base/diagnostic.hpp>
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/compile.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
@@ -60,15 +62,21 @@ private:
 
 session::session(engine& owner)
     : owner_(owner), names_(std::make_unique<names>(*this)),
-      world_(std::make_unique<lang::realm>(*names_)), imports_(std::make_unique<import_table>()) {}
+      world_(std::make_unique<lang::realm>(*names_)),
+      sources_(std::make_unique<source_keeper>(world_->sources())),
+      imports_(std::make_shared<import_table>()) {}
 
 session::~session() = default;
 
 result<std::unique_ptr<session>> engine::new_session() {
-    auto made = std::make_unique<session>(*this);
-    HEDDLE_CHECK(lang::load_prelude(made->world()));
-    if (parts_.operators) made->set_operators(parts_.operators(*made));
-    return made;
+    try {
+        auto made = std::make_unique<session>(*this);
+        HEDDLE_CHECK(lang::load_prelude(made->world()));
+        if (parts_.operators) made->set_operators(parts_.operators(*made));
+        return made;
+    } catch (...) {
+        return error_of_exception("making a session");
+    }
 }
 
 void session::set_operators(std::unique_ptr<operator_source> operators) {
@@ -77,33 +85,94 @@ void session::set_operators(std::unique_ptr<operator_source> operators) {
 
 coro::task<result<lang::value>> session::evaluate(std::string name, std::string text,
                                                   run_options options) {
-    const std::uint32_t position = world_->sources().add(std::move(name), text);
+    std::optional<result<lang::value>> ended;
+    try {
+        const std::uint32_t position = world_->sources().add(std::move(name), text);
+        result<lang::function_ref> code = compile_text(text, position);
+        text = std::string();
+        if (code) {
+            result<lang::value> ran = co_await run_code(*code, options);
+            ended.emplace(std::move(ran));
+        } else {
+            ended.emplace(code.error());
+        }
+        sources_->evaluated(position, code ? *std::move(code) : lang::function_ref(), !*ended);
+    } catch (...) {
+        ended.emplace(error_of_exception("evaluating"));
+    }
+    co_return *std::move(ended);
+}
+
+result<lang::function_ref> session::compile_text(std::string_view text, std::uint32_t position) {
     auto forms = lang::read_all(memory(), text, position);
-    if (!forms) co_return std::move(forms).error();
-    result<lang::value> ended = co_await evaluate_forms(*std::move(forms), options);
-    co_return ended;
+    if (!forms) return std::move(forms).error();
+    return lang::compile(*world_, *forms); // the code keeps what it needs of the forms
 }
 
 coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum> forms,
                                                         run_options options) {
-    auto code = lang::compile(*world_, forms);
-    if (!code) co_return std::move(code).error();
-    forms = std::vector<lang::datum>(); // the code keeps what it needs
+    std::optional<result<lang::value>> ended;
+    try {
+        result<lang::function_ref> code = lang::compile(*world_, forms);
+        forms = std::vector<lang::datum>();
+        if (code) {
+            result<lang::value> ran = co_await run_code(*std::move(code), options);
+            ended.emplace(std::move(ran));
+        } else {
+            ended.emplace(code.error());
+        }
+    } catch (...) {
+        ended.emplace(error_of_exception("evaluating"));
+    }
+    co_return *std::move(ended);
+}
+
+coro::task<result<lang::value>> session::run_code(lang::function_ref code, run_options options) {
     lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
-    result<lang::value> ended =
-        co_await drive(lang::start_fiber(*world_, *code, std::move(scope)), options);
+    auto main = lang::start_fiber(*world_, code, std::move(scope));
+    code = {};
+    result<lang::value> ended = co_await drive(std::move(main), options);
     co_return ended;
 }
 
 coro::task<result<lang::value>> session::call(lang::value callee,
                                               std::vector<lang::value> arguments,
                                               run_options options) {
-    lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
-    auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(scope));
-    arguments.clear();
-    result<lang::value> ended = co_await drive(std::move(strand), options);
-    co_return ended;
+    std::optional<result<lang::value>> ended;
+    try {
+        lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
+        auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(scope));
+        arguments.clear();
+        result<lang::value> ran = co_await drive(std::move(strand), options);
+        ended.emplace(std::move(ran));
+    } catch (...) {
+        ended.emplace(error_of_exception("a call"));
+    }
+    co_return *std::move(ended);
 }
+
+/// What holds during an evaluation, taken back however that ends.
+class session::evaluation {
+public:
+    evaluation(session& owner, std::size_t memory_limit) : owner_(owner) {
+        owner_.imports_ = std::make_shared<import_table>();
+        owner_.running_ = true;
+        const std::size_t held = owner_.memory().used();
+        owner_.memory().set_limit(memory_limit > SIZE_MAX - held ? SIZE_MAX : held + memory_limit);
+    }
+    evaluation(const evaluation&) = delete;
+    evaluation& operator=(const evaluation&) = delete;
+    ~evaluation() {
+        owner_.driver_ = nullptr;
+        owner_.owner_.loop().settle();
+        owner_.memory().set_limit(SIZE_MAX);
+        owner_.imports_->clear(); // its values may be big
+        owner_.running_ = false;
+    }
+
+private:
+    session& owner_;
+};
 
 coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main,
                                                run_options options) {
@@ -111,22 +180,10 @@ coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main
         co_return error(heddle::errc::invalid_argument, "this session is evaluating already")
             .with_hint("await the evaluation under way, or use a session of its own");
     }
-    running_ = true;
-    *imports_ = import_table();
-    const std::size_t held = memory().used();
-    memory().set_limit(options.memory_limit > SIZE_MAX - held ? SIZE_MAX
-                                                              : held + options.memory_limit);
-    result<lang::value> ended = error(heddle::errc::internal, "not run");
-    {
-        run_driver driver(*this, options);
-        driver_ = &driver;
-        ended = co_await driver.run(std::move(main));
-        driver_ = nullptr;
-    }
-    owner_.loop().settle();
-    memory().set_limit(SIZE_MAX);
-    *imports_ = import_table(); // its values may be big
-    running_ = false;
+    const evaluation under_way(*this, options.memory_limit);
+    run_driver driver(*this, options);
+    driver_ = &driver;
+    result<lang::value> ended = co_await driver.run(std::move(main));
     co_return ended;
 }
 

@@ -4,6 +4,7 @@
 #include <heddle/coro/task.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/host/run_options.hpp>
+#include <heddle/lang/code.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
@@ -18,6 +19,7 @@ namespace heddle::host {
 
 class import_table;
 class run_driver;
+class source_keeper;
 
 /// Counts of a run under way, for progress.
 struct run_counters {
@@ -39,7 +41,9 @@ public:
     session& operator=(const session&) = delete;
 
     /// Reads, compiles and runs a program; `name` is shown in errors. Gives the last value.
-    /// Errors: SexpSyntaxError and all of language.md 6; cancelled with its reason. A value that is a
+    /// Errors: SexpSyntaxError and all of language.md 6; cancelled with its reason. An exception of a
+    /// part of the host is the error of the branch that met it: LimitError for lack of memory, else
+    /// InternalError. A value that is a
     /// FAILED TaskResult is given as a value.
     /// Cancellation: by options.cancel or options.until; the call returns once every branch has
     /// ended, its connections are closed and its finally blocks have run.
@@ -90,6 +94,12 @@ public:
 private:
     friend class run_driver;
     class names;
+    class evaluation;
+
+    [[nodiscard]] result<lang::function_ref> compile_text(std::string_view text,
+                                                          std::uint32_t position);
+    [[nodiscard]] coro::task<result<lang::value>> run_code(lang::function_ref code,
+                                                           run_options options);
 
     [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main,
                                                         run_options options);
@@ -98,7 +108,8 @@ private:
     std::unique_ptr<names> names_;
     std::unique_ptr<lang::realm> world_;
     std::unique_ptr<operator_source> operators_;
-    std::unique_ptr<import_table> imports_;
+    std::unique_ptr<source_keeper> sources_;
+    std::shared_ptr<import_table> imports_;
     run_counters counters_;
     run_driver* driver_ = nullptr; ///< of the evaluation under way
     bool running_ = false;

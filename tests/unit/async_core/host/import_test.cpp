@@ -164,5 +164,28 @@ TEST_F(imports, a_sandbox_cannot_import) {
               "PermissionError: the sandbox does not allow '%import-begin'");
 }
 
+TEST_F(imports, a_file_whose_import_was_cut_can_be_imported_again) {
+    // Large enough that the answer comes after the deadline of the branch that asked.
+    files_.files["flows/big.heddle"] = "; " + std::string(100'000, 'x') + "\n'read";
+    for (const char* cut :
+         {"(timeout 0.0021 (import \"big.heddle\") 'late)",
+          "(race (import \"big.heddle\") (progn (sleep 0.002) (reverse (range 100000)) 1))",
+          "(parallel (import \"big.heddle\") (progn (sleep 0.002) (error \"sibling\")))",
+          "(let ((f (spawn (import \"big.heddle\")))) (sleep 0.002) (cancel f))"}) {
+        EXPECT_EQ(shown("(try " + std::string(cut) + " (catch (e) 1)) (import \"big.heddle\")"),
+                  "read")
+            << cut;
+    }
+}
+
+TEST_F(imports, a_cut_import_leaves_no_circle_behind) {
+    files_.files["flows/a.heddle"] = "(import \"b.heddle\")";
+    files_.files["flows/b.heddle"] = "(sleep 0.05) (if again (import \"c.heddle\") 'b)";
+    files_.files["flows/c.heddle"] = "(import \"a.heddle\")";
+    EXPECT_EQ(shown("(define again false) (timeout 0.02 (import \"a.heddle\") 'late) (import "
+                    "\"c.heddle\")"),
+              "b");
+}
+
 } // namespace
 } // namespace heddle::host

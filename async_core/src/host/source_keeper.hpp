@@ -1,0 +1,37 @@
+// The texts of a session's evaluations, as long as something may point into them.
+#pragma once
+
+#include <heddle/base/source.hpp>
+#include <heddle/lang/code.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::host {
+
+/// Lets texts go whose code nobody holds any more, so that a session may evaluate for ever. The last few
+/// stay in any case: errors point into them. Threads: the session's only.
+class source_keeper {
+public:
+    explicit source_keeper(source_map& sources) : sources_(sources) {}
+
+    /// A text that was added at `position` has been evaluated; `code` may be null.
+    /// `failed`: its error was given out.
+    void evaluated(std::uint32_t position, lang::function_ref code, bool failed);
+
+    static constexpr std::size_t always_kept = 16;
+
+private:
+    struct kept {
+        std::uint32_t position;
+        lang::function_ref code;
+    };
+    void sweep();
+
+    source_map& sources_;
+    std::vector<kept> kept_; ///< oldest first
+    std::size_t sweep_at_ = 4 * always_kept;
+};
+
+} // namespace heddle::host
