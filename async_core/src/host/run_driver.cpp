@@ -1,10 +1,14 @@
 #include "run_driver.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
 
 namespace heddle::host {
 
@@ -15,6 +19,8 @@ namespace {
 constexpr auto fair_share = std::chrono::milliseconds(1);
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
+constexpr unsigned most_attempts = 3;   // to start a branch
+constexpr unsigned most_refused = 1000; // waits of a fiber that there was no memory for
 
 } // namespace
 
@@ -35,23 +41,22 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
     owner_.counters_ = {};
     owner_.counters_.fibers = owner_.counters_.most_fibers = 1;
-    branches_.start(drive(std::move(main)));
+    begin(std::move(main), nullptr, 1);
     // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
-    result<lang::value> ended =
-        ended_ ? *std::move(ended_)
-               : result<lang::value>(error(heddle::errc::internal, "the run has no result"));
     unhook();
     unschedule();
     owner_.counters_.fibers = 0;
     owner_.counters_.steps = options_.step_limit - budget_.steps;
-    if (!joined && ended) co_return joined.error();
-    if (!ended && past_deadline_ && ended.error().is_cancelled()) {
+    if (lost_) co_return *std::move(lost_);
+    // A coroutine that could not begin was made again.
+    if (!ended_) co_return joined ? out_of_memory() : joined.error();
+    if (!*ended_ && past_deadline_ && ended_->error().is_cancelled()) {
         co_return error(lang::errc::timeout, "the time for this run is over")
-            .with_span(ended.error().info().span)
-            .with_cause(ended.error());
+            .with_span(ended_->error().info().span)
+            .with_cause(ended_->error());
     }
-    co_return ended;
+    co_return *std::move(ended_);
 }
 
 /// Lives in the coroutine that waits for the call.
@@ -59,12 +64,13 @@ class run_driver::nested_call final : public coro::cancel_hook, public coro::tim
 public:
     explicit nested_call(lang::fiber& strand) : strand_(&strand) {}
 
-    void end(lang::outcome& last) {
+    void end(const lang::outcome& last) noexcept {
         strand_ = nullptr;
-        if (last.kind == lang::outcome_kind::done) result_.emplace(std::move(last.result));
-        else result_.emplace(*std::move(last.failure));
+        if (last.kind == lang::outcome_kind::done) result_.emplace(last.result);
+        else result_.emplace(*last.failure);
         ended_.notify();
     }
+    [[nodiscard]] bool lives() const noexcept { return strand_ != nullptr; }
     [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
     [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
 
@@ -102,47 +108,139 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     begin_branch(std::move(strand), &call);
-    co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
+    for (unsigned refused = 0; call.lives();) {
+        try {
+            co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
+        } catch (const std::bad_alloc&) { // its fiber has the address of `call`
+            if (++refused == most_refused) std::terminate();
+        }
+    }
     co_return call.take();
 }
 
-void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call) {
-    owner_.counters_.most_fibers =
-        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
-    branches_.start(drive(std::move(strand), call));
+/// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made again, and
+/// when one ends before its fiber does, the fiber is ended by force. Whoever waits for it must hear of
+/// its end.
+class run_driver::strand_guard {
+public:
+    strand_guard(run_driver& owner, std::unique_ptr<lang::fiber> strand, nested_call* call,
+                 unsigned attempt) noexcept
+        : owner_(owner), strand_(std::move(strand)), call_(call), attempt_(attempt) {}
+    strand_guard(strand_guard&& other) noexcept = default;
+    strand_guard& operator=(strand_guard&&) = delete;
+    ~strand_guard() {
+        if (!strand_ || ended_) return;
+        if (begun_) owner_.abandon(*strand_, call_, out_of_memory());
+        else owner_.begin(std::move(strand_), call_, attempt_ + 1);
+    }
+    [[nodiscard]] lang::fiber& operator*() const noexcept { return *strand_; }
+    [[nodiscard]] lang::fiber* operator->() const noexcept { return strand_.get(); }
+    void begin() noexcept { begun_ = true; }
+    void end(lang::outcome& last) noexcept {
+        ended_ = true;
+        owner_.strand_ended(*strand_, call_, last);
+    }
+
+private:
+    run_driver& owner_;
+    std::unique_ptr<lang::fiber> strand_; ///< null once another one owns it
+    nested_call* call_;
+    unsigned attempt_;
+    bool begun_ = false;
+    bool ended_ = false;
+};
+
+/// Starts the coroutine of a fiber. Without the memory for it the fiber fails, at the last attempt.
+void run_driver::begin(std::unique_ptr<lang::fiber> strand, nested_call* call,
+                       unsigned attempt) noexcept {
+    if (attempt > most_attempts) return abandon(*strand, call, out_of_memory());
+    try {
+        branches_.start(drive(strand_guard(*this, std::move(strand), call, attempt)));
+    } catch (...) { // the guard has seen to it
+    }
 }
 
-coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, nested_call* call) {
+void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call) noexcept {
+    owner_.counters_.most_fibers =
+        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+    begin(std::move(strand), call, 1);
+}
+
+void run_driver::abandon(lang::fiber& strand, nested_call* call, error failure) noexcept {
+    strand.driver_data = nullptr;
+    if (!lost_) lost_ = failure;
+    lang::outcome last = lang::machine::abandon(strand, std::move(failure));
+    strand_ended(strand, call, last);
+    // Its cleanups have not run: what they would have given back, others may wait for.
+    if (main_) main_->request_cancel(cancel_reason::shutdown);
+}
+
+/// How a branch ended, its join has been told by the machine.
+void run_driver::strand_ended(lang::fiber& strand, nested_call* call,
+                              lang::outcome& last) noexcept {
+    --owner_.counters_.fibers;
+    if (call) call->end(last);
+    if (&strand != main_) return;
+    main_ = nullptr;
+    if (last.kind == lang::outcome_kind::done) ended_.emplace(std::move(last.result));
+    else ended_.emplace(*std::move(last.failure));
+}
+
+effect_handler* run_driver::handler_of(const lang::effect_request& request) const {
+    return request.row ? owner_.owner().find_effect(request.row->name) : nullptr;
+}
+
+lang::outcome run_driver::run_slice(lang::fiber& strand) noexcept {
+    const std::uint64_t steps_before = budget_.steps;
+    lang::outcome now = lang::machine::run(strand, budget_, options_.slice);
+    slice_ended(steps_before - budget_.steps);
+    return now;
+}
+
+coro::task<result<void>> run_driver::drive(strand_guard strand) {
+    strand.begin();
     strand_state state(loop_);
     strand->driver = this;
     strand->driver_data = &state;
     auto slice_began = loop_.now();
     auto turn_began = slice_began;
     unsigned effects = 0; // since then
-    for (;;) {
+    for (unsigned refused = 0;;) {
         if (strand->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
-            effect_call asked{owner_, std::move(strand->request()), strand->scope(),
-                              context_of(*strand, state), strand.get()};
-            const source_span where = asked.request.span;
-            const coro::deadline until = asked.context.until;
-            result<lang::value> answered =
-                error(heddle::errc::internal, "nobody answers this request");
-            if (strand->cancel_requested() && !strand->cancellation_masked()) {
-                answered = error::cancelled(strand->cancelled_because());
-            } else if (const lang::builtin* row = asked.request.row) {
-                effect_handler* handler = owner_.owner().find_effect(row->name);
-                if (handler) answered = co_await handler->run(std::move(asked));
-            } else if (operator_source* operators = owner_.operators()) {
-                answered = co_await operators->call(std::move(asked));
+            const lang::builtin* const row = strand->request().row;
+            const source_span where = strand->request().span;
+            std::optional<result<lang::value>> answered;
+            try {
+                effect_handler* const handler = handler_of(strand->request());
+                effect_call asked{owner_, std::move(strand->request()), strand->scope(),
+                                  context_of(*strand, state), &*strand};
+                const coro::deadline until = asked.context.until;
+                if (strand->cancel_requested() && !strand->cancellation_masked()) {
+                    answered.emplace(error::cancelled(strand->cancelled_because()));
+                } else if (handler) {
+                    result<lang::value> given = co_await handler->run(std::move(asked));
+                    answered.emplace(std::move(given));
+                } else if (operator_source* operators = row ? nullptr : owner_.operators()) {
+                    result<lang::value> given = co_await operators->call(std::move(asked));
+                    answered.emplace(std::move(given));
+                } else {
+                    answered.emplace(
+                        error(heddle::errc::internal, "nobody answers this request"));
+                }
+                deadline_or_error(*strand, *answered, until, where);
+            } catch (...) { // of the embedder's code too
+                answered.emplace(error_of_exception(row ? row->name : "a task or a tool"));
             }
-            deadline_or_error(*strand, answered, until, where);
-            lang::machine::resume(*strand, std::move(answered));
+            lang::machine::resume(*strand, *std::move(answered));
             slice_began = loop_.now();
             // Whether it waited cannot be told. A loop of effects that never do (answers of a cache)
             // would keep timers and signals waiting.
             if (++effects >= effects_without_a_turn && slice_began - turn_began >= fair_share) {
-                co_await coro::yield_now(loop_);
+                try {
+                    co_await coro::yield_now(loop_);
+                } catch (const std::bad_alloc&) { // their turn comes later
+                }
                 turn_began = slice_began = loop_.now();
                 effects = 0;
             }
@@ -150,38 +248,41 @@ coro::task<result<void>> run_driver::drive(std::unique_ptr<lang::fiber> strand, 
             // Cancellation comes through the fiber. Branches that are waited for have the deadline too.
             coro::deadline until;
             if (strand->waits() != lang::waiting_for::children) until = deadline_of(*strand);
-            const coro::wake woken =
-                co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
-            if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*strand);
+            try {
+                const coro::wake woken =
+                    co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
+                if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*strand);
+            } catch (...) { // no memory to wait
+                if (++refused == most_refused) throw;
+                lang::machine::fail_wait(*strand, error_of_exception("waiting"));
+            }
             slice_began = loop_.now();
             continue;
         }
-        for (unsigned turns = turns_to_wait(); turns != 0; --turns) co_await coro::yield_now(loop_);
-        const std::uint64_t steps_before = budget_.steps;
-        lang::outcome now = lang::machine::run(*strand, budget_, options_.slice);
-        slice_ended(steps_before - budget_.steps);
+        for (unsigned turns = turns_to_wait(); turns != 0; --turns) {
+            try {
+                co_await coro::yield_now(loop_);
+            } catch (const std::bad_alloc&) { // it goes on at once
+                turns = 1;
+            }
+        }
+        lang::outcome now = run_slice(*strand);
         switch (now.kind) {
         case lang::outcome_kind::done:
         case lang::outcome_kind::failed:
-        case lang::outcome_kind::cancelled:
-            --owner_.counters_.fibers;
-            // How a branch ended, its join has been told by the machine.
-            if (strand.get() == main_) {
-                if (now.kind == lang::outcome_kind::done) ended_.emplace(std::move(now.result));
-                else ended_.emplace(*std::move(now.failure));
-                main_ = nullptr;
-            }
-            if (call) call->end(now);
-            co_return result<void>();
+        case lang::outcome_kind::cancelled: strand.end(now); co_return result<void>();
         case lang::outcome_kind::effect:
         case lang::outcome_kind::parked: break;
         case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
             if (order_ != 0 || loop_.now() - slice_began >= fair_share) {
-                // Others get their turn, siblings of a branch that computes included.
-                if (auto split = lang::machine::split_running_branch(*strand))
-                    begin_branch(std::move(split));
-                co_await coro::yield_now(loop_);
+                try {
+                    // Others get their turn, siblings of a branch that computes included.
+                    if (auto split = lang::machine::split_running_branch(*strand))
+                        begin_branch(std::move(split));
+                    co_await coro::yield_now(loop_);
+                } catch (const std::bad_alloc&) { // their turn comes later
+                }
                 slice_began = loop_.now();
             }
             break;

@@ -32,6 +32,8 @@ public:
 private:
     /// A call from within an effect: where its fiber's end is told.
     class nested_call;
+    /// What drives a fiber holds it by this.
+    class strand_guard;
 
     /// What a driving coroutine keeps for its fiber.
     struct strand_state {
@@ -43,9 +45,13 @@ private:
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
     /// paid for by each call in flight.
-    coro::task<result<void>> drive(std::unique_ptr<lang::fiber> strand,
-                                   nested_call* call = nullptr);
-    void begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call = nullptr);
+    coro::task<result<void>> drive(strand_guard strand);
+    void begin(std::unique_ptr<lang::fiber> strand, nested_call* call, unsigned attempt) noexcept;
+    void begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call = nullptr) noexcept;
+    [[nodiscard]] lang::outcome run_slice(lang::fiber& strand) noexcept;
+    void strand_ended(lang::fiber& strand, nested_call* call, lang::outcome& last) noexcept;
+    void abandon(lang::fiber& strand, nested_call* call, error failure) noexcept;
+    [[nodiscard]] effect_handler* handler_of(const lang::effect_request& request) const;
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
     [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& strand);
@@ -65,6 +71,7 @@ private:
     coro::nursery branches_;
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber
+    std::optional<error> lost_;                ///< of the first fiber that was ended by force
     bool past_deadline_ = false;
     std::uint64_t order_; ///< state of the random numbers that order branches; 0: none
 };

@@ -132,6 +132,19 @@ error made_uncatchable(error failure) {
     return std::move(failure).with_payload(std::move(payload));
 }
 
+void visit_error(host_object::value_visitor& visitor, const error& failure) {
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        const error_info& info = each->info();
+        if (info.references.load(std::memory_order_relaxed) != 1) return;
+        const script_payload* payload = payload_of(*each);
+        if (payload && info.payload.use_count() == 1) {
+            for (const value* held : {&payload->data, &payload->result, &payload->extent})
+                visitor.visit(*held);
+        }
+        if (info.cause.use_count() > 1) return;
+    }
+}
+
 std::size_t footprint(const error& failure) noexcept {
     std::size_t bytes = 0;
     for (const error* each = &failure; each; each = each->info().cause.get()) {

@@ -61,6 +61,11 @@ public:
         if (slot < spawns_.size()) spawns_[slot].awaited = true;
     }
 
+    void visit_values(value_visitor& visitor) const override {
+        visitor.visit(outer_.group);
+        visitor.visit(sandbox_);
+    }
+
 private:
     struct spawn {
         std::uint64_t begun;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstddef>
@@ -56,6 +57,10 @@ public:
 [[nodiscard]] errc errc_of_kind(std::string_view name) noexcept;
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
+
+/// Shows the values that an error holds to the collector of cycles, as far as no other error shares
+/// them (host_object::visit_values).
+void visit_error(host_object::value_visitor& visitor, const error& failure);
 
 /// Bytes that an error takes, with its causes; what its payload's values take is not among them.
 [[nodiscard]] std::size_t footprint(const error& failure) noexcept;

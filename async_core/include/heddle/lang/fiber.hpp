@@ -127,8 +127,15 @@ private:
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
     void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
+    /// The part of request_cancel that concerns no other fiber. True when the branches that it waits for
+    /// are to be asked as well.
+    [[nodiscard]] bool ask_to_end(cancel_reason reason, double end) noexcept;
+    /// Asks the branches of those fibers, linked by queue_next_, and all below.
+    static void ask_branches(fiber* waiting) noexcept;
     /// Of a cleanup that something waits for, with all branches below it.
     void end_cleanup_by(double end) noexcept;
+    /// The part of it that concerns no other fiber. False when it has known that for long.
+    bool limit_cleanups(double end) noexcept;
     /// Waits for a permit or a future no longer; false when it waits for neither.
     bool leave_wait() noexcept;
 
@@ -165,7 +172,7 @@ private:
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive
     fiber* queue_before_ = nullptr; ///< in its queue
-    fiber* queue_next_ = nullptr;
+    fiber* queue_next_ = nullptr; ///< there, or in the list of a walk over waiting fibers
     std::uint64_t stops_seen_ = 0; ///< realm::stops() when no branch of it was asked to end
 };
 

@@ -94,12 +94,13 @@ private:
     std::size_t used_ = 0;
     std::size_t limit_ = SIZE_MAX;
     std::size_t live_ = 0;
-    std::vector<object*> dying_;
+    object* dying_ = nullptr; ///< the last of them, linked by object::owner
     bool draining_ = false;
     bool owned_ = true;
     std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;
     [[nodiscard]] bool may_have_garbage() const noexcept;
+    std::size_t empty_garbage_cells();
     std::size_t collect_at_ = first_collection; ///< number of cells
     std::size_t cells_made_ = 0;                ///< since the last collection
     std::size_t used_after_ = 0;                ///< it

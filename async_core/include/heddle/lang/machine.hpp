@@ -51,20 +51,31 @@ struct outcome {
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
 /// does I/O, and returns at the latest after `slice` steps (a step is a call or a back-edge).
 ///
-/// Cancellation is seen at every step. Memory and step limits raise LimitError there.
+/// Cancellation is seen at every step. Memory and step limits raise LimitError there. An exception
+/// inside, such as lack of memory, is the failure of the branch that runs.
 /// Threads: the session's only.
 class machine {
 public:
     /// Runs until the fiber ends, has to wait, or has used its slice.
     /// When it ends and the fiber is a branch, its join has been told.
-    [[nodiscard]] static outcome run(fiber& strand, run_budget& budget, std::uint32_t slice = 2000);
+    [[nodiscard]] static outcome run(fiber& strand, run_budget& budget,
+                                     std::uint32_t slice = 2000) noexcept;
+
+    /// Ends a fiber without running any more of its code, as failed: for a driver that cannot run it.
+    /// Its join, futures and permits are told; its `finally` blocks do not run, and branches that it
+    /// waits for are asked to end.
+    [[nodiscard]] static outcome abandon(fiber& strand, error failure) noexcept;
+
+    /// The driver cannot wait for what a fiber is parked for. A wait for a permit or a future fails with
+    /// that error: run the fiber afterwards. Branches that are waited for are asked to end.
+    static void fail_wait(fiber& strand, error failure) noexcept;
 
     /// When the strand computes inside a branch of a join on its parent's stack: makes that branch a
     /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is none.
     [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& strand);
 
     /// Answers the effect a fiber waits for; run it again afterwards.
-    static void resume(fiber& strand, result<value> answer);
+    static void resume(fiber& strand, result<value> answer) noexcept;
 
     /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the fiber
     /// afterwards. False, and nothing done, when it waits for neither.
@@ -75,7 +86,8 @@ public:
     [[nodiscard]] static error deadline_failure(const fiber& strand);
 };
 
-/// The map that `catch` binds: kind, reason, message, span, stack, data, result.
+/// The map that `catch` binds: kind, reason, message, span, stack, data, result, and causes: a list of
+/// such maps without causes of their own, the nearest first.
 [[nodiscard]] value describe_error(realm& world, const error& failure);
 
 /// A scope inside `outer` that runs at most that many branches at a time.

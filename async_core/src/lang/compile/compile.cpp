@@ -10,17 +10,30 @@ namespace heddle::lang {
 
 function::~function() = default;
 
+// Thousands of nested functions must not need as many native frames, nor any memory: on the way down the
+// first entry of a function's list holds the way back.
 void function_release(const function* code) noexcept {
     if (--code->references != 0) return;
-    // Thousands of nested functions must not need as many native frames.
-    std::vector<const function*> dying(code->functions);
-    delete code;
-    while (!dying.empty()) {
-        const function* next = dying.back();
-        dying.pop_back();
+    auto* const outermost = const_cast<function*>(code);
+    for (function* at = outermost;;) {
+        const std::size_t way_back = at == outermost ? 0 : 1;
+        if (at->functions.size() == way_back) {
+            const function* outer = way_back == 0 ? nullptr : at->functions[0];
+            delete at;
+            if (!outer) return;
+            at = const_cast<function*>(outer);
+            continue;
+        }
+        auto* next = const_cast<function*>(at->functions.back());
+        at->functions.pop_back();
         if (--next->references != 0) continue;
-        dying.insert(dying.end(), next->functions.begin(), next->functions.end());
-        delete next;
+        if (next->functions.empty()) {
+            delete next;
+            continue;
+        }
+        at->functions.push_back(next->functions[0]); // where `next` was
+        next->functions[0] = at;
+        at = next;
     }
 }
 

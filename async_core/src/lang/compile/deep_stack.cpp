@@ -5,6 +5,7 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <string>
 #include <tuple>
@@ -102,10 +103,15 @@ std::size_t allowed_depth(realm& world, std::span<const datum> forms, std::size_
 struct deep_job {
     const std::function<void(std::size_t)>& work;
     std::size_t most_depth;
+    std::exception_ptr thrown{};
 
     static void* run(void* self) {
-        const auto* job = static_cast<const deep_job*>(self);
-        job->work(job->most_depth);
+        auto* job = static_cast<deep_job*>(self);
+        try {
+            job->work(job->most_depth);
+        } catch (...) { // goes on in the thread that waits
+            job->thrown = std::current_exception();
+        }
         return nullptr;
     }
 };
@@ -153,6 +159,7 @@ result<void> on_deep_stack(realm& world, std::span<const datum> forms,
                      "no memory to compile code nested " + std::to_string(depth) + " levels deep");
     }
     pthread_join(thread, nullptr);
+    if (job.thrown) std::rethrow_exception(job.thrown);
     return {};
 }
 

@@ -49,8 +49,8 @@ void generator::closure(const node& n, int dest) {
         if (!failure_) failure_ = std::move(made).error();
         return;
     }
-    function_retain(made->get());
     out_->functions.push_back(made->get());
+    function_retain(made->get());
     emit(instruction::ad(op::closure, static_cast<unsigned>(dest),
                          static_cast<std::int32_t>(out_->functions.size() - 1)),
          n.span);

@@ -3,12 +3,12 @@
 #include "lang/compile/deep_stack.hpp"
 #include "lang/value/seen_lists.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <exception>
 #include <utility>
 
 namespace heddle::lang {
@@ -100,11 +100,11 @@ void code_job::work() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return now_ == turn::worker; });
     }
-    result<value> made = error(heddle::errc::internal, "not compiled");
+    result<value> made = value();
     try {
         made = carry_out(world_, order_, *this);
-    } catch (const std::exception& broken) {
-        made = error(heddle::errc::internal, std::string("compiling: ") + broken.what());
+    } catch (...) {
+        made = error_of_exception("compiling");
     }
     const std::unique_lock lock(mutex_);
     result_.emplace(std::move(made));

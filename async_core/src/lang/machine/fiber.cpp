@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -47,7 +48,7 @@ bool fiber::leave_wait() noexcept {
         std::exchange(waits_scope_, nullptr)->forget(*this);
         if (auto* group = host_as<join>(waits_on_)) group->permit_awaited();
     } else if (waits_ == waiting_for::future) {
-        host_as<class future>(waits_on_)->forget(*this);
+        static_cast<class future*>(host_of(waits_on_))->forget(*this);
     } else {
         return false;
     }
@@ -82,14 +83,19 @@ void fiber::move_away() {
 }
 
 void fiber::request_cancel(cancel_reason reason, double end) noexcept {
-    if (cancel_requested()) return;
+    if (!ask_to_end(reason, end)) return;
+    queue_next_ = nullptr;
+    ask_branches(this);
+}
+
+bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
+    if (cancel_requested()) return false;
     cancel_ = reason;
     cancel_end_ = std::min(end, world_->host().now() + cleanup_seconds);
-    if (cancellation_masked()) {
-        // Its cleanup goes on, but not for long; nor do the branches that this waits for.
-        if (waits_ == waiting_for::children) host_as<join>(waits_on_)->end_cleanups_by(cancel_end_);
-        return;
-    }
+    // A parked parent stays parked until its branches have ended. A cleanup goes on, but not for long; nor
+    // do the branches that it waits for.
+    if (waits_ == waiting_for::children) return true;
+    if (cancellation_masked()) return false;
     switch (waits_) {
     case waiting_for::nothing: break; // seen at its next step
     case waiting_for::effect:
@@ -100,16 +106,25 @@ void fiber::request_cancel(cancel_reason reason, double end) noexcept {
         leave_wait();
         if (driver) driver->wake(*this);
         break;
-    case waiting_for::children:
-        // Stays parked until they have ended.
-        host_as<join>(waits_on_)->cancel(reason, cancel_end_);
-        break;
+    case waiting_for::children: break;
+    }
+    return false;
+}
+
+/// Without recursion: branches nest as deep as the memory allows.
+void fiber::ask_branches(fiber* waiting) noexcept {
+    while (waiting) {
+        fiber& next = *waiting;
+        waiting = std::exchange(next.queue_next_, nullptr);
+        auto* group = static_cast<join*>(host_of(next.waits_on_));
+        if (next.cancellation_masked()) group->end_cleanups_by(next.cancel_end_);
+        else group->ask_children(next.cancel_, next.cancel_end_, waiting);
     }
 }
 
-void fiber::end_cleanup_by(double end) noexcept {
+bool fiber::limit_cleanups(double end) noexcept {
     // The branches below know it already: told again by each fiber above, it would cost the square.
-    if (told_end_ <= end) return;
+    if (told_end_ <= end) return false;
     told_end_ = end;
     const auto limit = [&](cleanup_limits& limits) {
         limits.forced = true;
@@ -117,7 +132,12 @@ void fiber::end_cleanup_by(double end) noexcept {
     };
     if (of_cleanup_) limit(ending_);
     for (cleanup_mark& each : cleanups_) limit(each.limits);
-    if (waits_ == waiting_for::children) host_as<join>(waits_on_)->end_cleanups_by(end);
+    return true;
+}
+
+void fiber::end_cleanup_by(double end) noexcept {
+    if (limit_cleanups(end) && waits_ == waiting_for::children)
+        static_cast<join*>(host_of(waits_on_))->end_cleanups_by(end);
 }
 
 std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,

@@ -3,6 +3,7 @@
 #include "extents.hpp"
 #include "join.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
@@ -47,27 +48,39 @@ bool future::cancel() noexcept {
     return true;
 }
 
-void future::deliver(value v) {
+void future::deliver(value v) noexcept {
     value_ = std::move(v);
     settle(state::done);
 }
 
-void future::fail(error failure) {
-    failure_ = std::move(failure).with_trace("in a spawned computation");
+void future::fail(error failure) noexcept {
+    try {
+        failure_ = std::move(failure).with_trace("in a spawned computation");
+    } catch (...) {
+        failure_ = error_of_exception("a spawned computation");
+    }
     charge_.set(static_cast<join*>(host_of(group_))->memory(), footprint(*failure_));
     settle(state::failed);
 }
 
-void future::drop() { settle(state::cancelled); }
+void future::drop() noexcept { settle(state::cancelled); }
 
-void future::settle(state how) {
+void future::answer(fiber& waiting) const {
+    auto ended = outcome(*waiting.scope_);
+    if (ended) waiting.stack_[waiting.result_slot_] = *std::move(ended);
+    else waiting.incoming_ = std::move(ended).error();
+}
+
+void future::settle(state how) noexcept {
     state_ = how;
     strand_ = nullptr;
     outer_ = {};
     for (fiber* waiting : std::exchange(waiters_, {})) {
-        auto answer = outcome(*waiting->scope_);
-        if (answer) waiting->stack_[waiting->result_slot_] = *std::move(answer);
-        else waiting->incoming_ = std::move(answer).error();
+        try {
+            answer(*waiting);
+        } catch (...) {
+            waiting->incoming_ = error_of_exception("await");
+        }
         waiting->waits_ = waiting_for::nothing;
         waiting->waits_on_.set_nil(); // not the last reference: the branch that ends has one
         if (waiting->driver) waiting->driver->wake(*waiting);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/fiber.hpp>
 
 #include <optional>
@@ -22,6 +23,7 @@ public:
     [[nodiscard]] std::string describe() const override;
     void visit_values(value_visitor& visitor) const override {
         for (const value* held : {&outer_.as_value(), &group_, &value_}) visitor.visit(*held);
+        if (failure_) visit_error(visitor, *failure_);
     }
 
     [[nodiscard]] bool running() const noexcept { return state_ == state::running; }
@@ -34,9 +36,9 @@ public:
     bool cancel() noexcept;
 
     // how it ended; wakes all that wait
-    void deliver(value v);
-    void fail(error failure);
-    void drop(); ///< cancelled
+    void deliver(value v) noexcept;
+    void fail(error failure) noexcept;
+    void drop() noexcept; ///< cancelled
 
     /// The branch has become a fiber.
     void attach(fiber& strand) noexcept { strand_ = &strand; }
@@ -58,7 +60,8 @@ public:
 
 private:
     enum class state : std::uint8_t { running, done, failed, cancelled };
-    void settle(state how);
+    void settle(state how) noexcept;
+    void answer(fiber& waiting) const;
 
     state state_ = state::running;
     bool stopping_ = false;

@@ -2,6 +2,7 @@
 // Every path that may grow the stack, change frames or fail saves `pc` first and reloads after.
 #include "interpreter.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -9,21 +10,32 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #pragma GCC diagnostic ignored "-Wpedantic" // labels as values: 20 % on fib beside a switch
 
 namespace heddle::lang {
 
-outcome interpreter::run() {
+outcome interpreter::run() noexcept {
     out_ = {};
-    if (f_.world_->moves_stacks()) [[unlikely]]
-        f_.move_away();
-    outcome now = dispatch();
+    for (;;) {
+        try {
+            if (f_.world_->moves_stacks()) [[unlikely]]
+                f_.move_away();
+            out_ = dispatch();
+            break;
+        } catch (...) {
+            failure_ = error_of_exception("the machine");
+        }
+        if (thrown(*std::exchange(failure_, std::nullopt)) == next::leave) break;
+    }
+    settle_steps();
     memory_.set_limit(run_limit_);
-    return now;
+    return std::move(out_);
 }
 
+/// Throws after the place of the frame was saved.
 outcome interpreter::dispatch() {
     static const void* const labels[] = {
 #define HEDDLE_OP(name, operands) &&op_##name,
@@ -54,15 +66,18 @@ outcome interpreter::dispatch() {
     } while (0)
 // A slow operation: saves, runs, and goes on where it says. A plain goto: it runs the destructors of
 // the block it leaves, which the computed goto of NEXT must never have to.
+// The frame knows its place until LOAD.
 #define SLOW(call)        \
     do {                  \
         SAVE();           \
         fuel_ = fuel;     \
+        pc = nullptr;     \
         verdict = (call); \
         goto after_slow;  \
     } while (0)
 #define BASE() (static_cast<std::size_t>(R - f_.stack_))
 
+    try {
     // ---- entry
     fuel_ = 1;
     given_ = 1;
@@ -374,16 +389,16 @@ op_call : {
             SAVE();
             if (base + code->registers > f_.capacity_) [[unlikely]] {
                 f_.reserve(base + code->registers);
+                f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
                 pc = code->code.data();
-                f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
                 // Frames of many registers could pass the limit by far within one slice.
                 if (memory_.over_limit()) goto limit_passed;
                 R = f_.stack_ + base;
                 FUEL();
                 NEXT();
             }
+            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
             pc = code->code.data();
-            f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
             R = f_.stack_ + base;
             FUEL();
             NEXT();
@@ -425,6 +440,10 @@ op_tail_call : {
             const function* code = closure->code;
             frame& self = f_.frames_.back();
             const std::uint32_t old_registers = self.code->cleared;
+            if (self.base + code->registers > f_.capacity_) [[unlikely]] {
+                f_.reserve(self.base + code->registers);
+                R = f_.stack_ + self.base;
+            }
             value* from = R + i.a;
             R[-1] = std::move(*from); // may free the code that runs: not touched any more
             for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
@@ -433,10 +452,6 @@ op_tail_call : {
             self.tail_calls += self.tail_calls != UINT32_MAX;
             pc = code->code.data();
             self.at = pc;
-            if (self.base + code->registers > f_.capacity_) [[unlikely]] {
-                f_.reserve(self.base + code->registers);
-                R = f_.stack_ + self.base;
-            }
             FUEL();
             NEXT();
         }
@@ -549,8 +564,8 @@ op_branch_call : {
             if (base + code->registers > f_.capacity_) [[unlikely]]
                 f_.reserve(base + code->registers);
             SAVE();
+            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
             pc = code->code.data();
-            f_.frames_.push_back(pc, code, static_cast<std::uint32_t>(base));
             R = f_.stack_ + base;
             FUEL();
             NEXT();
@@ -589,6 +604,7 @@ limit_passed:
 slice_end:
     SAVE();
     fuel_ = 0;
+    pc = nullptr;
     verdict = check_slice();
 after_slow:
     fuel = fuel_;
@@ -605,6 +621,13 @@ finished:
 leave:
     settle_steps();
     return std::move(out_);
+    } catch (...) {
+        if (pc && !f_.frames_.empty()) {
+            SAVE();
+            fuel_ = std::min(fuel, given_);
+        }
+        throw;
+    }
 }
 
 } // namespace heddle::lang

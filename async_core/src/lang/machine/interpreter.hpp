@@ -19,7 +19,9 @@ public:
         : f_(strand), budget_(budget), slice_(slice), memory_(strand.world().memory()),
           run_limit_(memory_.limit()) {}
 
-    outcome run();
+    outcome run() noexcept;
+    /// See machine::abandon.
+    outcome abandon(error failure) noexcept;
 
     /// Splits the innermost inline branch off; its frames, permit and cleanups go with it.
     static std::unique_ptr<fiber> detach_branch(fiber& strand);
@@ -96,16 +98,22 @@ private:
     next raise_pending() { return raise(*std::exchange(failure_, std::nullopt)); }
     next raise_type(std::string_view what, std::size_t index, std::string_view expected,
                     const value& given);
-    next unwind(error failure);
+    next unwind(error failure) noexcept;
+    next unwind_to_handler(error failure);
+    next thrown(error failure) noexcept;
+    next give_up(error failure) noexcept;
+    void leave_branch(inline_branch& ended) noexcept;
+    void release_frame() noexcept;
+    void forget_wait() noexcept;
     void add_trace(error& failure) const;
     [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
-    void leave_frame();
-    void finish_fiber(outcome& out);
+    void leave_frame() noexcept;
+    void finish_fiber(outcome& out) noexcept;
     next stop(error failure);
 
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
-    void end_cleanup();
+    void end_cleanup() noexcept;
     void leave_settings(std::size_t base, instruction i);
     [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& strand,
                                                                const run_budget& budget);

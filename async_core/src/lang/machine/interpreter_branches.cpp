@@ -17,7 +17,7 @@ namespace heddle::lang {
 namespace {
 
 // How a branch starts (branch_call, x).
-constexpr std::uint8_t unbounded = 1; ///< without a permit
+constexpr std::uint8_t unbounded = 1; ///< with its parent's permit, or without one
 constexpr std::uint8_t spawned = 2;   ///< so too, and its end goes to a future
 
 } // namespace
@@ -149,11 +149,11 @@ interpreter::next interpreter::suspend(waiting_for what) {
     return next::leave;
 }
 
+/// Nothing is changed when there is no memory for it.
 std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
-    inline_branch branch = std::move(parent.branches_.back());
-    parent.branches_.pop_back();
+    auto* group = static_cast<join*>(host_of(parent.branches_.back().group));
     auto child = std::make_unique<fiber>(*parent.world_);
-    const std::size_t first = branch.first_frame;
+    const std::size_t first = parent.branches_.back().first_frame;
     const bool framed = first < parent.frames_.size();
     // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
     const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
@@ -162,9 +162,16 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     for (std::size_t k = first; k < parent.frames_.size(); ++k)
         to = std::max<std::size_t>(to, parent.frames_[k].base + parent.frames_[k].code->registers);
     child->reserve(to - from);
+    child->cleanups_.reserve(static_cast<std::size_t>(
+        std::count_if(parent.cleanups_.begin(), parent.cleanups_.end(),
+                      [&](const cleanup_mark& each) { return each.depth > first; })));
+    group->make_room();
+    parent.frames_.move_tail(first, child->frames_);
+    // From here on nothing needs memory.
+    inline_branch branch = std::move(parent.branches_.back());
+    parent.branches_.pop_back();
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
-    parent.frames_.move_tail(first, child->frames_);
     for (std::size_t k = 0; k < child->frames_.size(); ++k)
         child->frames_[k].base -= static_cast<std::uint32_t>(from);
     while (!parent.cleanups_.empty() && parent.cleanups_.back().depth > first) {
@@ -187,7 +194,6 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     }
     child->right_ = branch.right;
     child->slot_ = branch.slot;
-    auto* group = static_cast<join*>(host_of(branch.group));
     child->group_ = std::move(branch.group);
     group->add(*child);
     // What the branch waits on must wake the child, not its parent.
@@ -242,6 +248,8 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         ++top().at; // past branch_done
         return next::go_on;
     };
+    if (f_.branches_.size() == f_.branches_.capacity()) // before a permit is taken
+        f_.branches_.reserve(f_.branches_.size() * 2 + 1);
     if (i.x == spawned) {
         const value answer = R[operands.a];
         const std::uint32_t slot = static_cast<const future*>(host_of(answer))->slot();
@@ -255,9 +263,10 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         drop_grant();
         return skip();
     }
-    permit right{i.x == unbounded ? nullptr : group->scope(), false};
+    permit& own = strand_permit();
+    // An unbounded one takes the place of its parent, if that has one.
+    permit right{i.x != unbounded ? group->scope() : own.held ? own.scope : nullptr, false};
     if (right.scope) {
-        permit& own = strand_permit();
         if (own.scope == right.scope && own.held) {
             own.held = false; // lent to the branch
             right.held = true;
@@ -370,12 +379,23 @@ branch_place place_of(const fiber& strand) { return {strand.group_, strand.slot_
 
 // ---------------------------------------------------------------- machine
 
-outcome machine::run(fiber& strand, run_budget& budget, std::uint32_t slice) {
+outcome machine::run(fiber& strand, run_budget& budget, std::uint32_t slice) noexcept {
     interpreter one(strand, budget, std::max<std::uint32_t>(1, slice));
     return one.run();
 }
 
-void machine::resume(fiber& strand, result<value> answer) {
+outcome machine::abandon(fiber& strand, error failure) noexcept {
+    run_budget none;
+    return interpreter(strand, none, 1).abandon(std::move(failure));
+}
+
+void machine::fail_wait(fiber& strand, error failure) noexcept {
+    if (strand.leave_wait()) strand.incoming_ = std::move(failure);
+    else if (strand.waits_ == waiting_for::children)
+        static_cast<join*>(host_of(strand.waits_on_))->fail_all(0, std::move(failure));
+}
+
+void machine::resume(fiber& strand, result<value> answer) noexcept {
     strand.waits_ = waiting_for::nothing;
     strand.request_.reset();
     if (answer) strand.stack_[strand.result_slot_] = *std::move(answer);

@@ -5,6 +5,7 @@
 
 #include "lang/text/form_text.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -19,6 +20,7 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::size_t most_trace_lines = 64;
+constexpr unsigned most_attempts = 3; ///< to raise an error where there is no memory
 
 /// The name in a trace. Helpers of the prelude show the name of what they help.
 std::string shown_name(const function& code) {
@@ -108,7 +110,7 @@ error interpreter::labelled(error failure, instruction i, const value& number) c
     return std::move(failure).with_trace(std::move(line));
 }
 
-void interpreter::leave_frame() {
+void interpreter::leave_frame() noexcept {
     const frame& gone = top();
     value* R = f_.stack_ + gone.base;
     for (std::uint32_t k = 0; k < gone.code->registers; ++k) R[k].set_nil();
@@ -117,10 +119,32 @@ void interpreter::leave_frame() {
     callee->set_nil();
 }
 
-/// Looks for a handler from the innermost frame outwards. Cancellation and what leaves an extent stop
-/// at cleanups only, and so does an error of a run whose steps are used up: a program that catches it
-/// would never end.
-interpreter::next interpreter::unwind(error failure) {
+/// What is left of a branch that ends on this stack, apart from telling its join or future.
+void interpreter::leave_branch(inline_branch& ended) noexcept {
+    if (ended.right.held) {
+        permit& outer = strand_permit();
+        if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
+        else ended.right.scope->release();
+    }
+    f_.scope_ = std::move(ended.scope);
+}
+
+/// Looks for a handler. Should there be no memory to go there, that is the error from then on.
+interpreter::next interpreter::unwind(error failure) noexcept {
+    for (unsigned attempt = 1;; ++attempt) {
+        try {
+            return unwind_to_handler(std::move(failure));
+        } catch (...) {
+            failure = error_of_exception("the machine");
+        }
+        if (attempt == most_attempts) return give_up(std::move(failure));
+    }
+}
+
+/// From the innermost frame outwards. Cancellation and what leaves an extent stop at cleanups only, and
+/// so does an error of a run whose steps are used up: a program that catches it would never end.
+/// Throws only where doing it again is right.
+interpreter::next interpreter::unwind_to_handler(error failure) {
     if (!failure.is_cancelled()) note_leaf_branch();
     const bool cancellation = failure.is_cancelled();
     const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
@@ -141,10 +165,11 @@ interpreter::next interpreter::unwind(error failure) {
                 }
                 value extent;
                 if (const value* mark = extent_of(failure)) extent = *mark;
-                f_.stack_[at.base + h.slot] =
+                value caught =
                     make_host(memory_, std::make_unique<caught_error>(memory_, std::move(failure)));
-                at.at = at.code->code.data() + h.target;
                 if (h.cleanup) begin_cleanup(h.target, cleanups_only, std::move(extent));
+                f_.stack_[at.base + h.slot] = std::move(caught);
+                at.at = at.code->code.data() + h.target;
                 return next::go_on;
             }
             leave_frame();
@@ -160,18 +185,13 @@ interpreter::next interpreter::unwind(error failure) {
         // The end of a branch that ran on this stack.
         inline_branch ended = std::move(f_.branches_.back());
         f_.branches_.pop_back();
+        leave_branch(ended);
         auto* group = static_cast<join*>(host_of(ended.group));
-        if (ended.right.held) {
-            permit& outer = strand_permit();
-            if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
-            else ended.right.scope->release();
-        }
-        f_.scope_ = std::move(ended.scope);
         auto* answer = static_cast<future*>(host_of(ended.future));
         if (!cancellation) {
+            ++top().at; // past branch_done
             if (answer) answer->fail(std::move(failure));
             else group->fail(ended.slot, std::move(failure));
-            ++top().at; // past branch_done
             return next::go_on;
         }
         if (answer) answer->drop();
@@ -182,7 +202,7 @@ interpreter::next interpreter::unwind(error failure) {
 }
 
 /// The fiber has ended, however: its join hears of it.
-void interpreter::finish_fiber(outcome& out) {
+void interpreter::finish_fiber(outcome& out) noexcept {
     if (f_.right_.held) {
         f_.right_.held = false;
         f_.right_.scope->release();
@@ -204,7 +224,91 @@ void interpreter::finish_fiber(outcome& out) {
     group->remove(f_);
 }
 
-value describe_error(realm& world, const error& failure) {
+// ---------------------------------------------------------------- exceptions
+
+/// Nothing is waited for any more.
+void interpreter::forget_wait() noexcept {
+    f_.first_call_ = -1;
+    f_.incoming_.reset();
+    f_.request_.reset();
+    f_.code_.reset();
+    if (f_.waits_ == waiting_for::children)
+        static_cast<join*>(host_of(f_.waits_on_))->unpark();
+    if (!f_.leave_wait()) {
+        f_.waits_ = waiting_for::nothing;
+        f_.waits_on_.set_nil();
+    }
+    drop_grant();
+}
+
+/// An exception left an operation; the frames are as they were before it, or after. It is the failure of
+/// the branch that runs.
+interpreter::next interpreter::thrown(error failure) noexcept {
+    settle_steps();
+    forget_wait();
+    out_ = {};
+    for (unsigned attempt = 1;; ++attempt) {
+        try {
+            return raise(std::move(failure));
+        } catch (...) {
+            failure = error_of_exception("the machine");
+        }
+        if (attempt == most_attempts) return unwind(std::move(failure));
+    }
+}
+
+/// What a frame holds for others, given back without its own code: permits and branches.
+void interpreter::release_frame() noexcept {
+    const frame& at = top();
+    const auto& code = at.code->code;
+    const auto position = static_cast<std::uint32_t>(at.at - code.data() - 1);
+    for (const handler& h : at.code->handlers) {
+        if (!h.cleanup || position < h.begin || position >= h.end) continue;
+        for (std::size_t k = h.target; k < code.size() && code[k].code != op::rethrow; ++k) {
+            if (code[k].code == op::permit_release) {
+                release_permit(at.base, code[k]);
+            } else if (code[k].code == op::join_abort) {
+                auto* group = static_cast<join*>(host_of(f_.stack_[at.base + code[k].a]));
+                group->unpark();
+                group->cancel(cancel_reason::sibling);
+            }
+        }
+    }
+}
+
+/// Ends the fiber by force, with everything on its stack.
+interpreter::next interpreter::give_up(error failure) noexcept {
+    for (;;) {
+        const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
+        while (f_.frames_.size() > floor) {
+            release_frame();
+            leave_frame();
+        }
+        while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
+            end_cleanup();
+        if (f_.branches_.empty()) break;
+        inline_branch ended = std::move(f_.branches_.back());
+        f_.branches_.pop_back();
+        leave_branch(ended);
+        if (auto* answer = static_cast<future*>(host_of(ended.future))) answer->fail(failure);
+    }
+    out_ = {};
+    out_.kind = outcome_kind::failed;
+    out_.failure = std::move(failure);
+    finish_fiber(out_);
+    return next::leave;
+}
+
+outcome interpreter::abandon(error failure) noexcept {
+    forget_wait();
+    (void)give_up(std::move(failure));
+    return std::move(out_);
+}
+
+namespace {
+
+/// The map of one error, without its causes.
+value describe_alone(realm& world, const error& failure) {
     heap& memory = world.memory();
     const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
     value made = value::empty_map();
@@ -233,6 +337,15 @@ value describe_error(realm& world, const error& failure) {
     put("data", payload ? payload->data : value());
     put("result", payload ? payload->result : value());
     return made;
+}
+
+} // namespace
+
+value describe_error(realm& world, const error& failure) {
+    value causes = value::empty_list();
+    for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get())
+        causes = list_push_back(world.memory(), std::move(causes), describe_alone(world, *each));
+    return map_put(world.memory(), describe_alone(world, failure), "causes", std::move(causes));
 }
 
 } // namespace heddle::lang

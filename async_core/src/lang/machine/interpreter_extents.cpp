@@ -50,9 +50,10 @@ void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent)
         settle_steps();
         given_ = fuel_ = 1; // its first step is one too many
     }
+    scope_ref inner = without_deadline(memory_, f_.scope_);
     f_.cleanups_.push_back({static_cast<std::uint32_t>(f_.frames_.size()), target, f_.scope_,
                             std::move(limits), memory});
-    f_.scope_ = without_deadline(memory_, f_.scope_);
+    f_.scope_ = std::move(inner);
 }
 
 /// The limits of a cleanup that runs inside another one: what holds for that holds for it too.
@@ -68,7 +69,7 @@ cleanup_limits interpreter::inside(const cleanup_limits& outer, cleanup_limits i
 }
 
 /// The innermost cleanup is over.
-void interpreter::end_cleanup() {
+void interpreter::end_cleanup() noexcept {
     f_.scope_ = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
 }

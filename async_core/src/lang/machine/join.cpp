@@ -2,6 +2,7 @@
 
 #include "lang/builtins/results.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
@@ -69,7 +70,33 @@ join::join(realm& world, std::size_t slots, join_policy policy, std::string labe
     results_ = std::move(results_).window(0, slots);
 }
 
-void join::deliver(std::uint32_t slot, value v) {
+void join::visit_values(value_visitor& visitor) const {
+    branch_group::visit_values(visitor);
+    visitor.visit(scope_.as_value());
+    visitor.visit(results_);
+    visitor.visit(failed_result_);
+    if (winner_) visitor.visit(*winner_);
+    if (failure_) visit_error(visitor, *failure_);
+    for (const error& each : losers_) visit_error(visitor, each);
+}
+
+void join::deliver(std::uint32_t slot, value v) noexcept {
+    try {
+        deliver_value(slot, std::move(v));
+    } catch (...) {
+        fail_all(slot, error_of_exception("a branch"));
+    }
+}
+
+void join::fail(std::uint32_t slot, error failure) noexcept {
+    try {
+        deliver_failure(slot, std::move(failure));
+    } catch (...) {
+        fail_all(slot, error_of_exception("a branch"));
+    }
+}
+
+void join::deliver_value(std::uint32_t slot, value v) {
     if (wants_one()) {
         if (winner_) return;
         if (is_failed_result(v)) {
@@ -90,16 +117,12 @@ void join::deliver(std::uint32_t slot, value v) {
     static_cast<list_object*>(results_.target())->items()[slot] = std::move(v);
 }
 
-void join::fail(std::uint32_t slot, error failure) {
+void join::deliver_failure(std::uint32_t slot, error failure) {
     // What no catch may take, no policy turns into a value.
     const bool ends_all = passes_catches(failure);
     if (policy_ == join_policy::settled && !ends_all) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
-        value message = make_string(memory_, failure.message());
-        value described = map_put(memory_, value::empty_map(), "kind",
-                                  make_string(memory_, error_kind_name(failure)));
-        described = map_put(memory_, std::move(described), "message", std::move(message));
-        settled = map_put(memory_, std::move(settled), "error", std::move(described));
+        settled = map_put(memory_, std::move(settled), "error", describe_error(world_, failure));
         static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
         return;
     }
@@ -111,24 +134,28 @@ void join::fail(std::uint32_t slot, error failure) {
             charge_.set(memory_, charge_.bytes() - footprint(losers_.front()));
             losers_.erase(losers_.begin());
         }
-        charge_.set(memory_, charge_.bytes() + footprint(failure));
         losers_.push_back(std::move(failure));
+        charge_.set(memory_, charge_.bytes() + footprint(losers_.back()));
         lost(slot);
         return;
     }
+    fail_all(slot, std::move(failure));
+}
+
+void join::fail_all(std::uint32_t slot, error failure) noexcept {
     if (failure_) return;
-    charge_.set(memory_, footprint(failure));
+    charge_.set(memory_, charge_.bytes() + footprint(failure));
     failure_ = std::move(failure);
     failed_slot_ = slot;
     stop(cancel_reason::sibling);
 }
 
 /// A branch has ended without success.
-void join::lost(std::uint32_t slot) {
+void join::lost(std::uint32_t slot) noexcept {
     if (policy_ == join_policy::hedge && slot == 0 && !second_run_) stop(cancel_reason::sibling);
 }
 
-void join::add(fiber& child) {
+void join::add(fiber& child) noexcept {
     child.child_index_ = static_cast<std::uint32_t>(children_.size());
     children_.push_back(&child);
 }
@@ -145,22 +172,43 @@ void join::remove(fiber& child) {
     if (waiting->driver) waiting->driver->wake(*waiting);
 }
 
-void join::stop(cancel_reason reason, double end) noexcept {
+void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
     stopping_ = true;
     world_.note_stop();
-    // A copy: a child that is asked to end may be removed at once.
-    const std::vector<fiber*> living = children_;
-    for (fiber* child : living) child->request_cancel(reason, end);
+    for (fiber* child : children_) {
+        if (!child->ask_to_end(reason, end)) continue;
+        child->queue_next_ = waiting;
+        waiting = child;
+    }
     // No branch is started any more, so nobody needs to wait for the right to.
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);
     }
 }
 
+void join::stop(cancel_reason reason, double end) noexcept {
+    fiber* waiting = nullptr;
+    ask_children(reason, end, waiting);
+    fiber::ask_branches(waiting);
+}
+
 void join::cancel(cancel_reason reason, double end) noexcept { stop(reason, end); }
 
 void join::end_cleanups_by(double end) noexcept {
-    for (fiber* child : children_) child->end_cleanup_by(end);
+    fiber* waiting = nullptr;
+    const auto limit = [&](const join& group) {
+        for (fiber* child : group.children_) {
+            if (!child->limit_cleanups(end) || child->waits_ != waiting_for::children) continue;
+            child->queue_next_ = waiting;
+            waiting = child;
+        }
+    };
+    limit(*this);
+    while (waiting) {
+        fiber& next = *waiting;
+        waiting = std::exchange(next.queue_next_, nullptr);
+        limit(*static_cast<const join*>(host_of(next.waits_on_)));
+    }
 }
 
 result<value> join::outcome() {

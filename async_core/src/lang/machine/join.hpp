@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -73,12 +74,19 @@ public:
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
     static constexpr std::string_view type_tag = "join";
+    void visit_values(value_visitor& visitor) const override;
 
-    /// A branch ended with a value, or failed.
-    void deliver(std::uint32_t slot, value v);
-    void fail(std::uint32_t slot, error failure);
+    /// A branch ended with a value, or failed. Without the memory to note that, all of it fails.
+    void deliver(std::uint32_t slot, value v) noexcept;
+    void fail(std::uint32_t slot, error failure) noexcept;
+    /// All of it fails, whatever the policy.
+    void fail_all(std::uint32_t slot, error failure) noexcept;
 
-    void add(fiber& child);
+    /// So that the next add() needs no memory.
+    void make_room() {
+        if (children_.size() == children_.capacity()) children_.reserve(children_.size() * 2 + 1);
+    }
+    void add(fiber& child) noexcept;
     /// A branch that was a fiber has ended, however.
     void remove(fiber& child);
     /// Asks all living children to end; no further branch is started.
@@ -98,6 +106,11 @@ public:
         return policy_ == join_policy::all || policy_ == join_policy::settled;
     }
     void park(fiber& strand) noexcept { parked_ = &strand; }
+    /// Nobody waits for its end any more.
+    void unpark() noexcept { parked_ = nullptr; }
+    /// The part of cancel() that concerns the branches themselves: those that wait for branches of their
+    /// own are put before `waiting` (fiber::ask_branches).
+    void ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept;
     /// The strand that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
     void permit_awaited() noexcept { starter_ = nullptr; }
@@ -108,7 +121,7 @@ public:
 
     /// No child lives, and what opened it goes on.
     void tell_ended() {
-        if (!data) return;
+        if (!data || std::exchange(told_, true)) return;
         data->group_ended(wants_one() && winner_ ? std::optional(winner_slot_) : std::nullopt);
     }
 
@@ -120,7 +133,9 @@ private:
     [[nodiscard]] bool wants_one() const noexcept {
         return policy_ == join_policy::first || policy_ == join_policy::hedge;
     }
-    void lost(std::uint32_t slot);
+    void deliver_value(std::uint32_t slot, value v);
+    void deliver_failure(std::uint32_t slot, error failure);
+    void lost(std::uint32_t slot) noexcept;
     [[nodiscard]] result<value> outcome_of_losers() const;
 
     realm& world_;
@@ -141,6 +156,7 @@ private:
     heap_charge charge_;        ///< of its errors
     bool second_run_ = false;
     bool stopping_ = false;
+    bool told_ = false; ///< the host: of its end
 };
 
 /// An error on its way through cleanups and to catch clauses.
@@ -150,6 +166,7 @@ public:
         charge_.set(memory, footprint(failure));
     }
     [[nodiscard]] std::string_view type_name() const noexcept override { return "error"; }
+    void visit_values(value_visitor& visitor) const override { visit_error(visitor, failure); }
     error failure;
 
 private:

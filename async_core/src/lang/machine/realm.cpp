@@ -59,10 +59,13 @@ realm::realm(const host_names& host) : memory_(heap::create()), host_(&host) {}
 
 std::uint32_t realm::global_index(std::string_view name) {
     index_map& layer = compiling_library_ ? library_indexes_ : program_indexes_;
-    const auto [at, fresh] =
-        layer.try_emplace(std::string(name), static_cast<std::uint32_t>(globals_.size()));
-    if (fresh) globals_.push_back({std::string(name), value::unbound(), compiling_library_});
-    return at->second;
+    if (const auto known = layer.find(std::string(name)); known != layer.end())
+        return known->second;
+    // A slot that nothing names does no harm.
+    const auto index = static_cast<std::uint32_t>(globals_.size());
+    globals_.push_back({std::string(name), value::unbound(), compiling_library_});
+    layer.emplace(std::string(name), index);
+    return index;
 }
 
 std::uint32_t realm::reference_index(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <new>
 #include <unordered_map>
 #include <vector>
 
@@ -71,6 +72,22 @@ void for_each_reference(object* target, Visit visit) {
 void heap::collect_cycles() {
     if (collecting_ || draining_ || cells_.empty()) return;
     collecting_ = true;
+    std::size_t visited = 0;
+    try {
+        visited = empty_garbage_cells();
+    } catch (const std::bad_alloc&) { // no memory to look for it: the next time
+        visited = cells_.size();
+    }
+    collecting_ = false;
+    // The next time when cells have doubled, and when as many were made as this time had to look at:
+    // the work is paid for by the cells whatever they reach.
+    collect_at_ = cells_.size() + std::max({first_collection, cells_.size(), visited / 4});
+    cells_made_ = 0;
+    used_after_ = used_;
+}
+
+/// Gives the work that it was.
+std::size_t heap::empty_garbage_cells() {
     // References from inside the graph that the cells reach, per object.
     std::unordered_map<object*, std::uint32_t> inner;
     std::vector<object*> work;
@@ -109,12 +126,7 @@ void heap::collect_cycles() {
         contents.push_back(std::move(static_cast<cell_object*>(garbage)->content));
     }
     contents.clear();
-    collecting_ = false;
-    // The next time when cells have doubled, and when as many were made as this time had to look at:
-    // the work is paid for by the cells whatever they reach.
-    collect_at_ = cells_.size() + std::max({first_collection, cells_.size(), visited / 4});
-    cells_made_ = 0;
-    used_after_ = used_;
+    return visited;
 }
 
 /// A program at its limit asks often: what it has allocated since must pay for looking again.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -64,13 +65,13 @@ object* heap::allocate(kind type, std::size_t bytes) {
 void heap::refill(std::size_t size_class) {
     const std::size_t bytes = size_class * step;
     if (bump_left_ < bytes) {
+        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(next_block_));
         // What is left of the old block becomes free nodes of its size.
         if (const std::size_t rest = bump_left_ / step; rest != 0) {
             auto* node = reinterpret_cast<free_node*>(bump_);
             node->next = free_[rest];
             free_[rest] = node;
         }
-        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(next_block_));
         bump_ = blocks_.back().get();
         bump_left_ = next_block_;
         next_block_ = std::min<std::size_t>(next_block_ * 2, 256 * 1024);
@@ -102,13 +103,14 @@ void heap::destroy(object* target) noexcept {
         if (!owned_) maybe_delete();
         return;
     }
-    // A million nested lists must not need a million native frames: what dies meanwhile queues.
-    dying_.push_back(target);
+    // A million nested lists must not need a million native frames: what dies meanwhile queues. It needs
+    // no memory for that, and its owner no more.
+    target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
     if (draining_) return;
     draining_ = true;
-    while (!dying_.empty()) {
-        object* next = dying_.back();
-        dying_.pop_back();
+    while (dying_) {
+        object* next = dying_;
+        dying_ = reinterpret_cast<object*>(next->owner);
         finalize(next);
         deallocate(next);
     }
@@ -174,8 +176,9 @@ value heap::symbol(std::string_view name) {
     made->length = static_cast<std::uint32_t>(name.size());
     made->interned = true;
     if (!name.empty()) std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
+    value symbol = value::adopt(kind::symbol, made);
     symbols_.emplace(made->name(), made);
-    return value::adopt(kind::symbol, made);
+    return symbol;
 }
 
 value heap::fresh_symbol(std::string_view prefix) {
@@ -204,6 +207,10 @@ void heap::unregister_cell(cell_object* cell) noexcept {
 
 /// Lets make_cell reach the registry and the trigger of the collector.
 struct cell_access {
+    static void make_room(heap& memory) {
+        if (memory.cells_.size() == memory.cells_.capacity())
+            memory.cells_.reserve(memory.cells_.size() * 2 + 16);
+    }
     static void add(heap& memory, cell_object* cell) {
         memory.register_cell(cell);
         if (memory.cells_.size() >= memory.collect_at_) memory.collect_cycles();
@@ -211,6 +218,7 @@ struct cell_access {
 };
 
 value make_cell(heap& memory, value content) {
+    cell_access::make_room(memory);
     auto* cell = static_cast<cell_object*>(memory.allocate(kind::cell, sizeof(cell_object)));
     new (&cell->content) value(std::move(content));
     value made = value::adopt(kind::cell, cell);

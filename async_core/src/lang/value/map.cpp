@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 
 namespace heddle::lang {
 
@@ -54,15 +55,14 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
 [[nodiscard]] map_object* make_storage(heap& memory, std::size_t at_least) {
     std::size_t capacity = 4;
     while (capacity < at_least) capacity *= 2;
+    std::unique_ptr<std::uint32_t[]> index;
+    if (capacity > indexed_from) index = std::make_unique<std::uint32_t[]>(capacity * 2);
     auto* made = static_cast<map_object*>(
         memory.allocate(kind::map, sizeof(map_object) + capacity * sizeof(map_entry)));
     made->capacity = static_cast<std::uint32_t>(capacity);
     made->used = 0;
-    made->index = nullptr;
-    if (capacity > indexed_from) {
-        made->index = new std::uint32_t[capacity * 2]();
-        memory.charge(capacity * 2 * sizeof(std::uint32_t));
-    }
+    made->index = index.release();
+    if (made->index) memory.charge(capacity * 2 * sizeof(std::uint32_t));
     return made;
 }
 

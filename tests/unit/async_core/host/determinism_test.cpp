@@ -83,6 +83,44 @@ TEST(virtual_time, timers_fire_in_their_order) {
     EXPECT_EQ(world.printed, "1\n2\n3\n");
 }
 
+TEST(virtual_time, timers_within_a_millisecond_fire_in_their_order_too) {
+    quick_world world;
+    std::string in_order;
+    for (int i = 0; i < 30; ++i) in_order += std::to_string(i) + "\n";
+    EXPECT_EQ(world.run("(progn (for-each (lambda (i) (sleep (+ 0.02 (* i 0.0001))) (print i)) (range 30)) nil)"),
+              "nil");
+    EXPECT_EQ(world.printed, in_order);
+    world.printed.clear();
+    EXPECT_EQ(world.run("(progn (for-each (lambda (i) (sleep 0.5) (print i)) (range 30)) nil)"), "nil");
+    EXPECT_EQ(world.printed, in_order);
+    EXPECT_EQ(world.run("(race (progn (sleep 0.0105) 'late) (progn (sleep 0.0101) 'early))"),
+              "early");
+    EXPECT_EQ(world.run("(timeout 0.0105 (progn (sleep 0.0101) 'done) 'timed-out)"), "done");
+    EXPECT_EQ(world.run("(timeout 0.0101 (progn (sleep 0.0105) 'done) 'timed-out)"), "timed-out");
+}
+
+TEST(seeds, fix_the_waits_of_retry_in_every_branch_whatever_the_order_of_events) {
+    const std::string program =
+        "(map (lambda (i) (let ((n 0) (began (now))) (retry ((attempts 4) (backoff 1)) (progn "
+        "(set! n (+ n 1)) (if (< n 4) (error \"again\") (round (* 1000 (- (now) began)))))))) (range "
+        "12))";
+    std::set<std::string> waits;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        quick_world world;
+        run_options options;
+        options.schedule_seed = seed;
+        options.concurrency = 64;
+        waits.insert(world.run(program, options));
+    }
+    EXPECT_EQ(waits.size(), 1U);
+    // Not all in the same moment.
+    quick_world world;
+    EXPECT_EQ(world.run("(let ((all " + program + ")) (>= (length (unique all)) 11))"), "true");
+    EXPECT_EQ(world.run("(let ((all (list " + program + " " + program + "))) (= (first all) (nth all "
+                        "1)))"),
+              "false");
+}
+
 TEST(virtual_time, deadline_reaches_a_computation_that_never_waits) {
     quick_world world;
     run_options options;

@@ -9,18 +9,22 @@
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <failing_allocations.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 namespace heddle::lang::testing {
 
+using heddle::testing::failing_allocations;
+
 namespace {
 
 constexpr builtin effects[] = {
     {"pause", "n", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
     {"fail-after", "n message", 2, 2, builtin_kind::effect, nullptr, "", "", "test"},
-    {"random", "", 0, 0, builtin_kind::effect, nullptr, "", "", "test"},
+    {"%jitter", "round", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
     {"sleep", "n", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
     {"note", "x", 1, 1, builtin_kind::effect, nullptr, "", "", "test"},
 };
@@ -62,9 +66,13 @@ std::optional<operator_info> lang_world::describe_callable(const host_object&) c
 bool lang_world::is_reserved_key(std::string_view) const { return false; }
 void lang_world::collect_names(std::vector<std::string>&) const {}
 
-void lang_world::wake(fiber& ready) noexcept { ready_.push_back(&ready); }
+void lang_world::wake(fiber& ready) noexcept {
+    const failing_allocations::scope ours(false);
+    ready_.push_back(&ready);
+}
 
 void lang_world::cancel_effect(fiber& waiting) noexcept {
+    const failing_allocations::scope ours(false);
     const auto found = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const pending& p) { return p.strand == &waiting; });
     if (found == pending_.end()) return;
@@ -80,7 +88,7 @@ void lang_world::begin_effect(fiber& strand) {
         ready_.push_back(&strand);
         return;
     }
-    const bool timed = request.row->name != "note" && request.row->name != "random";
+    const bool timed = request.row->name != "note" && request.row->name != "%jitter";
     pending begun{&strand, clock_ + (timed ? number(request.arguments[0]) : 0), order_++};
     if (const auto until = strand.deadline(); until && *until < begun.at) {
         begun.at = std::max(clock_, *until);
@@ -95,7 +103,7 @@ void lang_world::answer(const pending& due) {
     effect_request& request = due.strand->request();
     if (due.cut) {
         machine::resume(*due.strand, machine::deadline_failure(*due.strand));
-    } else if (request.row->name == "random") {
+    } else if (request.row->name == "%jitter") {
         machine::resume(*due.strand, value::real(0.5));
     } else if (request.row->name == "sleep") {
         machine::resume(*due.strand, value());
@@ -144,6 +152,12 @@ bool lang_world::pass_time() {
     return true;
 }
 
+/// The machine alone may lack memory, if a test says so.
+outcome lang_world::step(fiber& strand, run_budget& budget, std::uint32_t slice) {
+    const failing_allocations::scope machine_only(true);
+    return machine::run(strand, budget, slice);
+}
+
 outcome lang_world::run(const std::string& program, const schedule& how) {
     runs = 0;
     stuck = false;
@@ -184,8 +198,8 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
         }
         fiber* strand = ready_.front();
         ready_.pop_front();
-        if (runs++ == how.cancel_at) main->request_cancel(cancel_reason::user);
-        outcome now = machine::run(*strand, budget, how.slice);
+        if (runs++ == how.cancel_at && !main_ended) main->request_cancel(cancel_reason::user);
+        outcome now = step(*strand, budget, how.slice);
         switch (now.kind) {
         case outcome_kind::effect: begin_effect(*strand); break;
         case outcome_kind::parked: break;
@@ -206,6 +220,7 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
             }
             std::erase_if(fibers_, [&](const auto& f) { return f.get() == strand; });
         }
+        if (main_ended && how.outlived) continue;
         if (main_ended && !fibers_.empty()) stuck = true; // nothing may outlive the main fiber
         if (main_ended) break;
     }

@@ -20,14 +20,15 @@ struct schedule {
     bool moved = false;          ///< stacks and frames move at each run() and each time they grow
     std::int64_t cancel_at = -1; ///< ask for cancellation before that run() of the machine
     std::size_t concurrency = 64;
+    bool outlived = false; ///< branches may end after the main fiber: it may have to be given up
     std::uint64_t steps = UINT64_MAX;
     std::uint64_t cleanup_steps = 10'000'000;
     std::size_t memory = std::size_t{256} * 1024 * 1024;
 };
 
 /// A realm with the prelude, the effects `(pause n)` (answers n at virtual time n from now),
-/// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(random)` (0.5), and a
-/// driver for them.
+/// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(%jitter round)` (0.5), and a
+/// driver for them. Only within the machine do allocations fail (failing_allocations.hpp).
 class lang_world final : public host_names, private fiber_driver {
 public:
     lang_world();
@@ -66,6 +67,7 @@ private:
     void begin_effect(fiber& strand);
     void answer(const pending& due);
     bool pass_time();
+    static outcome step(fiber& strand, run_budget& budget, std::uint32_t slice);
     void adopt(std::unique_ptr<fiber> child);
 
     double clock_ = 0;

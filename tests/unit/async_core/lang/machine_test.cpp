@@ -107,9 +107,12 @@ const example examples[] = {
     {"(all? null? (list nil '()))", "true"},
     {"(partition (lambda (x) (> x 1)) (list 1 2 3))", "((2 3) (1))"},
     {"(get-in (group-by (lambda (x) (modulo x 2)) (list 1 2 3)) (list \"1\"))", "(1 3)"},
-    {"(map-settled (lambda (x) (if (= x 2) (error \"two\") x)) (list 1 2))",
-     "((dict \"ok\" true \"value\" 1) (dict \"ok\" false \"error\" (dict \"kind\" \"UserError\" "
-     "\"message\" \"two\")))"},
+    {"(map-settled (lambda (x) x) (list 1))", "((dict \"ok\" true \"value\" 1))"},
+    {"(let ((r (nth (map-settled (lambda (x) (if (= x 2) (error \"two\" x) x)) (list 1 2)) 1))) "
+     "(list (get r 'ok) (keys (get r 'error)) (get-in r '(error kind)) (get-in r '(error data)) "
+     "(get-in r '(error span line)) (get (first (get-in r '(error stack))) 'what)))",
+     "(false (\"kind\" \"reason\" \"message\" \"span\" \"stack\" \"data\" \"result\" "
+     "\"causes\") \"UserError\" (2) 1 \"in a lambda\")"},
     {"(map (lambda (x) (map (lambda (y) (pause (+ x y))) (list 1 2))) (list 10 20))",
      "((11 12) (21 22))"},
     {"(with ((model \"m\")) (+ 1 2))", "3"},

@@ -59,6 +59,37 @@ TEST(race, when_all_fail_the_last_error_has_the_others_attached) {
     expect_everywhere("(race (fail-after 1 \"a\") (fail-after 2 \"b\"))", "SexpEvaluationError: b");
 }
 
+TEST(race, what_catch_binds_has_the_other_errors_as_causes) {
+    expect_everywhere(
+        "(try (race (fail-after 2 \"slow\") (error \"quick\" 7) (fail-after 1 \"middle\")) (catch "
+        "(e) (list (get e 'message) (map (lambda (c) (get c 'message)) (get e 'causes)) (get (nth "
+        "(get e 'causes) 1) 'data))))",
+        "(\"slow\" (\"middle\" \"quick\") (7))");
+    expect_everywhere("(try (error \"alone\") (catch (e) (get e 'causes)))", "()");
+}
+
+TEST(race, all_begin_at_once_however_few_branches_may_run) {
+    expect_everywhere("(race (progn (pause 9) 1) (progn (pause 2) 2))", "2");
+    expect_everywhere("(with ((concurrency 1)) (race (progn (pause 9) 1) (progn (pause 2) 2)))",
+                      "2");
+    // Inside a branch, and while others hold all permits.
+    expect_everywhere("(with ((concurrency 1)) (map (lambda (x) (race (progn (pause 9) 1) (progn (pause "
+                      "x) x))) '(2 3)))",
+                      "(2 3)");
+    expect_everywhere("(with ((concurrency 1)) (race (first (map pause '(4))) (pause 6)))", "4");
+    expect_everywhere(
+        "(with ((concurrency 2)) (parallel (pause 4) (pause 4) (race (pause 9) (pause 1))))",
+        "(4 4 1)");
+    lang_world world;
+    schedule how;
+    how.concurrency = 2;
+    // A race holds one permit: no more than two of them go on at a time.
+    EXPECT_EQ(world.shown("(length (map (lambda (i) (race (pause 1) (pause 2))) (range 10)))", how),
+              "10");
+    EXPECT_LE(world.most_pending, 4U);
+    expect_tidy(world, "race");
+}
+
 TEST(race, of_nothing_is_an_error) {
     lang_world world;
     EXPECT_EQ(world.shown("(race)"), "SexpEvaluationError: race: expects at least one expression");

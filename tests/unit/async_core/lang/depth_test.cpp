@@ -1,0 +1,130 @@
+// Nesting far beyond what the native stack holds: no walk over branches, values or errors recurses.
+#include "schedules.hpp"
+
+#include "lang/value/hash.hpp"
+
+#include <heddle/lang/equality.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+namespace heddle::lang::testing {
+namespace {
+
+constexpr std::size_t deep = 100'000;
+
+/// On a small native stack, so that recursion shows at once.
+void on_small_stack(const std::function<void()>& work) {
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, 512 * 1024), 0);
+    pthread_t thread{};
+    const auto run = [](void* given) -> void* {
+        (*static_cast<const std::function<void()>*>(given))();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run,
+                             const_cast<void*>(static_cast<const void*>(&work))),
+              0);
+    pthread_attr_destroy(&attributes);
+    pthread_join(thread, nullptr);
+}
+
+std::string run_deep(const std::string& program) {
+    std::string shown;
+    on_small_stack([&] {
+        lang_world world;
+        schedule how;
+        how.memory = std::size_t{4} * 1024 * 1024 * 1024;
+        shown = world.shown(program, how);
+        EXPECT_EQ(world.permits, 0U);
+    });
+    return shown;
+}
+
+const std::string count = std::to_string(deep);
+
+TEST(depth, cancellation_reaches_the_innermost_of_nested_maps) {
+    EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) (race "
+                       "(down " +
+                       count + ") (progn (pause 1) 'won))"),
+              "won");
+}
+
+TEST(depth, cancellation_reaches_the_innermost_of_nested_futures) {
+    EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (await (spawn (down (- n 1)))))) "
+                       "(race (down " +
+                       count + ") (progn (pause 1) 'won))"),
+              "won");
+}
+
+TEST(depth, cleanups_of_nested_branches_are_held_to_their_time) {
+    EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) "
+                       "(timeout 1 (try (pause 9) (finally (down " +
+                       std::to_string(deep / 4) + "))) 'late)"),
+              "late");
+}
+
+TEST(depth, an_error_comes_out_of_nested_maps_with_a_bounded_trace) {
+    on_small_stack([] {
+        lang_world world;
+        schedule how;
+        how.memory = std::size_t{4} * 1024 * 1024 * 1024;
+        const outcome ended = world.run(
+            "(define (down n) (if (= n 0) (fail-after 1 \"deep\") (map down (list (- n 1))))) (down "
+            "20000)",
+            how);
+        ASSERT_TRUE(ended.failure);
+        EXPECT_EQ(ended.failure->message(), "deep");
+        const auto& trace = ended.failure->info().trace;
+        EXPECT_LE(trace.size(), 256U);
+        EXPECT_EQ(trace.front().what, "in item 1");
+        const auto folded =
+            std::count_if(trace.begin(), trace.end(), [](const trace_entry& entry) {
+                return entry.what.find("more lines") != std::string::npos;
+            });
+        EXPECT_EQ(folded, 1);
+    });
+}
+
+TEST(depth, errors_that_follow_from_each_other_end) {
+    EXPECT_EQ(run_deep("(let next ((n 0) (e nil)) (if (= n 20000) (get e 'message) (next (+ n 1) "
+                       "(try (race (if e (raise e) (error \"first\")) (error \"second\")) (catch (e) "
+                       "e)))))"),
+              "\"second\"");
+}
+
+TEST(depth, values_of_any_depth_are_walked) {
+    on_small_stack([] {
+        heap_owner memory(heap::create());
+        const auto nested = [&](bool maps) {
+            value made = value::integer(1);
+            for (std::size_t i = 0; i < deep; ++i) {
+                made = maps ? map_put(*memory, value::empty_map(), "k", std::move(made))
+                            : list_push_back(*memory, value::empty_list(), std::move(made));
+            }
+            return made;
+        };
+        for (const bool maps : {false, true}) {
+            const value one = nested(maps);
+            const value other = nested(maps);
+            EXPECT_TRUE(values_equal(one, other));
+            EXPECT_EQ(hash_value(one), hash_value(other));
+            EXPECT_GT(print_value(one).size(), deep);
+            const auto json = value_to_json(one);
+            EXPECT_TRUE(!json || json->size() > deep);
+        }
+    });
+}
+
+} // namespace
+} // namespace heddle::lang::testing
