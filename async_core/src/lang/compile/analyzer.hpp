@@ -220,18 +220,24 @@ private:
     void close_to(scope* outer);
 
     /// Opens a scope for its lifetime.
-    class scope_guard {
+    /// Closes what was opened after it.
+    class scope_closer {
     public:
-        scope_guard(analyzer& owner, scope& opened) : owner_(owner), outer_(owner.scope_) {
-            owner.open(opened);
-        }
-        ~scope_guard() { owner_.close_to(outer_); }
-        scope_guard(const scope_guard&) = delete;
-        scope_guard& operator=(const scope_guard&) = delete;
+        explicit scope_closer(analyzer& owner) : owner_(owner), outer_(owner.scope_) {}
+        ~scope_closer() { owner_.close_to(outer_); }
+        scope_closer(const scope_closer&) = delete;
+        scope_closer& operator=(const scope_closer&) = delete;
 
     private:
         analyzer& owner_;
         scope* outer_;
+    };
+    class scope_guard {
+    public:
+        scope_guard(analyzer& owner, scope& opened) : closing_(owner) { owner.open(opened); }
+
+    private:
+        scope_closer closing_;
     };
 
     realm& world_;

@@ -53,7 +53,7 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
     const form bindings = f[1];
     if (bindings.size() == 0) return form_let(f, where);
     std::deque<scope> scopes;
-    scope* outer = scope_;
+    const scope_closer closing(*this); // before the scopes go, also by an exception
     node* first = nullptr;
     node* last = nullptr;
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
@@ -83,7 +83,6 @@ ast::node* analyzer::form_let_star(const form& f, position where) {
             level = level->children.back();
         }
     }
-    close_to(outer);
     return first ? first : constant({}, f.span);
 }
 
@@ -347,7 +346,11 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         return when_it_runs ? out_of_reach(name, world_.memory().symbol("set!"), span)
                             : fail_outside(name, span);
     };
-    if (left_sandbox && target->kind == node_kind::call && when_it_runs) return target;
+    if (target->kind == node_kind::call && (when_it_runs || !left_sandbox)) {
+        // Raises: for a name that is there outside, or for one that nobody knows.
+        const bool there = target->children[2]->constant.truthy();
+        return there ? out_of_reach(name, world_.memory().symbol("set!"), span) : target;
+    }
     if (left_sandbox) return outside();
     if (target->kind == node_kind::local) {
         target->var->reassigned = true;
@@ -357,7 +360,6 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         if (!target->children.empty()) made->children.push_back(target); // checked to be bound
         return made;
     }
-    if (target->kind == node_kind::call) return target; // out of reach: raises
     const bool global = target->kind == node_kind::global;
     // What a sandbox allows can be called; it is not the sandbox's own.
     if (global && request_.limits.closed) return outside();

@@ -48,6 +48,8 @@ class name_table {
 public:
     /// `name` outlives the table.
     void add(std::string_view name, const name_binding& binding) {
+        // Neither without the other, if there is no memory.
+        if (order_.size() == order_.capacity()) order_.reserve(2 * order_.size() + 16);
         by_name_[name].push_back(binding);
         order_.push_back(name);
     }
