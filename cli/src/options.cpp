@@ -402,6 +402,7 @@ private:
         command
             .add_option("--max-calls", options.max_calls,
                         "Maximum number of the run's model calls; further ones give FAILED results")
+            ->check(CLI::NonNegativeNumber)
             ->type_name("N");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
             ->type_name("N");
