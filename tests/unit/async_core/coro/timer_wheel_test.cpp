@@ -141,8 +141,8 @@ TEST(timer_wheel, a_node_may_reschedule_itself_and_remove_others_while_firing) {
         victim.unschedule();
         if (again.fired < 3) wheel.schedule(again, wheel.now() + 1);
     };
-    wheel.schedule(victim, 5); // the later one of a slot is first in its list
-    wheel.schedule(again, 5);
+    wheel.schedule(again, 5); // first come, first fired
+    wheel.schedule(victim, 5);
     wheel.advance(10);
     EXPECT_EQ(again.fired, 3);
     EXPECT_EQ(victim.fired, 0);

@@ -72,22 +72,6 @@ TEST_F(long_life, of_many_sessions_needs_no_more_than_of_a_few) {
     EXPECT_LT(bytes_in_use(), before + 256 * 1024);
 }
 
-TEST_F(long_life, of_one_session_needs_no_more_than_its_first_evaluations) {
-    const std::unique_ptr<session> one = *engine_.new_session();
-    const std::size_t count = times(20'000);
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        ASSERT_EQ(run(*one, request), "UserError");
-        ASSERT_EQ(run(*one, "(define (again x) (list x 'quoted)) (length (again " +
-                                std::to_string(i) + "))"),
-                  "2");
-        ASSERT_EQ(run(*one, "(eval (list '+ 1 " + std::to_string(i) + "))"), std::to_string(i + 1));
-        if (i == count / 4) before = bytes_in_use();
-    }
-    EXPECT_LT(bytes_in_use(), before + 512 * 1024);
-    EXPECT_LT(one->memory().live_cells(), 50'000U);
-}
-
 TEST_F(long_life, keeps_the_texts_of_functions_that_are_alive) {
     const std::unique_ptr<session> one = *engine_.new_session();
     run(*one, "(define (broken) (error \"here\"))");
