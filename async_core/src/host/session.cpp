@@ -63,7 +63,7 @@ private:
 session::session(engine& owner)
     : owner_(owner), names_(std::make_unique<names>(*this)),
       world_(std::make_unique<lang::realm>(*names_)),
-      sources_(std::make_unique<source_keeper>(world_->sources())),
+      sources_(std::make_unique<source_keeper>(world_->sources(), world_->memory())),
       imports_(std::make_shared<import_table>()) {}
 
 session::~session() = default;

@@ -47,6 +47,7 @@ void source_keeper::evaluated(std::uint32_t position, lang::function_ref code, b
 
 /// The work is paid for by the evaluations since the last time.
 void source_keeper::sweep() {
+    memory_.collect_cycles(); // functions that only refer to each other
     const auto recent = kept_.end() - static_cast<std::ptrdiff_t>(always_kept);
     const auto unused = [&](const kept& each) {
         if (each.code && traces_of(*each.code).code) return false;
@@ -54,7 +55,7 @@ void source_keeper::sweep() {
         return true;
     };
     kept_.erase(std::remove_if(kept_.begin(), recent, unused), recent);
-    sweep_at_ = 2 * kept_.size() + 4 * always_kept;
+    sweep_at_ = 2 * kept_.size() + 16 * always_kept;
 }
 
 } // namespace heddle::host

@@ -3,6 +3,7 @@
 
 #include <heddle/base/source.hpp>
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/heap.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace heddle::host {
 /// stay in any case: errors point into them. Threads: the session's only.
 class source_keeper {
 public:
-    explicit source_keeper(source_map& sources) : sources_(sources) {}
+    source_keeper(source_map& sources, lang::heap& memory)
+        : sources_(sources), memory_(memory) {}
 
     /// A text that was added at `position` has been evaluated; `code` may be null.
     /// `failed`: its error was given out.
@@ -30,8 +32,9 @@ private:
     void sweep();
 
     source_map& sources_;
+    lang::heap& memory_;
     std::vector<kept> kept_; ///< oldest first
-    std::size_t sweep_at_ = 4 * always_kept;
+    std::size_t sweep_at_ = 16 * always_kept;
 };
 
 } // namespace heddle::host

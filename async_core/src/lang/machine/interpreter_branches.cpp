@@ -223,7 +223,7 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     const value& count = R[i.b];
     const auto slots = static_cast<std::uint64_t>(count.is_integer() ? count.as_integer() : -1);
-    if (slots > value::max_length || !memory_.can_allocate(slots * sizeof(value))) {
+    if (slots > value::max_length || !memory_.make_room(slots * sizeof(value))) {
         failure_ =
             error(errc::limit, std::to_string(slots) + " results do not fit in the memory limit");
         return false;
