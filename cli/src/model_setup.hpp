@@ -28,9 +28,11 @@ inline constexpr std::string_view default_openai_model = "gpt-4o-mini";
 
 /// How to mend a run that has no model.
 inline constexpr std::string_view no_model_hint =
-    "set OPENAI_API_KEY (and OPENAI_BASE_URL for another server that speaks its format), or set the "
+    "set OPENAI_API_KEY (and OPENAI_BASE_URL for another server that speaks its format), or set "
+    "the "
     "key of another service, such as ANTHROPIC_API_KEY, and name a model of it: --model "
-    "anthropic:NAME, or HEDDLE_MODEL; or give --model scripted:RULES.json, or write a heddle.toml; 'heddle models' "
+    "anthropic:NAME, or HEDDLE_MODEL; or give --model scripted:RULES.json, or write a heddle.toml; "
+    "'heddle models' "
     "lists what there is";
 
 /// What set_up_models works with. Everything outlives the result.

@@ -85,8 +85,9 @@ TEST_F(portable_models, a_route_goes_on_with_a_service_that_lacks_a_setting) {
         "                          (get-in r '(\"notes\" \"warnings\"))))";
     const auto ended = run(config, program, {"--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_EQ(ended.out, "[{\"ok\":true},[\"claude: temperature is not sent: API version "
-                         "2026-10-21 has no such setting\"]]\n");
+    EXPECT_EQ(ended.out,
+              "[{\"ok\":true},[\"claude: temperature is not sent: API version "
+              "2026-10-21 has no such setting\"]]\n");
     EXPECT_THAT(ended.err, HasSubstr("claude: temperature is not sent"));
 }
 

@@ -34,8 +34,8 @@ TEST_F(services, a_recorded_run_is_played_back_without_its_model) {
     const auto again = heddle({"run", program, "--config", config, "--replay", tape, "--json"});
     EXPECT_EQ(again.out, first.out) << again.err;
     // The same command with --replay in place of --record.
-    const auto same = heddle({"run", program, "--config", config, "--model", model, "--replay",
-                              tape, "--json"});
+    const auto same =
+        heddle({"run", program, "--config", config, "--model", model, "--replay", tape, "--json"});
     EXPECT_EQ(same.out, first.out) << same.err;
     const std::string other = scratch.file("other.heddle",
                                            "(defatom ask (params q) (instructions \"{{q}}\"))\n"

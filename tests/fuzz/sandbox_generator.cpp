@@ -79,8 +79,8 @@ public:
         for (unsigned i = 0; i < count; ++i) {
             // Most are compiled by themselves, so that one that cannot be does not end the others.
             const bool alone = choose_.below(4) != 0;
-            made.code += alone ? " (try (eval '" + expression(0) + ") (catch (e) 0))"
-                               : " " + expression(0);
+            made.code +=
+                alone ? " (try (eval '" + expression(0) + ") (catch (e) 0))" : " " + expression(0);
         }
         made.code += ")";
         return made;

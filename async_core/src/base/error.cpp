@@ -74,8 +74,7 @@ error first_of_chain(error failure) {
         chain.push_back(error(*chain.back().info().cause));
     error cut(chain.back().code(), chain.back().message());
     chain.pop_back();
-    for (; !chain.empty(); chain.pop_back())
-        cut = error(chain.back()).with_cause(std::move(cut));
+    for (; !chain.empty(); chain.pop_back()) cut = error(chain.back()).with_cause(std::move(cut));
     return cut;
 }
 
@@ -101,8 +100,8 @@ std::string_view to_string(cancel_reason reason) noexcept {
 error_info::error_info(const error_info& other)
     : code(other.code), message(other.message), hint(other.hint), origin(other.origin),
       cancelled_because(other.cancelled_because), span(other.span), trace(other.trace),
-      retry_after(other.retry_after), retryable(other.retryable),
-      attempts(other.attempts), cause(other.cause), payload(other.payload) {}
+      retry_after(other.retry_after), retryable(other.retryable), attempts(other.attempts),
+      cause(other.cause), payload(other.payload) {}
 
 error::error(boost::system::error_code code, std::string message) : info_(new error_info) {
     info_->code = code;

@@ -44,11 +44,10 @@ void wait_point::finish(wake outcome) noexcept {
     unschedule();
     auto handler = std::move(*handler_);
     handler_.reset();
-    boost::asio::post(loop_->get_executor(),
-                      boost::asio::bind_allocator(allocate_in(memory_), [h = std::move(
-                                                                             handler)]() mutable {
-                          std::move(h)();
-                      }));
+    boost::asio::post(
+        loop_->get_executor(),
+        boost::asio::bind_allocator(allocate_in(memory_),
+                                    [h = std::move(handler)]() mutable { std::move(h)(); }));
 }
 
 task<result<void>> sleep_until(call_context context, clock::time_point at) {

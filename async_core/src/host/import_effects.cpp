@@ -75,8 +75,8 @@ public:
             if (woken == coro::wake::timed_out) co_return error::cancelled(cancel_reason::deadline);
         }
         // From here on the turn answers for the need and for the entry of the file, whatever comes.
-        value made = entry(memory, value::empty_map(), "turn",
-                           turn_for(files, memory, source->name, from));
+        value made =
+            entry(memory, value::empty_map(), "turn", turn_for(files, memory, source->name, from));
         made = entry(memory, std::move(made), "name", lang::make_string(memory, source->name));
         co_return entry(memory, std::move(made), "text", lang::make_string(memory, source->text));
     }

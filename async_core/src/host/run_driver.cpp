@@ -19,7 +19,7 @@ namespace {
 constexpr auto fair_share = std::chrono::milliseconds(1);
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
-constexpr unsigned most_attempts = 3;   // to start a branch
+constexpr unsigned most_attempts = 3;                         // to start a branch
 constexpr unsigned most_refused = 1000; // waits of a fiber that there was no memory for
 
 } // namespace
@@ -225,8 +225,7 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                     result<lang::value> given = co_await operators->call(std::move(asked));
                     answered.emplace(std::move(given));
                 } else {
-                    answered.emplace(
-                        error(heddle::errc::internal, "nobody answers this request"));
+                    answered.emplace(error(heddle::errc::internal, "nobody answers this request"));
                 }
                 deadline_or_error(*strand, *answered, until, where);
             } catch (...) { // of the embedder's code too

@@ -15,8 +15,7 @@ namespace heddle::host {
 /// stay in any case: errors point into them. Threads: the session's only.
 class source_keeper {
 public:
-    source_keeper(source_map& sources, lang::heap& memory)
-        : sources_(sources), memory_(memory) {}
+    source_keeper(source_map& sources, lang::heap& memory) : sources_(sources), memory_(memory) {}
 
     /// A text that was added at `position` has been evaluated; `code` may be null.
     /// `failed`: its error was given out.

@@ -272,10 +272,9 @@ public:
 /// One generator for uuid and random, so that a seed fixes both.
 struct random_source {
     explicit random_source(std::uint64_t seed_or_none)
-        : seed(seed_or_none), generator(seed != 0
-                        ? seed
-                        : std::random_device()() * 0x9E3779B97F4A7C15ULL ^ std::random_device()()) {
-    }
+        : seed(seed_or_none), generator(seed != 0 ? seed
+                                                  : std::random_device()() * 0x9E3779B97F4A7C15ULL ^
+                                                        std::random_device()()) {}
     const std::uint64_t seed; ///< 0: none was given
     std::mt19937_64 generator;
 };
@@ -359,7 +358,8 @@ public:
             co_return value::real(std::uniform_real_distribution<double>(0, 1)(source_->generator));
         std::uint64_t state = mixed(source_->seed, call.request.span.begin);
         const value& round = call.request.arguments[0];
-        state = mixed(state, round.is_integer() ? static_cast<std::uint64_t>(round.as_integer()) : 0);
+        state =
+            mixed(state, round.is_integer() ? static_cast<std::uint64_t>(round.as_integer()) : 0);
         lang::branch_place at = call.strand ? lang::place_of(*call.strand) : lang::branch_place{};
         while (const auto* group = lang::host_as<lang::branch_group>(at.group)) {
             state = mixed(state, at.slot + std::uint64_t{1});

@@ -346,8 +346,7 @@ result<void> defatom_parser::read_request_setting(const source_form& clause,
     }
     HEDDLE_TRY(const source_form given, only_value(clause));
     const auto json = form_to_json(given.unquoted());
-    auto done = json ? set_parameter(made_.parameters, setting, *json)
-                     : result<void>(json.error());
+    auto done = json ? set_parameter(made_.parameters, setting, *json) : result<void>(json.error());
     if (done) return {};
     return fail(given.span, clause[0].text(),
                 "must be " + std::string(setting.expected) + ", not " + given.shown());

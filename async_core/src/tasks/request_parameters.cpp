@@ -43,9 +43,8 @@ void read(std::vector<std::string>& into, const json::value& given) {
 }
 void read(std::vector<ports::extra_parameter>& into, const json::value& given) {
     const auto add = [&](std::string name, const json::value& item) {
-        const auto same = std::find_if(into.begin(), into.end(), [&](const auto& each) {
-            return each.name == name;
-        });
+        const auto same = std::find_if(into.begin(), into.end(),
+                                       [&](const auto& each) { return each.name == name; });
         if (same != into.end()) same->value_json = json::serialize(item);
         else into.push_back({std::move(name), json::serialize(item)});
     };
@@ -108,9 +107,8 @@ error must_be(const lang::request_setting& setting) {
 
 result<void> set_parameter(request_parameters& into, const lang::request_setting& setting,
                            std::string_view text) {
-    const auto found =
-        std::find_if(accesses.begin(), accesses.end(),
-                     [&](const access& each) { return each.name == setting.name; });
+    const auto found = std::find_if(accesses.begin(), accesses.end(),
+                                    [&](const access& each) { return each.name == setting.name; });
     if (found == accesses.end() || !lang::fits(setting, text)) return must_be(setting);
     boost::system::error_code failed;
     json::parse_options limits;
@@ -136,9 +134,8 @@ void fill_absent(request_parameters& stronger, const request_parameters& weaker)
     for (const access& each : accesses) each.fill(stronger, weaker);
     if (!own || !weaker.extra_parameters) return;
     for (const ports::extra_parameter& each : *weaker.extra_parameters) {
-        const bool there = std::any_of(own->begin(), own->end(), [&](const auto& known) {
-            return known.name == each.name;
-        });
+        const bool there = std::any_of(own->begin(), own->end(),
+                                       [&](const auto& known) { return known.name == each.name; });
         if (!there) stronger.extra_parameters->push_back(each);
     }
 }

@@ -103,10 +103,9 @@ void task_execution::choose_tool() {
     std::string& choice = request_.tool_choice;
     if (offered_.empty()) choice.clear();
     if (choice.empty() || choice == "auto" || choice == "none" || choice == "required") return;
-    const auto found =
-        std::find_if(offered_.begin(), offered_.end(), [&](const offered_tool& one) {
-            return one.wire_name == choice || one.name == choice;
-        });
+    const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const offered_tool& one) {
+        return one.wire_name == choice || one.name == choice;
+    });
     if (found != offered_.end()) {
         choice = found->wire_name;
         return;

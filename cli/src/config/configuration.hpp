@@ -50,7 +50,7 @@ struct provider_config {
     std::optional<std::chrono::milliseconds> total_timeout;
     std::optional<std::int64_t> max_retries;
     std::optional<bool> share_prompt_prefixes; ///< sticky routing
-    tasks::request_parameters request; ///< of requests that say nothing themselves
+    tasks::request_parameters request;         ///< of requests that say nothing themselves
 };
 
 /// `[aliases]`: another name for "provider:model" or for a route.

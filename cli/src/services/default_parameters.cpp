@@ -9,8 +9,7 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
-default_parameters::default_parameters(ports::llm_port& inner,
-                                       tasks::request_parameters parameters)
+default_parameters::default_parameters(ports::llm_port& inner, tasks::request_parameters parameters)
     : inner_(inner), parameters_(std::move(parameters)) {}
 
 std::string_view default_parameters::provider_name() const noexcept {

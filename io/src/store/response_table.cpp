@@ -77,9 +77,9 @@ result<std::int64_t> number_of(sqlite_database& database, std::string_view quest
 result<void> claim(sqlite_database& database) {
     HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
     HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
-    HEDDLE_TRY(const std::int64_t foreign,
-               number_of(database,
-                         "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
+    HEDDLE_TRY(
+        const std::int64_t foreign,
+        number_of(database, "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
     // Earlier versions made the tables and marked the file in two steps.
     const bool fresh = owner == 0 && version == 0 && foreign == 0;
     if (!fresh && owner != our_application) {

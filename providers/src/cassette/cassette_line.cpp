@@ -186,8 +186,8 @@ std::string difference(std::string_view name, const json::value& recorded,
             return text + " (" + std::to_string(left->size()) + " recorded, " +
                    std::to_string(right->size()) + " now)";
         }
-        return text + " (number " + std::to_string(i + 1) + " of " +
-               std::to_string(left->size()) + message_difference((*left)[i], (*right)[i]) + ")";
+        return text + " (number " + std::to_string(i + 1) + " of " + std::to_string(left->size()) +
+               message_difference((*left)[i], (*right)[i]) + ")";
     }
     const std::string before = json::serialize(recorded);
     const std::string now = json::serialize(asked);

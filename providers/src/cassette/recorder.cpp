@@ -61,7 +61,8 @@ std::unique_ptr<ports::llm_port> cassette_recorder::record(ports::llm_port& inne
 
 void cassette_recorder::add(std::string line) {
     if (failure_) return;
-    if (auto written = lines_(without_secrets(std::move(line), secrets_)); !written) failure_ = std::move(written).error();
+    if (auto written = lines_(without_secrets(std::move(line), secrets_)); !written)
+        failure_ = std::move(written).error();
 }
 
 } // namespace heddle::providers

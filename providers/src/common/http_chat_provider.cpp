@@ -137,7 +137,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
     std::optional<error> failed; // the attempt before
-    std::uint32_t resent = 0;   // by the HTTP client itself
+    std::uint32_t resent = 0;    // by the HTTP client itself
     std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
@@ -183,7 +183,7 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
     std::optional<error> failed; // the attempt before
-    std::uint32_t resent = 0;   // by the HTTP client itself
+    std::uint32_t resent = 0;    // by the HTTP client itself
     std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
@@ -300,7 +300,8 @@ void http_chat_provider::warn_of(const std::vector<left_out_setting>& left_out,
     for (const left_out_setting& each : left_out) {
         warnings.push_back(std::string(codec_->provider_name()) + ": " + each.name +
                            " is not sent: " + each.reason);
-        if (std::find(warned_of_.begin(), warned_of_.end(), each.name) != warned_of_.end()) continue;
+        if (std::find(warned_of_.begin(), warned_of_.end(), each.name) != warned_of_.end())
+            continue;
         warned_of_.push_back(each.name);
         log_.write(log_level::warn, "llm", warnings.back());
     }
@@ -335,8 +336,7 @@ result<chat_response> http_chat_provider::read_streamed(streamed_answer& receivi
 }
 
 void http_chat_provider::settle(call_permit& permit, const http_response* head,
-                                const result<chat_response>& read,
-                                wall_time time_of_day) const {
+                                const result<chat_response>& read, wall_time time_of_day) const {
     call_outcome outcome;
     rate_limit_headers limits;
     if (head) {
@@ -362,8 +362,9 @@ error http_chat_provider::not_admitted(error refused, const std::optional<error>
                                        std::uint32_t requests) const {
     if (refused.is_cancelled()) return refused;
     const error_info& why = refused.info();
-    error made = failed ? error(*failed).with_trace("not tried again: " + why.message)
-                        : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
+    error made = failed
+                     ? error(*failed).with_trace("not tried again: " + why.message)
+                     : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
     if (why.retry_after) made = std::move(made).with_retry_after(*why.retry_after);
     if (made.info().hint.empty()) made = std::move(made).with_hint(why.hint);
     return std::move(made).with_retryable(false).with_attempts(requests);
@@ -376,7 +377,8 @@ retry_decision http_chat_provider::decide(retry_state& tries, const error& failu
     if (log_.enabled(log_level::debug)) {
         std::string line = failure.message(); // begins with the provider's name
         if (decision.again && decision.at <= now) {
-            line += "; attempt " + std::to_string(tries.attempts()) + " when the limiter lets it go";
+            line +=
+                "; attempt " + std::to_string(tries.attempts()) + " when the limiter lets it go";
         } else if (decision.again) {
             const auto wait = std::chrono::ceil<std::chrono::milliseconds>(decision.at - now);
             line += "; attempt " + std::to_string(tries.attempts()) + " in " +

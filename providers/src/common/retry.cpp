@@ -244,11 +244,13 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
 
 milliseconds retry_state::choose_wait(unsigned spent, milliseconds asked) noexcept {
     const auto up_to = [this](milliseconds most) {
-        std::uniform_int_distribution<milliseconds::rep> jitter(0, std::max(most.count(), milliseconds::rep{0}));
+        std::uniform_int_distribution<milliseconds::rep> jitter(
+            0, std::max(most.count(), milliseconds::rep{0}));
         return milliseconds(jitter(*jitter_));
     };
     // Those who were told the same time must not all come back at once: a little on top.
-    if (asked > milliseconds(0)) return asked + up_to(std::max(options_->first_wait / 4, asked / 20));
+    if (asked > milliseconds(0))
+        return asked + up_to(std::max(options_->first_wait / 4, asked / 20));
     milliseconds ceiling = options_->first_wait;
     for (unsigned i = 0; i < spent && ceiling < options_->longest_wait; ++i) ceiling *= 2;
     return up_to(std::min(ceiling, options_->longest_wait));

@@ -165,7 +165,8 @@ error make_service_error(std::string_view provider_name, const service_failure& 
     else message += failure.in_stream ? " (in the stream" : " (in the response";
     append_label(message, failure.code.empty() ? failure.type : failure.code, hidden);
     append_label(message, failure.request_id, hidden);
-    if (advice.wait && advice.wait->count() > 0) message += ", retry after " + span_text(*advice.wait);
+    if (advice.wait && advice.wait->count() > 0)
+        message += ", retry after " + span_text(*advice.wait);
     message += ')';
     if (!failure.message.empty()) message += ": " + presentable(failure.message, max_shown, hidden);
 

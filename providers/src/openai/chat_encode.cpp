@@ -283,8 +283,7 @@ private:
 } // namespace
 
 result<std::string> encode_request(const chat_request& request, const encode_options& options,
-                                   json_memo* known_json,
-                                   std::vector<left_out_setting>* left_out) {
+                                   json_memo* known_json, std::vector<left_out_setting>* left_out) {
     return encoder(request, options, known_json, left_out).encode();
 }
 

@@ -33,9 +33,10 @@ struct encode_options {
 /// in as they are; `known_json` remembers those that were found good. Bytes that are not UTF-8
 /// become U+FFFD. `left_out` receives the settings that the service does not have. Errors:
 /// llm_errc::invalid_request, which names the part. Pure.
-[[nodiscard]] result<std::string> encode_request(
-    const ports::chat_request& request, const encode_options& options,
-    json_memo* known_json = nullptr, std::vector<left_out_setting>* left_out = nullptr);
+[[nodiscard]] result<std::string> encode_request(const ports::chat_request& request,
+                                                 const encode_options& options,
+                                                 json_memo* known_json = nullptr,
+                                                 std::vector<left_out_setting>* left_out = nullptr);
 
 /// Reads a whole answer of any status: as chat_codec::decode.
 [[nodiscard]] result<ports::chat_response> decode_answer(

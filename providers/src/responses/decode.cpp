@@ -122,7 +122,8 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
     HEDDLE_TRY(const json::value tree,
                read_object(reader, answer, wall_now, &openai::read_failure,
                            answer.header(openai::request_id_header).value_or("")));
-    HEDDLE_TRY(chat_response response, read_response(reader, tree.get_object(), answer_mode::whole));
+    HEDDLE_TRY(chat_response response,
+               read_response(reader, tree.get_object(), answer_mode::whole));
     HEDDLE_CHECK(check_calls(response, reader.options()));
     name_calls(response.tool_calls, response.id);
     return response;

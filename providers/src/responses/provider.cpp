@@ -30,8 +30,7 @@ public:
     result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
         const encode_options chosen{mode, options_.short_input, options_.encrypted_reasoning};
         encoded_request made;
-        HEDDLE_TRY(std::string body,
-                   encode_request(request, chosen, known_json_, &made.left_out));
+        HEDDLE_TRY(std::string body, encode_request(request, chosen, known_json_, &made.left_out));
         made.target = target_;
         made.headers = headers_;
         made.body = std::move(body);

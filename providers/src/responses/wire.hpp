@@ -30,9 +30,9 @@ struct encode_options {
 /// The body of a request. JSON texts in `request` are checked and spliced in as they are; `known`
 /// remembers those that were found good, `left_out` receives the settings that the service does not
 /// have. Errors: llm_errc::invalid_request, which names the part.
-[[nodiscard]] result<std::string> encode_request(
-    const ports::chat_request& request, const encode_options& options, json_memo& known,
-    std::vector<left_out_setting>* left_out = nullptr);
+[[nodiscard]] result<std::string> encode_request(const ports::chat_request& request,
+                                                 const encode_options& options, json_memo& known,
+                                                 std::vector<left_out_setting>* left_out = nullptr);
 
 /// Reads a whole answer of any status: as chat_codec::decode.
 [[nodiscard]] result<ports::chat_response> decode_answer(

@@ -175,7 +175,8 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
         } catch (const std::bad_alloc&) { // no memory to wait, nor for another call
             waited = false;
         }
-        const bool slow = waited && both.running == 1 && both.winner == nobody && !context.stop_error();
+        const bool slow =
+            waited && both.running == 1 && both.winner == nobody && !context.stop_error();
         // Asked again: others may have spent in the meantime.
         if (slow && may_spend()) {
             ++counters_.hedges;

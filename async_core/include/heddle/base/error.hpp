@@ -67,7 +67,8 @@ struct error_info {
     std::vector<trace_entry> trace; ///< innermost first
     std::optional<std::chrono::milliseconds> retry_after;
     std::optional<bool> retryable; ///< what the layer that knows says; empty: unknown
-    std::optional<std::uint32_t> attempts; ///< requests that were sent, retries included; empty: unknown
+    std::optional<std::uint32_t>
+        attempts; ///< requests that were sent, retries included; empty: unknown
     std::shared_ptr<const error> cause;
     std::shared_ptr<const error_payload> payload;
     mutable std::atomic<int> references{0};

@@ -30,8 +30,7 @@ public:
     /// As above, with the child that `make` gives. Without the memory for it, it counts as a child that
     /// has failed: for where others live already, which must be joined.
     template <class Make>
-        requires std::is_invocable_r_v<task<result<void>>, Make&>
-    void start(Make make) noexcept {
+    requires std::is_invocable_r_v<task<result<void>>, Make&> void start(Make make) noexcept {
         try {
             start(task<result<void>>(make()));
         } catch (...) {

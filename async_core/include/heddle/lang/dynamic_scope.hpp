@@ -69,8 +69,8 @@ public:
     value settings = value::empty_map();  ///< of `with`, for the host: model, retries, files, …
     value loop_config = value::unbound(); ///< *loop-config*
     value receiver;                       ///< of a streamed task call: a function, or nil
-    std::int64_t stream = 0; ///< whose pieces the code receives, numbered by the host; 0: none
-    unsigned call_depth = 0;              ///< calls of host::session::call_within around it
+    std::int64_t stream = 0;     ///< whose pieces the code receives, numbered by the host; 0: none
+    unsigned call_depth = 0;     ///< calls of host::session::call_within around it
     bool choosing_files = false; ///< inside a task that chooses files: its look-up uses no model
     bool cleanup = false;        ///< of a cleanup: the deadlines of `outer` do not cut it
 };

@@ -172,8 +172,8 @@ private:
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive
     fiber* queue_before_ = nullptr; ///< in its queue
-    fiber* queue_next_ = nullptr; ///< there, or in the list of a walk over waiting fibers
-    std::uint64_t stops_seen_ = 0; ///< realm::stops() when no branch of it was asked to end
+    fiber* queue_next_ = nullptr;   ///< there, or in the list of a walk over waiting fibers
+    std::uint64_t stops_seen_ = 0;  ///< realm::stops() when no branch of it was asked to end
 };
 
 } // namespace heddle::lang

@@ -22,8 +22,8 @@ struct request_setting {
     std::string_view name; ///< with hyphens; an underscore is the same
     std::string_view documentation;
     request_setting_kind kind;
-    double min; ///< of numbers
-    double max; ///< of numbers
+    double min;                ///< of numbers
+    double max;                ///< of numbers
     std::string_view expected; ///< "a number from 0 to 1"
 };
 

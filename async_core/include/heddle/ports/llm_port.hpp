@@ -133,7 +133,7 @@ struct chat_request {
     /// Whether a service that must be asked to keeps the beginning of the prompt for later requests;
     /// nothing: where the prompt is long. No part of what is asked: responses are the same.
     std::optional<bool> cache_prompt;
-    call_scheduling scheduling;         ///< never sent
+    call_scheduling scheduling; ///< never sent
     /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
     /// (64 KiB) is still handed out when it closes. Outlives the call; never sent.
     flow_gate* gate = nullptr;

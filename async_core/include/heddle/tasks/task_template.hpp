@@ -52,7 +52,7 @@ struct task_template {
     std::optional<std::int64_t> max_tokens;
     std::optional<std::chrono::nanoseconds> timeout;
     std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
-    request_parameters parameters; ///< those without a member of their own here
+    request_parameters parameters;        ///< those without a member of their own here
     output_format output;
     std::string criteria;
     std::vector<std::string> tools;

@@ -103,8 +103,8 @@ constexpr auto pure = builtin_kind::pure;
 constexpr auto control = builtin_kind::control;
 
 constexpr builtin rows[] = {
-    {"%eval-rest", "forms internal", 2, 2, control, nullptr, "Compiles and runs the rest of a program.", "",
-     "control"},
+    {"%eval-rest", "forms internal", 2, 2, control, nullptr,
+     "Compiles and runs the rest of a program.", "", "control"},
     {"%eval-source", "text name", 2, 2, control, nullptr, "Runs a text as a program.", "",
      "control"},
     {"%fail", "part…", 1, any, pure, &raise_evaluation_error, "Raises an evaluation error.", "",

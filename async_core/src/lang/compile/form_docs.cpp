@@ -104,7 +104,8 @@ constexpr form_doc rows[] = {
      "(try body… (finally expression…))",
      "The value of the body, or of the handler that catches its error. The name is bound to a map: "
      "kind, reason, message, span, stack, data, result, and causes, a list of such maps. A clause "
-     "with a kind catches errors of that kind alone. What stands in finally runs in any case, on cancellation too.",
+     "with a kind catches errors of that kind alone. What stands in finally runs in any case, on "
+     "cancellation too.",
      "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
      "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e 'data))) => "
      "'(7)",

@@ -205,8 +205,7 @@ ast::node* analyzer::out_of_reach(std::string_view name, bool forbidden, source_
 ast::node* analyzer::out_of_reach(std::string_view name, value how, source_span span) {
     node* made = make(node_kind::call, span);
     made->children = {constant(value::of_builtin(*find_builtin("%out-of-reach")), span),
-                      constant(world_.memory().symbol(name), span),
-                      constant(std::move(how), span)};
+                      constant(world_.memory().symbol(name), span), constant(std::move(how), span)};
     return made;
 }
 

@@ -78,125 +78,126 @@ outcome interpreter::dispatch() {
 #define BASE() (static_cast<std::size_t>(R - f_.stack_))
 
     try {
-    // ---- entry
-    fuel_ = 1;
-    given_ = 1;
-    if (const next entered = check_slice(); entered == next::leave) return std::move(out_);
-    if (f_.first_call_ >= 0) {
-        const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
-        if (call_value(0, count, false) == next::leave) return std::move(out_);
-    }
-    if (f_.code_ && continue_code() == next::leave) return std::move(out_);
-    fuel = fuel_;
-    if (f_.frames_.empty()) goto finished;
-    LOAD();
-    NEXT();
+        // ---- entry
+        fuel_ = 1;
+        given_ = 1;
+        if (const next entered = check_slice(); entered == next::leave) return std::move(out_);
+        if (f_.first_call_ >= 0) {
+            const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
+            if (call_value(0, count, false) == next::leave) return std::move(out_);
+        }
+        if (f_.code_ && continue_code() == next::leave) return std::move(out_);
+        fuel = fuel_;
+        if (f_.frames_.empty()) goto finished;
+        LOAD();
+        NEXT();
 
-op_nop:
-    NEXT();
-op_load_const:
-    R[i.a] = f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)];
-    NEXT();
-op_load_int:
-    R[i.a].set_integer(i.d);
-    NEXT();
-op_load_unbound:
-    R[i.a] = value::unbound();
-    NEXT();
-op_move:
-    R[i.a] = R[i.b];
-    NEXT();
-op_cell_make:
-    R[i.a] = make_cell(memory_, std::move(R[i.a]));
-    NEXT();
-op_cell_get : {
-    const value& content = cell_of(R[i.b])->content;
-    if (content.is_unbound()) [[unlikely]]
-        goto unbound_name;
-    R[i.a] = content;
-    NEXT();
-}
-op_cell_peek:
-    R[i.a] = value(cell_of(R[i.b])->content);
-    NEXT();
-op_cell_set:
-    cell_of(R[i.a])->content = R[i.b];
-    NEXT();
-op_up_get:
-    R[i.a] = closure_of(R[-1])->captured()[i.b];
-    NEXT();
-op_up_cell_get : {
-    const value& content = cell_of(closure_of(R[-1])->captured()[i.b])->content;
-    if (content.is_unbound()) [[unlikely]]
-        goto unbound_name;
-    R[i.a] = content;
-    NEXT();
-}
-op_up_cell_peek:
-    R[i.a] = cell_of(closure_of(R[-1])->captured()[i.b])->content;
-    NEXT();
-op_up_cell_set:
-    cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
-    NEXT();
-op_global_get : {
-    const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
-    if (content.is_unbound()) [[unlikely]] {
-        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d))) SLOW(raise_pending());
+    op_nop:
+        NEXT();
+    op_load_const:
+        R[i.a] = f_.frames_.back().code->constants[static_cast<std::uint32_t>(i.d)];
+        NEXT();
+    op_load_int:
+        R[i.a].set_integer(i.d);
+        NEXT();
+    op_load_unbound:
+        R[i.a] = value::unbound();
+        NEXT();
+    op_move:
+        R[i.a] = R[i.b];
+        NEXT();
+    op_cell_make:
+        R[i.a] = make_cell(memory_, std::move(R[i.a]));
+        NEXT();
+    op_cell_get : {
+        const value& content = cell_of(R[i.b])->content;
+        if (content.is_unbound()) [[unlikely]]
+            goto unbound_name;
+        R[i.a] = content;
         NEXT();
     }
-    R[i.a] = content;
-    NEXT();
-}
-op_global_define:
-    f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
-    NEXT();
-op_global_update : {
-    value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
-    if (content.is_unbound()) [[unlikely]] {
-        SLOW(raise(
-            f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
+    op_cell_peek:
+        R[i.a] = value(cell_of(R[i.b])->content);
+        NEXT();
+    op_cell_set:
+        cell_of(R[i.a])->content = R[i.b];
+        NEXT();
+    op_up_get:
+        R[i.a] = closure_of(R[-1])->captured()[i.b];
+        NEXT();
+    op_up_cell_get : {
+        const value& content = cell_of(closure_of(R[-1])->captured()[i.b])->content;
+        if (content.is_unbound()) [[unlikely]]
+            goto unbound_name;
+        R[i.a] = content;
+        NEXT();
     }
-    content = R[i.a];
-    NEXT();
-}
-op_dynamic_get : {
-    const dynamic_scope& scope = *f_.scope_;
-    const value& found = static_cast<dynamic_name>(i.x) == dynamic_name::sandbox
-                             ? scope.sandbox.as_value()
-                             : scope.loop_config;
-    if (found.is_unbound()) SLOW(raise(f_.world_->unbound_error("*loop-config*")));
-    R[i.a] = found;
-    NEXT();
-}
-op_closure:
-    make_function(BASE(), i);
-    NEXT();
-op_self:
-    R[i.a] = R[-1];
-    NEXT();
-op_jump:
-    pc += i.d;
-    if (i.d < 0) FUEL();
-    NEXT();
-op_loop:
-    pc += i.d;
-    FUEL();
-    NEXT();
-op_jump_false:
-    if (!R[i.a].truthy()) {
+    op_up_cell_peek:
+        R[i.a] = cell_of(closure_of(R[-1])->captured()[i.b])->content;
+        NEXT();
+    op_up_cell_set:
+        cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
+        NEXT();
+    op_global_get : {
+        const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+        if (content.is_unbound()) [[unlikely]] {
+            if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d)))
+                SLOW(raise_pending());
+            NEXT();
+        }
+        R[i.a] = content;
+        NEXT();
+    }
+    op_global_define:
+        f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
+        NEXT();
+    op_global_update : {
+        value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+        if (content.is_unbound()) [[unlikely]] {
+            SLOW(raise(
+                f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
+        }
+        content = R[i.a];
+        NEXT();
+    }
+    op_dynamic_get : {
+        const dynamic_scope& scope = *f_.scope_;
+        const value& found = static_cast<dynamic_name>(i.x) == dynamic_name::sandbox
+                                 ? scope.sandbox.as_value()
+                                 : scope.loop_config;
+        if (found.is_unbound()) SLOW(raise(f_.world_->unbound_error("*loop-config*")));
+        R[i.a] = found;
+        NEXT();
+    }
+    op_closure:
+        make_function(BASE(), i);
+        NEXT();
+    op_self:
+        R[i.a] = R[-1];
+        NEXT();
+    op_jump:
         pc += i.d;
         if (i.d < 0) FUEL();
-    }
-    NEXT();
-op_jump_true:
-    if (R[i.a].truthy()) {
+        NEXT();
+    op_loop:
         pc += i.d;
-        if (i.d < 0) FUEL();
-    }
-    NEXT();
-op_jump_bound:
-    if (!R[i.a].is_unbound()) pc += i.d;
-    NEXT();
+        FUEL();
+        NEXT();
+    op_jump_false:
+        if (!R[i.a].truthy()) {
+            pc += i.d;
+            if (i.d < 0) FUEL();
+        }
+        NEXT();
+    op_jump_true:
+        if (R[i.a].truthy()) {
+            pc += i.d;
+            if (i.d < 0) FUEL();
+        }
+        NEXT();
+    op_jump_bound:
+        if (!R[i.a].is_unbound()) pc += i.d;
+        NEXT();
 // Two words: the comparison, then the jump.
 #define COMPARE(symbol, letter, right_integer, right_value)         \
     do {                                                            \
@@ -215,31 +216,31 @@ op_jump_bound:
         NEXT();                                                     \
     } while (0)
 
-op_jump_lt:
-    COMPARE(<, lt, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_le:
-    COMPARE(<=, le, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_num_eq:
-    COMPARE(==, num_eq, R[i.b].is_integer(), R[i.b].as_integer());
-op_jump_lt_i:
-    COMPARE(<, lt_i, true, static_cast<std::int16_t>(i.b));
-op_jump_le_i:
-    COMPARE(<=, le_i, true, static_cast<std::int16_t>(i.b));
-op_jump_gt_i:
-    COMPARE(>, gt_i, true, static_cast<std::int16_t>(i.b));
-op_jump_ge_i:
-    COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
-op_jump_num_eq_i:
-    COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
-op_jump_equal : {
-    const bool holds = values_equal(R[i.a], R[i.b]);
-    const std::int32_t distance = (pc++)->d;
-    if (holds == (i.x != 0)) {
-        pc += distance;
-        if (distance < 0) FUEL();
+    op_jump_lt:
+        COMPARE(<, lt, R[i.b].is_integer(), R[i.b].as_integer());
+    op_jump_le:
+        COMPARE(<=, le, R[i.b].is_integer(), R[i.b].as_integer());
+    op_jump_num_eq:
+        COMPARE(==, num_eq, R[i.b].is_integer(), R[i.b].as_integer());
+    op_jump_lt_i:
+        COMPARE(<, lt_i, true, static_cast<std::int16_t>(i.b));
+    op_jump_le_i:
+        COMPARE(<=, le_i, true, static_cast<std::int16_t>(i.b));
+    op_jump_gt_i:
+        COMPARE(>, gt_i, true, static_cast<std::int16_t>(i.b));
+    op_jump_ge_i:
+        COMPARE(>=, ge_i, true, static_cast<std::int16_t>(i.b));
+    op_jump_num_eq_i:
+        COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
+    op_jump_equal : {
+        const bool holds = values_equal(R[i.a], R[i.b]);
+        const std::int32_t distance = (pc++)->d;
+        if (holds == (i.x != 0)) {
+            pc += distance;
+            if (distance < 0) FUEL();
+        }
+        NEXT();
     }
-    NEXT();
-}
 
 #define SLOW_COMPARE(name, letter, right)                                      \
     compare_##name : {                                                         \
@@ -253,14 +254,14 @@ op_jump_equal : {
         NEXT();                                                                \
     }
 #define IMMEDIATE() value::integer(static_cast<std::int16_t>(i.b))
-    SLOW_COMPARE(lt, '<', R[i.b])
-    SLOW_COMPARE(le, 'l', R[i.b])
-    SLOW_COMPARE(num_eq, '=', R[i.b])
-    SLOW_COMPARE(lt_i, '<', IMMEDIATE())
-    SLOW_COMPARE(le_i, 'l', IMMEDIATE())
-    SLOW_COMPARE(gt_i, '>', IMMEDIATE())
-    SLOW_COMPARE(ge_i, 'g', IMMEDIATE())
-    SLOW_COMPARE(num_eq_i, '=', IMMEDIATE())
+        SLOW_COMPARE(lt, '<', R[i.b])
+        SLOW_COMPARE(le, 'l', R[i.b])
+        SLOW_COMPARE(num_eq, '=', R[i.b])
+        SLOW_COMPARE(lt_i, '<', IMMEDIATE())
+        SLOW_COMPARE(le_i, 'l', IMMEDIATE())
+        SLOW_COMPARE(gt_i, '>', IMMEDIATE())
+        SLOW_COMPARE(ge_i, 'g', IMMEDIATE())
+        SLOW_COMPARE(num_eq_i, '=', IMMEDIATE())
 
 #define ARITHMETIC(builtin_overflow, symbol, letter, right)                             \
     do {                                                                                \
@@ -292,335 +293,339 @@ op_jump_equal : {
         NEXT();                                                                            \
     } while (0)
 
-op_add:
-    ARITHMETIC(__builtin_add_overflow, +, '+', R[i.c]);
-op_sub:
-    ARITHMETIC(__builtin_sub_overflow, -, '-', R[i.c]);
-op_mul:
-    ARITHMETIC(__builtin_mul_overflow, *, '*', R[i.c]);
-op_add_i:
-    ARITHMETIC_I(__builtin_add_overflow, '+');
-op_sub_i:
-    ARITHMETIC_I(__builtin_sub_overflow, '-');
-op_mul_i:
-    ARITHMETIC_I(__builtin_mul_overflow, '*');
-op_logic_not:
-    R[i.a] = value::boolean(!R[i.b].truthy());
-    NEXT();
-op_is_empty : {
-    const value& v = R[i.b];
-    R[i.a] = value::boolean(v.is_nil() || (v.is(kind::list) && v.length() == 0));
-    NEXT();
-}
-op_cons:
-    if (!R[i.c].is(kind::list)) [[unlikely]]
-        SLOW(raise_type("cons", 2, "a list", R[i.c]));
-    if (R[i.c].length() == value::max_length) [[unlikely]]
-        SLOW(raise(error(errc::limit, "cons: the list is too long")));
-    R[i.a] = list_push_front(memory_, R[i.b], R[i.c]);
-    NEXT();
-op_first : {
-    const value& v = R[i.b];
-    if (!v.is(kind::list)) [[unlikely]]
-        SLOW(raise_type("first", 1, "a list", v));
-    if (v.length() == 0) [[unlikely]]
-        SLOW(raise(error(errc::evaluation, "first: the list is empty")));
-    R[i.a] = value(static_cast<const list_object*>(v.target())->items()[v.offset()]);
-    NEXT();
-}
-op_rest : {
-    const value& v = R[i.b];
-    if (!v.is(kind::list)) [[unlikely]]
-        SLOW(raise_type("rest", 1, "a list", v));
-    if (v.length() <= 1) R[i.a] = value::empty_list();
-    else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
-    NEXT();
-}
-op_length : {
-    const value& v = R[i.b];
-    if (!v.is(kind::list)) [[unlikely]] {
-        SAVE();
-        if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1))
-            SLOW(raise_pending());
-        LOAD();
+    op_add:
+        ARITHMETIC(__builtin_add_overflow, +, '+', R[i.c]);
+    op_sub:
+        ARITHMETIC(__builtin_sub_overflow, -, '-', R[i.c]);
+    op_mul:
+        ARITHMETIC(__builtin_mul_overflow, *, '*', R[i.c]);
+    op_add_i:
+        ARITHMETIC_I(__builtin_add_overflow, '+');
+    op_sub_i:
+        ARITHMETIC_I(__builtin_sub_overflow, '-');
+    op_mul_i:
+        ARITHMETIC_I(__builtin_mul_overflow, '*');
+    op_logic_not:
+        R[i.a] = value::boolean(!R[i.b].truthy());
+        NEXT();
+    op_is_empty : {
+        const value& v = R[i.b];
+        R[i.a] = value::boolean(v.is_nil() || (v.is(kind::list) && v.length() == 0));
         NEXT();
     }
-    R[i.a].set_integer(v.length());
-    NEXT();
-}
-op_nth : {
-    const value& list = R[i.b];
-    const value& index = R[i.c];
-    if (!list.is(kind::list)) [[unlikely]]
-        SLOW(raise_type("nth", 1, "a list", list));
-    if (!index.is_integer()) [[unlikely]]
-        SLOW(raise_type("nth", 2, "an integer", index));
-    if (static_cast<std::uint64_t>(index.as_integer()) >= list.length()) [[unlikely]] {
-        SLOW(raise(error(errc::evaluation, "nth: index " + std::to_string(index.as_integer()) +
-                                               " is outside a list of " +
-                                               std::to_string(list.length()))));
+    op_cons:
+        if (!R[i.c].is(kind::list)) [[unlikely]]
+            SLOW(raise_type("cons", 2, "a list", R[i.c]));
+        if (R[i.c].length() == value::max_length) [[unlikely]]
+            SLOW(raise(error(errc::limit, "cons: the list is too long")));
+        R[i.a] = list_push_front(memory_, R[i.b], R[i.c]);
+        NEXT();
+    op_first : {
+        const value& v = R[i.b];
+        if (!v.is(kind::list)) [[unlikely]]
+            SLOW(raise_type("first", 1, "a list", v));
+        if (v.length() == 0) [[unlikely]]
+            SLOW(raise(error(errc::evaluation, "first: the list is empty")));
+        R[i.a] = value(static_cast<const list_object*>(v.target())->items()[v.offset()]);
+        NEXT();
     }
-    R[i.a] = value(static_cast<const list_object*>(list.target())
-                       ->items()[list.offset() + static_cast<std::uint64_t>(index.as_integer())]);
-    NEXT();
-}
-op_list:
-    R[i.a] = make_list(memory_, std::span<const value>(R + i.b, i.c));
-    NEXT();
-
-op_call_global : {
-    const instruction where = *pc++;
-    const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
-    if (callee.is_unbound()) [[unlikely]] {
-        SAVE();
-        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
-            SLOW(raise_pending());
-    } else {
-        R[i.a] = callee;
+    op_rest : {
+        const value& v = R[i.b];
+        if (!v.is(kind::list)) [[unlikely]]
+            SLOW(raise_type("rest", 1, "a list", v));
+        if (v.length() <= 1) R[i.a] = value::empty_list();
+        else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
+        NEXT();
     }
-}
-op_call : {
-    const value& callee = R[i.a];
-    if (callee.is(kind::closure)) [[likely]] {
-        const closure_object* closure = closure_of(callee);
-        if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
-            const function* code = closure->code;
-            const std::size_t base = BASE() + i.a + 1U;
+    op_length : {
+        const value& v = R[i.b];
+        if (!v.is(kind::list)) [[unlikely]] {
             SAVE();
-            if (base + code->registers > f_.capacity_) [[unlikely]] {
-                f_.reserve(base + code->registers);
+            if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1))
+                SLOW(raise_pending());
+            LOAD();
+            NEXT();
+        }
+        R[i.a].set_integer(v.length());
+        NEXT();
+    }
+    op_nth : {
+        const value& list = R[i.b];
+        const value& index = R[i.c];
+        if (!list.is(kind::list)) [[unlikely]]
+            SLOW(raise_type("nth", 1, "a list", list));
+        if (!index.is_integer()) [[unlikely]]
+            SLOW(raise_type("nth", 2, "an integer", index));
+        if (static_cast<std::uint64_t>(index.as_integer()) >= list.length()) [[unlikely]] {
+            SLOW(raise(error(errc::evaluation, "nth: index " + std::to_string(index.as_integer()) +
+                                                   " is outside a list of " +
+                                                   std::to_string(list.length()))));
+        }
+        R[i.a] =
+            value(static_cast<const list_object*>(list.target())
+                      ->items()[list.offset() + static_cast<std::uint64_t>(index.as_integer())]);
+        NEXT();
+    }
+    op_list:
+        R[i.a] = make_list(memory_, std::span<const value>(R + i.b, i.c));
+        NEXT();
+
+    op_call_global : {
+        const instruction where = *pc++;
+        const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+        if (callee.is_unbound()) [[unlikely]] {
+            SAVE();
+            if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
+                SLOW(raise_pending());
+        } else {
+            R[i.a] = callee;
+        }
+    }
+    op_call : {
+        const value& callee = R[i.a];
+        if (callee.is(kind::closure)) [[likely]] {
+            const closure_object* closure = closure_of(callee);
+            if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
+                const function* code = closure->code;
+                const std::size_t base = BASE() + i.a + 1U;
+                SAVE();
+                if (base + code->registers > f_.capacity_) [[unlikely]] {
+                    f_.reserve(base + code->registers);
+                    f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
+                    pc = code->code.data();
+                    // Frames of many registers could pass the limit by far within one slice.
+                    if (memory_.over_limit()) goto limit_passed;
+                    R = f_.stack_ + base;
+                    FUEL();
+                    NEXT();
+                }
                 f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
                 pc = code->code.data();
-                // Frames of many registers could pass the limit by far within one slice.
-                if (memory_.over_limit()) goto limit_passed;
                 R = f_.stack_ + base;
                 FUEL();
                 NEXT();
             }
-            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
-            pc = code->code.data();
-            R = f_.stack_ + base;
-            FUEL();
-            NEXT();
         }
-    }
-    if (callee.is(kind::builtin)) {
-        // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow path.
-        const builtin& row = callee.as_builtin();
-        if (row.how == builtin_kind::pure && i.b >= row.min_arguments && i.b <= row.max_arguments) {
-            {
-                native_call call(memory_, row);
-                value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
-                if (call.failure()) [[unlikely]]
-                    SLOW(raise(*std::move(call.failure())));
-                R[i.a] = std::move(made);
-                for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
+        if (callee.is(kind::builtin)) {
+            // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow path.
+            const builtin& row = callee.as_builtin();
+            if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
+                i.b <= row.max_arguments) {
+                {
+                    native_call call(memory_, row);
+                    value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
+                    if (call.failure()) [[unlikely]]
+                        SLOW(raise(*std::move(call.failure())));
+                    R[i.a] = std::move(made);
+                    for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
+                }
+                NEXT();
             }
-            NEXT();
         }
+        SLOW(call_value(BASE() + i.a, i.b, false));
     }
-    SLOW(call_value(BASE() + i.a, i.b, false));
-}
-op_tail_call_global : {
-    const instruction where = *pc++;
-    const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
-    if (callee.is_unbound()) [[unlikely]] {
-        SAVE();
-        if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
-            SLOW(raise_pending());
-    } else {
-        R[i.a] = callee;
-    }
-}
-op_tail_call : {
-    const value& callee = R[i.a];
-    if (callee.is(kind::closure)) [[likely]] {
-        const closure_object* closure = closure_of(callee);
-        if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
-            const function* code = closure->code;
-            frame& self = f_.frames_.back();
-            const std::uint32_t old_registers = self.code->cleared;
-            if (self.base + code->registers > f_.capacity_) [[unlikely]] {
-                f_.reserve(self.base + code->registers);
-                R = f_.stack_ + self.base;
-            }
-            value* from = R + i.a;
-            R[-1] = std::move(*from); // may free the code that runs: not touched any more
-            for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
-            for (std::uint32_t k = i.b; k < old_registers; ++k) R[k].set_nil();
-            self.code = code;
-            self.tail_calls += self.tail_calls != UINT32_MAX;
-            pc = code->code.data();
-            self.at = pc;
-            FUEL();
-            NEXT();
-        }
-    }
-    SLOW(call_value(BASE() + i.a, i.b, true));
-}
-op_call_builtin : {
-    const instruction which = *pc++;
-    {
-        const builtin& row =
-            f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
-        native_call call(memory_, row);
-        value made = row.run(call, std::span<value>(R + i.b, i.c));
-        if (call.failure()) [[unlikely]]
-            SLOW(raise(*std::move(call.failure())));
-        R[i.a] = std::move(made);
-    }
-    NEXT();
-}
-op_call_effect : {
-    const instruction which = *pc++;
-    effect_request request;
-    request.row =
-        &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
-    request.arguments.reserve(i.c);
-    for (std::uint32_t k = 0; k < i.c; ++k) request.arguments.push_back(std::move(R[i.b + k]));
-    SLOW(request_effect(std::move(request), BASE() + i.a));
-}
-op_call_clauses : {
-    const instruction which = *pc++;
-    SLOW(call_clauses(BASE() + i.a, i.b,
-                      f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)]));
-}
-op_jump_unless_clauses : {
-    const instruction target = *pc++;
-    if (!reads_as_clauses(R[i.a], f_.frames_.back().code->constants[i.b])) pc += target.d;
-    NEXT();
-}
-op_eval_code : {
-    const instruction site = *pc++;
-    SLOW(eval_in_place(BASE(), i,
-                       f_.frames_.back().code->constants[static_cast<std::uint32_t>(site.d)]));
-}
-op_return_value : {
-    {
-        const std::uint32_t registers = f_.frames_.back().code->cleared;
-        value result = std::move(R[i.a]);
-        for (value *r = R, *end = R + registers; r != end; ++r) {
-            if (r->is_object()) r->set_nil();
-        }
-        R[-1] = std::move(result); // the caller's register of the callee
-    }
-    f_.frames_.pop_back();
-    if (f_.frames_.empty()) goto finished;
-    LOAD();
-    NEXT();
-}
-op_rethrow : {
-    SAVE();
-    const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
-    if (i.x != 0) end_cleanup();
-    error failure = caught->failure;
-    SLOW(unwind(std::move(failure)));
-}
-op_rethrow_within:
-    SLOW(unwind(labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
-op_catch_value:
-    R[i.a] = describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
-    NEXT();
-op_catch_matches : {
-    const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
-    const value& wanted = R[i.c];
-    const std::string_view name = wanted.is(kind::symbol)   ? symbol_name(wanted)
-                                  : wanted.is(kind::string) ? string_bytes(wanted)
-                                                            : std::string_view();
-    R[i.a] = value::boolean(name == error_kind_name(failure) ||
-                            (name == "SexpEvaluationError" && is_evaluation_error(failure)));
-    NEXT();
-}
-op_settings_push:
-    SAVE();
-    fuel_ = fuel;
-    if (!push_settings(BASE(), i)) SLOW(raise_pending());
-    fuel = fuel_; // the first step of a sandbox is looked at
-    NEXT();
-op_settings_pop:
-    fuel_ = fuel;
-    move_to(scope_ref::from_value(R[i.a]));
-    fuel = fuel_; // the first step outside of a sandbox is looked at
-    NEXT();
-op_settings_leave:
-    fuel_ = fuel;
-    leave_settings(BASE(), i);
-    fuel = fuel_;
-    NEXT();
-op_join_begin:
-    SAVE();
-    if (!begin_join(BASE(), i)) SLOW(raise_pending());
-    NEXT();
-op_branch_call : {
-    const instruction operands = *pc++;
-    const value& callee = R[i.a];
-    if (i.x == 0 && callee.is(kind::closure)) {
-        // A branch that cannot wait needs neither a permit nor a record of its own; should it fail,
-        // note_leaf_branch makes up for it.
-        const function* code = closure_of(callee)->code;
-        if (code->leaf && closure_of(callee)->arity == i.b &&
-            !static_cast<const join*>(host_of(R[operands.b]))->stopping()) [[likely]] {
-            const std::size_t base = BASE() + i.a + 1U;
-            if (base + code->registers > f_.capacity_) [[unlikely]]
-                f_.reserve(base + code->registers);
+    op_tail_call_global : {
+        const instruction where = *pc++;
+        const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+        if (callee.is_unbound()) [[unlikely]] {
             SAVE();
-            f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
-            pc = code->code.data();
-            R = f_.stack_ + base;
-            FUEL();
-            NEXT();
+            if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
+                SLOW(raise_pending());
+        } else {
+            R[i.a] = callee;
         }
     }
-    SLOW(branch_call(i, operands, BASE()));
-}
-op_branch_done:
-    if (f_.branches_.empty() || f_.branches_.back().first_frame != f_.frames_.size()) {
-        static_cast<join*>(host_of(R[i.b]))
-            ->deliver(static_cast<std::uint32_t>(R[i.c].as_integer()), std::move(R[i.a]));
-    } else {
-        branch_done(BASE(), i);
+    op_tail_call : {
+        const value& callee = R[i.a];
+        if (callee.is(kind::closure)) [[likely]] {
+            const closure_object* closure = closure_of(callee);
+            if (closure->arity == i.b || enters_at_home(*closure, i.b)) [[likely]] {
+                const function* code = closure->code;
+                frame& self = f_.frames_.back();
+                const std::uint32_t old_registers = self.code->cleared;
+                if (self.base + code->registers > f_.capacity_) [[unlikely]] {
+                    f_.reserve(self.base + code->registers);
+                    R = f_.stack_ + self.base;
+                }
+                value* from = R + i.a;
+                R[-1] = std::move(*from); // may free the code that runs: not touched any more
+                for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
+                for (std::uint32_t k = i.b; k < old_registers; ++k) R[k].set_nil();
+                self.code = code;
+                self.tail_calls += self.tail_calls != UINT32_MAX;
+                pc = code->code.data();
+                self.at = pc;
+                FUEL();
+                NEXT();
+            }
+        }
+        SLOW(call_value(BASE() + i.a, i.b, true));
     }
-    NEXT();
-op_join_end:
-    SLOW(join_end(BASE(), i));
-op_join_abort:
-    SLOW(join_abort(BASE(), i));
-op_future_make:
-    SAVE();
-    if (!make_future(BASE(), i)) SLOW(raise_pending());
-    NEXT();
-op_permit_take:
-    SLOW(take_permit(BASE(), i));
-op_permit_release:
-    release_permit(BASE(), i);
-    NEXT();
+    op_call_builtin : {
+        const instruction which = *pc++;
+        {
+            const builtin& row =
+                f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+            native_call call(memory_, row);
+            value made = row.run(call, std::span<value>(R + i.b, i.c));
+            if (call.failure()) [[unlikely]]
+                SLOW(raise(*std::move(call.failure())));
+            R[i.a] = std::move(made);
+        }
+        NEXT();
+    }
+    op_call_effect : {
+        const instruction which = *pc++;
+        effect_request request;
+        request.row =
+            &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
+        request.arguments.reserve(i.c);
+        for (std::uint32_t k = 0; k < i.c; ++k) request.arguments.push_back(std::move(R[i.b + k]));
+        SLOW(request_effect(std::move(request), BASE() + i.a));
+    }
+    op_call_clauses : {
+        const instruction which = *pc++;
+        SLOW(call_clauses(BASE() + i.a, i.b,
+                          f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)]));
+    }
+    op_jump_unless_clauses : {
+        const instruction target = *pc++;
+        if (!reads_as_clauses(R[i.a], f_.frames_.back().code->constants[i.b])) pc += target.d;
+        NEXT();
+    }
+    op_eval_code : {
+        const instruction site = *pc++;
+        SLOW(eval_in_place(BASE(), i,
+                           f_.frames_.back().code->constants[static_cast<std::uint32_t>(site.d)]));
+    }
+    op_return_value : {
+        {
+            const std::uint32_t registers = f_.frames_.back().code->cleared;
+            value result = std::move(R[i.a]);
+            for (value *r = R, *end = R + registers; r != end; ++r) {
+                if (r->is_object()) r->set_nil();
+            }
+            R[-1] = std::move(result); // the caller's register of the callee
+        }
+        f_.frames_.pop_back();
+        if (f_.frames_.empty()) goto finished;
+        LOAD();
+        NEXT();
+    }
+    op_rethrow : {
+        SAVE();
+        const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
+        if (i.x != 0) end_cleanup();
+        error failure = caught->failure;
+        SLOW(unwind(std::move(failure)));
+    }
+    op_rethrow_within:
+        SLOW(unwind(
+            labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
+    op_catch_value:
+        R[i.a] =
+            describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
+        NEXT();
+    op_catch_matches : {
+        const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
+        const value& wanted = R[i.c];
+        const std::string_view name = wanted.is(kind::symbol)   ? symbol_name(wanted)
+                                      : wanted.is(kind::string) ? string_bytes(wanted)
+                                                                : std::string_view();
+        R[i.a] = value::boolean(name == error_kind_name(failure) ||
+                                (name == "SexpEvaluationError" && is_evaluation_error(failure)));
+        NEXT();
+    }
+    op_settings_push:
+        SAVE();
+        fuel_ = fuel;
+        if (!push_settings(BASE(), i)) SLOW(raise_pending());
+        fuel = fuel_; // the first step of a sandbox is looked at
+        NEXT();
+    op_settings_pop:
+        fuel_ = fuel;
+        move_to(scope_ref::from_value(R[i.a]));
+        fuel = fuel_; // the first step outside of a sandbox is looked at
+        NEXT();
+    op_settings_leave:
+        fuel_ = fuel;
+        leave_settings(BASE(), i);
+        fuel = fuel_;
+        NEXT();
+    op_join_begin:
+        SAVE();
+        if (!begin_join(BASE(), i)) SLOW(raise_pending());
+        NEXT();
+    op_branch_call : {
+        const instruction operands = *pc++;
+        const value& callee = R[i.a];
+        if (i.x == 0 && callee.is(kind::closure)) {
+            // A branch that cannot wait needs neither a permit nor a record of its own; should it fail,
+            // note_leaf_branch makes up for it.
+            const function* code = closure_of(callee)->code;
+            if (code->leaf && closure_of(callee)->arity == i.b &&
+                !static_cast<const join*>(host_of(R[operands.b]))->stopping()) [[likely]] {
+                const std::size_t base = BASE() + i.a + 1U;
+                if (base + code->registers > f_.capacity_) [[unlikely]]
+                    f_.reserve(base + code->registers);
+                SAVE();
+                f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
+                pc = code->code.data();
+                R = f_.stack_ + base;
+                FUEL();
+                NEXT();
+            }
+        }
+        SLOW(branch_call(i, operands, BASE()));
+    }
+    op_branch_done:
+        if (f_.branches_.empty() || f_.branches_.back().first_frame != f_.frames_.size()) {
+            static_cast<join*>(host_of(R[i.b]))
+                ->deliver(static_cast<std::uint32_t>(R[i.c].as_integer()), std::move(R[i.a]));
+        } else {
+            branch_done(BASE(), i);
+        }
+        NEXT();
+    op_join_end:
+        SLOW(join_end(BASE(), i));
+    op_join_abort:
+        SLOW(join_abort(BASE(), i));
+    op_future_make:
+        SAVE();
+        if (!make_future(BASE(), i)) SLOW(raise_pending());
+        NEXT();
+    op_permit_take:
+        SLOW(take_permit(BASE(), i));
+    op_permit_release:
+        release_permit(BASE(), i);
+        NEXT();
 
-unbound_name:
-    SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
+    unbound_name:
+        SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
 
-limit_passed:
-    SLOW(check_slice());
+    limit_passed:
+        SLOW(check_slice());
 
-slice_end:
-    SAVE();
-    fuel_ = 0;
-    pc = nullptr;
-    verdict = check_slice();
-after_slow:
-    fuel = fuel_;
-    if (verdict == next::leave) goto leave;
-    if (f_.frames_.empty()) goto finished;
-    LOAD();
-    NEXT();
+    slice_end:
+        SAVE();
+        fuel_ = 0;
+        pc = nullptr;
+        verdict = check_slice();
+    after_slow:
+        fuel = fuel_;
+        if (verdict == next::leave) goto leave;
+        if (f_.frames_.empty()) goto finished;
+        LOAD();
+        NEXT();
 
-finished:
-    out_.kind = outcome_kind::done;
-    out_.result = std::move(f_.stack_[0]);
-    fuel_ = fuel;
-    finish_fiber(out_);
-leave:
-    settle_steps();
-    return std::move(out_);
+    finished:
+        out_.kind = outcome_kind::done;
+        out_.result = std::move(f_.stack_[0]);
+        fuel_ = fuel;
+        finish_fiber(out_);
+    leave:
+        settle_steps();
+        return std::move(out_);
     } catch (...) {
         if (pc && !f_.frames_.empty()) {
             SAVE();

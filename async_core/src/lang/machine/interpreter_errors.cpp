@@ -232,8 +232,7 @@ void interpreter::forget_wait() noexcept {
     f_.incoming_.reset();
     f_.request_.reset();
     f_.code_.reset();
-    if (f_.waits_ == waiting_for::children)
-        static_cast<join*>(host_of(f_.waits_on_))->unpark();
+    if (f_.waits_ == waiting_for::children) static_cast<join*>(host_of(f_.waits_on_))->unpark();
     if (!f_.leave_wait()) {
         f_.waits_ = waiting_for::nothing;
         f_.waits_on_.set_nil();

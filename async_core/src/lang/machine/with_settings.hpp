@@ -24,7 +24,7 @@ struct scope_change {
 };
 
 struct with_setting {
-    std::string_view name;          ///< one that begins with % is for the prelude alone
+    std::string_view name; ///< one that begins with % is for the prelude alone
     std::string_view documentation;
     std::string_view refusal; ///< why a sandbox may not set it; empty: it may
     bool chooses_model;       ///< a sandbox sets it to what its `models` name only

@@ -125,7 +125,8 @@ TEST(error, a_long_trace_keeps_both_of_its_ends) {
     ASSERT_LE(trace.size(), 256U);
     for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(trace[i].what, "line " + std::to_string(i));
     EXPECT_EQ(trace.back().what, "line 99999");
-    EXPECT_EQ(trace[64].what, "… " + std::to_string(100'000 - (trace.size() - 1)) + " more lines …");
+    EXPECT_EQ(trace[64].what,
+              "… " + std::to_string(100'000 - (trace.size() - 1)) + " more lines …");
 }
 
 TEST(error, a_long_chain_of_causes_is_cut) {

@@ -80,7 +80,8 @@ TEST(depth, an_error_comes_out_of_nested_maps_with_a_bounded_trace) {
         schedule how;
         how.memory = std::size_t{4} * 1024 * 1024 * 1024;
         const outcome ended = world.run(
-            "(define (down n) (if (= n 0) (fail-after 1 \"deep\") (map down (list (- n 1))))) (down "
+            "(define (down n) (if (= n 0) (fail-after 1 \"deep\") (map down (list (- n 1))))) "
+            "(down "
             "20000)",
             how);
         ASSERT_TRUE(ended.failure);
@@ -88,19 +89,19 @@ TEST(depth, an_error_comes_out_of_nested_maps_with_a_bounded_trace) {
         const auto& trace = ended.failure->info().trace;
         EXPECT_LE(trace.size(), 256U);
         EXPECT_EQ(trace.front().what, "in 'down'");
-        const auto folded =
-            std::count_if(trace.begin(), trace.end(), [](const trace_entry& entry) {
-                return entry.what.find("more lines") != std::string::npos;
-            });
+        const auto folded = std::count_if(trace.begin(), trace.end(), [](const trace_entry& entry) {
+            return entry.what.find("more lines") != std::string::npos;
+        });
         EXPECT_EQ(folded, 1);
     });
 }
 
 TEST(depth, errors_that_follow_from_each_other_end) {
-    EXPECT_EQ(run_deep("(let next ((n 0) (e nil)) (if (= n 20000) (get e 'message) (next (+ n 1) "
-                       "(try (race (if e (raise e) (error \"first\")) (error \"second\")) (catch (e) "
-                       "e)))))"),
-              "\"second\"");
+    EXPECT_EQ(
+        run_deep("(let next ((n 0) (e nil)) (if (= n 20000) (get e 'message) (next (+ n 1) "
+                 "(try (race (if e (raise e) (error \"first\")) (error \"second\")) (catch (e) "
+                 "e)))))"),
+        "\"second\"");
 }
 
 TEST(depth, values_of_any_depth_are_walked) {

@@ -73,9 +73,10 @@ TEST(race, all_begin_at_once_however_few_branches_may_run) {
     expect_everywhere("(with ((concurrency 1)) (race (progn (pause 9) 1) (progn (pause 2) 2)))",
                       "2");
     // Inside a branch, and while others hold all permits.
-    expect_everywhere("(with ((concurrency 1)) (map (lambda (x) (race (progn (pause 9) 1) (progn (pause "
-                      "x) x))) '(2 3)))",
-                      "(2 3)");
+    expect_everywhere(
+        "(with ((concurrency 1)) (map (lambda (x) (race (progn (pause 9) 1) (progn (pause "
+        "x) x))) '(2 3)))",
+        "(2 3)");
     expect_everywhere("(with ((concurrency 1)) (race (first (map pause '(4))) (pause 6)))", "4");
     expect_everywhere(
         "(with ((concurrency 2)) (parallel (pause 4) (pause 4) (race (pause 9) (pause 1))))",

@@ -12,7 +12,6 @@
 
 #include <cerrno>
 
-
 namespace heddle::tasks {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 
-
 namespace heddle::tasks {
 namespace {
 

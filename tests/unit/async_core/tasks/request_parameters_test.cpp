@@ -9,9 +9,9 @@
 namespace heddle::tasks {
 namespace {
 
-using testing::world;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::world;
 
 constexpr const char* all_clauses = R"(
     (max-tokens 100) (temperature 0.25) (top-p 0.5) (seed -7) (stop ("END" "STOP"))
@@ -37,8 +37,7 @@ void expect_all(const ports::chat_request& request) {
     EXPECT_EQ(request.extra[2].value_json, R"({"a":[1,2]})");
 }
 
-const std::string with_tool =
-    "(deftool look (params city) (description \"Looks.\") city) ";
+const std::string with_tool = "(deftool look (params city) (description \"Looks.\") city) ";
 
 TEST(request_parameters, every_one_is_a_clause_of_defatom) {
     world w;
@@ -60,7 +59,8 @@ TEST(request_parameters, every_one_is_a_setting_of_with_and_goes_before_the_task
     EXPECT_EQ(w.json(with_tool +
                      "(defatom t (params) (instructions \"q\") (tools (look)) (top-p 0.9) (seed 1) "
                      "(max-tokens 5) (temperature 1) (stop \"x\"))"
-                     "(with (" + settings + ") (t)) 1"),
+                     "(with (" +
+                     settings + ") (t)) 1"),
               "1");
     expect_all(w.llm.asked.at(0));
 }
@@ -105,8 +105,9 @@ TEST(request_parameters, wrong_values_are_named_wherever_they_are_written) {
     EXPECT_THAT(w.json("(with ((stop (lambda () 1))) 1)"), HasSubstr("with: stop must be"));
     EXPECT_THAT(w.json("(with ((tops 1)) 1)"), HasSubstr("unknown setting 'tops'"));
     template_loader loader(template_load_options{});
-    loader.add("t.xml", "<task name=\"t\" type=\"atomic\"><description>d</description>"
-                        "<instructions>q</instructions><top_p>much</top_p></task>");
+    loader.add("t.xml",
+               "<task name=\"t\" type=\"atomic\"><description>d</description>"
+               "<instructions>q</instructions><top_p>much</top_p></task>");
     EXPECT_THAT(std::move(loader).finish().report->text(),
                 HasSubstr("<top_p> must be a number from 0 to 1"));
 }
@@ -120,8 +121,7 @@ TEST(request_parameters, what_is_not_said_is_filled_and_what_is_said_stays) {
     weaker.seed = 3;
     weaker.extra_parameters = std::vector<ports::extra_parameter>{{"a", "2"}, {"b", "3"}};
     fill_absent(said, weaker);
-    EXPECT_EQ(parameters_json(said),
-              R"({"top_p":5E-1,"seed":3,"extra_parameters":{"a":1,"b":3}})");
+    EXPECT_EQ(parameters_json(said), R"({"top_p":5E-1,"seed":3,"extra_parameters":{"a":1,"b":3}})");
     ports::chat_request request;
     request.reasoning_effort = "high";
     request.seed = 9;
@@ -147,8 +147,10 @@ TEST(request_parameters, a_forced_tool_is_forced_in_the_first_turn_only) {
         world w;
         w.llm.replies.push_back([](const auto&) { return calling("c1"); });
         w.llm.say("done");
-        EXPECT_EQ(w.json(with_tool + "(defatom t (params) (instructions \"q\") (tools (look)) "
-                                     "(tool-choice " + choice + ")) (get-field (t) \"content\")"),
+        EXPECT_EQ(w.json(with_tool +
+                         "(defatom t (params) (instructions \"q\") (tools (look)) "
+                         "(tool-choice " +
+                         choice + ")) (get-field (t) \"content\")"),
                   "\"done\"");
         ASSERT_EQ(w.llm.asked.size(), 2U);
         EXPECT_EQ(w.llm.asked[0].tool_choice, choice);
@@ -247,7 +249,8 @@ TEST(repeated_calls, are_not_answered_by_what_they_repeat) {
     EXPECT_EQ(slow.llm.asked[0].scheduling.cache, ports::cache_use::shared);
     EXPECT_EQ(slow.llm.asked[1].scheduling.cache, ports::cache_use::apart);
     EXPECT_EQ(slow.json("(with ((cache false)) (retry ((attempts 2) (backoff 0)) "
-                        "(progn (t) (error \"no\"))))").find("no") != std::string::npos,
+                        "(progn (t) (error \"no\"))))")
+                      .find("no") != std::string::npos,
               true);
     EXPECT_EQ(slow.llm.asked.back().scheduling.cache, ports::cache_use::none);
     EXPECT_THAT(slow.json("(with ((%repeats 'retry)) 1)"), HasSubstr("unknown setting"));

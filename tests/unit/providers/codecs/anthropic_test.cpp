@@ -228,8 +228,8 @@ std::string marks_of(const json::value& body) {
     const auto holds_mark = [](const json::value& blocks) {
         const json::array* all = blocks.if_array();
         return all && std::any_of(all->begin(), all->end(), [](const json::value& block) {
-            return block.as_object().contains("cache_control");
-        });
+                   return block.as_object().contains("cache_control");
+               });
     };
     std::string found;
     for (const char* part : {"tools", "system"}) {

@@ -111,12 +111,13 @@ struct cut_answer {
 cut_answer openai_answer(const std::string& arguments) {
     const std::string call =
         R"([{"index":0,"id":"c","function":{"name":"look","arguments":")" + arguments + R"("}}])";
-    return {R"({"id":"i","choices":[{"message":{"content":null,"tool_calls":)" + call +
-                R"(},"finish_reason":"length"}],"usage":{"prompt_tokens":5,"completion_tokens":87}})",
-            event(R"({"choices":[{"index":0,"delta":{"tool_calls":)" + call + "}}]}") +
-                event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"length"}]})") +
-                event(R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":87}})") +
-                event("[DONE]")};
+    return {
+        R"({"id":"i","choices":[{"message":{"content":null,"tool_calls":)" + call +
+            R"(},"finish_reason":"length"}],"usage":{"prompt_tokens":5,"completion_tokens":87}})",
+        event(R"({"choices":[{"index":0,"delta":{"tool_calls":)" + call + "}}]}") +
+            event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"length"}]})") +
+            event(R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":87}})") +
+            event("[DONE]")};
 }
 
 cut_answer responses_answer(const std::string& arguments) {
@@ -166,8 +167,8 @@ TEST(portable_answers, a_call_that_the_length_limit_cut_is_no_bad_call_and_is_pa
 
 TEST(portable_answers, whole_calls_before_the_limit_stay) {
     const auto codec = providers::make_openai_codec({}).value();
-    const auto read = codec->decode(
-        answer_of(200, openai_answer(R"({\"city\": \"Paris\"})").whole), codec_now);
+    const auto read =
+        codec->decode(answer_of(200, openai_answer(R"({\"city\": \"Paris\"})").whole), codec_now);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->cut_tool_call, "");
     EXPECT_EQ(read->tool_calls.size(), 1U);

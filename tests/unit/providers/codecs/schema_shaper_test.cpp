@@ -49,25 +49,25 @@ TEST(schema_shaper, choices_and_definitions_are_shaped_too) {
 
 TEST(schema_shaper, what_has_no_grammar_has_no_shape) {
     for (const char* schema : {
-             "{}",                                                              // anything
-             R"({"type":"object"})",                                            // any names
-             R"({"type":"object","properties":{}})",                            // the same
-             R"({"type":"object","additionalProperties":{"type":"string"}})",   // a table
+             "{}",                                                            // anything
+             R"({"type":"object"})",                                          // any names
+             R"({"type":"object","properties":{}})",                          // the same
+             R"({"type":"object","additionalProperties":{"type":"string"}})", // a table
              R"({"type":"object","properties":{"a":{"type":"string"}},
-                 "additionalProperties":{"type":"string"}})",                   // half a table
-             R"({"type":"object","properties":{"a":{}}})",                      // anything inside
-             R"({"type":"object","properties":{"a":true}})",                    //
-             R"({"type":"object","properties":[]})",                            // no schema at all
-             R"({"type":"array"})",                                             // of anything
-             R"({"type":"array","items":false})",                               //
-             R"({"anyOf":[]})",                                                 //
-             R"({"$ref":"https://elsewhere.example/schema"})",                  // not here
-             R"({"$ref":"#"})",                                                 // itself
+                 "additionalProperties":{"type":"string"}})",                 // half a table
+             R"({"type":"object","properties":{"a":{}}})",                    // anything inside
+             R"({"type":"object","properties":{"a":true}})",                  //
+             R"({"type":"object","properties":[]})",                          // no schema at all
+             R"({"type":"array"})",                                           // of anything
+             R"({"type":"array","items":false})",                             //
+             R"({"anyOf":[]})",                                               //
+             R"({"$ref":"https://elsewhere.example/schema"})",                // not here
+             R"({"$ref":"#"})",                                               // itself
              R"({"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"type":"null"},
-                 {"type":"array","items":{"$ref":"#/$defs/a"}}]}}})",           // itself, below
+                 {"type":"array","items":{"$ref":"#/$defs/a"}}]}}})",         // itself, below
              R"({"anyOf":[{"type":"null"}],"$defs":{
                  "a":{"anyOf":[{"$ref":"#/$defs/b"}]},
-                 "b":{"anyOf":[{"$ref":"#/$defs/a"}]}}})",                      // in a circle
+                 "b":{"anyOf":[{"$ref":"#/$defs/a"}]}}})",                    // in a circle
          }) {
         EXPECT_FALSE(closed_schema(schema)) << schema;
     }

@@ -81,7 +81,8 @@ TEST(retry, behind_a_limiter_a_429_is_not_waited_for_here) {
     const retry_options options = options_with(2);
     auto jitter = make_jitter(options);
     retry_state state(options, jitter, {}, true);
-    const auto limited = state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
+    const auto limited =
+        state.after(failure(llm_errc::rate_limit).with_retry_after(20s), start, {});
     EXPECT_TRUE(limited.again);
     EXPECT_EQ(limited.at, start);
     const error soon = failure(llm_errc::rate_limit).with_retry_after(20s);
@@ -170,20 +171,18 @@ TEST(retry, waits_as_texts_of_services_ask_for_them) {
     EXPECT_EQ(read_retry_text("try again in 2 minutes"), 2min);
     EXPECT_EQ(read_retry_text("try again in 250 milliseconds"), 250ms);
     EXPECT_EQ(read_retry_text("retry after 99999999999 hours"), std::chrono::weeks(1));
-    for (const char* none : {"", "slow down", "try again in ", "try again in a while",
-                             "retry after 7", "retry after 7 apples", "try again in -3s",
-                             "try again in 1.2.3s", "try again in 1e9s"}) {
+    for (const char* none :
+         {"", "slow down", "try again in ", "try again in a while", "retry after 7",
+          "retry after 7 apples", "try again in -3s", "try again in 1.2.3s", "try again in 1e9s"}) {
         EXPECT_FALSE(read_retry_text(none)) << none;
     }
 }
 
 TEST(retry, dates_beyond_what_nanoseconds_can_count) {
-    for (const char* text :
-         {"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 12 Apr 2263 00:00:00 GMT"}) {
+    for (const char* text : {"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 12 Apr 2263 00:00:00 GMT"}) {
         EXPECT_EQ(read_retry_advice({}, {}, text, date).wait, std::chrono::weeks(1)) << text;
     }
-    for (const char* text :
-         {"Sat, 01 Jan 0000 00:00:00 GMT", "Tue, 10 Sep 1677 00:00:00 GMT"}) {
+    for (const char* text : {"Sat, 01 Jan 0000 00:00:00 GMT", "Tue, 10 Sep 1677 00:00:00 GMT"}) {
         EXPECT_EQ(read_retry_advice({}, {}, text, date).wait, 0ms) << text;
     }
 }

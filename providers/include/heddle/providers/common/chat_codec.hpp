@@ -64,7 +64,8 @@ struct rate_limit_headers {
     std::optional<std::int64_t> output_tokens_limit;
     std::optional<std::int64_t> output_tokens_remaining;
     std::optional<std::chrono::milliseconds> output_tokens_reset;
-    std::chrono::milliseconds reset_grain{1}; ///< what the resets are rounded to, as far as is known
+    std::chrono::milliseconds reset_grain{
+        1}; ///< what the resets are rounded to, as far as is known
 };
 
 /// One service's format. Pure: no I/O, no clock. Keeps scratch memory from one call to the next:

@@ -70,8 +70,7 @@ private:
     [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
                                                       answer_mode mode, std::uint32_t attempt,
                                                       std::vector<std::string>& warnings);
-    void warn_of(const std::vector<left_out_setting>& left_out,
-                 std::vector<std::string>& warnings);
+    void warn_of(const std::vector<left_out_setting>& left_out, std::vector<std::string>& warnings);
     [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
     [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer,
                                                            wall_time time_of_day);

@@ -13,9 +13,9 @@
 namespace heddle::providers {
 
 struct retry_options {
-    unsigned max_retries = 4;                      ///< beyond the first try; 0: never again
-    unsigned max_rate_limit_retries = 12;           ///< 429 has a budget of its own
-    std::chrono::milliseconds first_wait{500};      ///< ceiling of the first wait, doubled each time
+    unsigned max_retries = 4;                  ///< beyond the first try; 0: never again
+    unsigned max_rate_limit_retries = 12;      ///< 429 has a budget of its own
+    std::chrono::milliseconds first_wait{500}; ///< ceiling of the first wait, doubled each time
     std::chrono::milliseconds longest_wait{30'000}; ///< ceiling of every wait of our own choosing
     /// A service that asks for a longer wait than this is not waited for: the error goes up with
     /// its retry_after, and whoever has a better idea (another model) may act on it.
