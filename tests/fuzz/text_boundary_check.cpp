@@ -229,7 +229,8 @@ void text_boundary_check::check_builtin(input& from) {
     const std::size_t count = row.min_arguments + from.byte() % (most - row.min_arguments + 1);
     std::vector<lang::value> arguments;
     for (std::size_t i = 0; i < count; ++i) arguments.push_back(argument(from));
-    lang::native_call call(*memory_, row);
+    lang::free_work work;
+    lang::native_call call(*memory_, row, work);
     const lang::value made = row.run(call, arguments);
     if (call.failure()) return failure(row.name, *call.failure());
     value(row.name, made);

@@ -274,7 +274,7 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
         case lang::outcome_kind::parked: break;
         case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
-            if (order_ != 0 || loop_.now() - slice_began >= fair_share) {
+            if (order_ != 0 || now.idle || loop_.now() - slice_began >= fair_share) {
                 try {
                     // Others get their turn, siblings of a branch that computes included.
                     if (auto split = lang::machine::split_running_branch(*strand))

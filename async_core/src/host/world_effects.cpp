@@ -1,11 +1,12 @@
 #include "world_effects.hpp"
 
+#include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/printer.hpp>
+#include <heddle/lang/paced_text.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -37,7 +38,8 @@ protected:
     /// TypeError in the words of pure primitives.
     [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected,
                                    const value& given) const {
-        lang::native_call call(owner.memory(), row_);
+        lang::free_work work;
+        lang::native_call call(owner.memory(), row_, work);
         call.fail_type(index, expected, given);
         return *std::move(call.failure());
     }
@@ -46,19 +48,14 @@ private:
     builtin row_;
 };
 
-std::string displayed(const value& v) {
-    lang::print_options options;
-    options.display = true;
-    return lang::print_value(v, options);
-}
-
-std::string joined(const std::vector<value>& parts) {
-    std::string text;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i != 0) text += ' ';
-        text += displayed(parts[i]);
+/// The arguments with spaces between them. Large ones are written while others have their turn.
+coro::task<result<std::string>> joined_arguments(effect_call& call) {
+    lang::paced_text text(call.owner.world(), call.request.arguments);
+    while (!text.go_on()) {
+        co_await coro::yield_now(*call.context.loop);
+        if (auto stop = call.context.stop_error()) co_return *std::move(stop);
     }
-    return text;
+    co_return text.take();
 }
 
 class log_message final : public world_effect {
@@ -76,9 +73,10 @@ public:
                         ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty()) co_return value::empty_list();
-        const std::string text = joined(call.request.arguments);
-        call.owner.owner().log().write(log_level::info, "script", text);
-        co_return lang::make_string(call.owner.memory(), text);
+        auto text = co_await joined_arguments(call);
+        if (!text) co_return std::move(text).error();
+        call.owner.owner().log().write(log_level::info, "script", *text);
+        co_return lang::make_string(call.owner.memory(), *text);
     }
 };
 
@@ -97,7 +95,10 @@ public:
                         ""}) {}
     coro::task<result<value>> run(effect_call call) override {
         const auto& out = call.owner.owner().parts().print;
-        if (out) out(joined(call.request.arguments) + "\n");
+        if (!out) co_return value();
+        auto text = co_await joined_arguments(call);
+        if (!text) co_return std::move(text).error();
+        out(*text + "\n");
         co_return value();
     }
 };

@@ -6,9 +6,13 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/arithmetic.hpp"
+#include "lang/value/seen_lists.hpp"
 
+#include <algorithm>
 #include <cstddef>
-#include <unordered_set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -22,42 +26,75 @@ struct pair_frame {
     std::size_t next = 0;
 };
 
-/// Two windows that were met together before.
-struct met_pair {
-    const object* left;
-    const object* right;
-    std::uint64_t left_window;
-    std::uint64_t right_window;
-    bool operator==(const met_pair&) const = default;
-};
-struct met_hash {
-    std::size_t operator()(const met_pair& pair) const noexcept {
-        std::size_t hash = reinterpret_cast<std::size_t>(pair.left) * 0x9E3779B97F4A7C15ULL;
-        hash = (hash ^ reinterpret_cast<std::size_t>(pair.right)) * 0xBF58476D1CE4E5B9ULL;
-        return (hash ^ pair.left_window * 31 ^ pair.right_window) * 0x94D049BB133111EBULL;
+/// Which windows on storage are known, or assumed, to be equal: sets of them, merged as they are met
+/// together (as Hopcroft and Karp compare automata). Each merge leaves a set less, so the pairs that
+/// are looked inside are no more than the windows are.
+class equal_sets {
+public:
+    /// False when the two were in one set already.
+    [[nodiscard]] bool merge(const value& left, const value& right) {
+        std::size_t a = root(number_of(left));
+        std::size_t b = root(number_of(right));
+        if (a == b) return false;
+        if (sizes_[a] < sizes_[b]) std::swap(a, b);
+        parents_[b] = a;
+        sizes_[a] += sizes_[b];
+        return true;
     }
+
+private:
+    [[nodiscard]] std::size_t number_of(const value& v) {
+        const auto [at, added] = numbers_.emplace(window_of(v), parents_.size());
+        if (added) {
+            parents_.push_back(at->second);
+            sizes_.push_back(1);
+        }
+        return at->second;
+    }
+    [[nodiscard]] std::size_t root(std::size_t at) noexcept {
+        while (parents_[at] != at) at = parents_[at] = parents_[parents_[at]];
+        return at;
+    }
+
+    std::unordered_map<window, std::size_t, window_hash> numbers_;
+    std::vector<std::size_t> parents_;
+    std::vector<std::size_t> sizes_;
 };
 
-enum class answer : std::uint8_t { equal, different, look_inside };
+enum class answer : std::uint8_t { equal, different, look_inside, stopped };
 
 class comparison {
 public:
-    [[nodiscard]] bool run(const value& left, const value& right);
+    explicit comparison(work_meter& work) : work_(work) {}
+    [[nodiscard]] std::optional<bool> run(const value& left, const value& right);
 
 private:
     [[nodiscard]] answer compare(const value& left, const value& right);
+    [[nodiscard]] answer compare_texts(std::string_view left, std::string_view right);
     [[nodiscard]] bool met_before(const value& left, const value& right);
 
+    work_meter& work_;
     std::vector<pair_frame> frames_;
     // A value in which parts are shared may be exponentially larger than its storage. A pair that
     // was met before needs no second look: had it differed, the comparison would be over.
-    std::unordered_set<met_pair, met_hash> met_;
+    std::optional<equal_sets> met_;
 };
 
 bool comparison::met_before(const value& left, const value& right) {
     if (left.target()->references == 1 || right.target()->references == 1) return false;
-    const auto window = [](const value& v) { return std::uint64_t{v.offset()} << 32 | v.length(); };
-    return !met_.insert({left.target(), right.target(), window(left), window(right)}).second;
+    if (!met_) met_.emplace();
+    return !met_->merge(left, right);
+}
+
+answer comparison::compare_texts(std::string_view left, std::string_view right) {
+    constexpr std::size_t piece = 64 * 1024;
+    if (left.size() != right.size()) return answer::different;
+    if (left.data() == right.data()) return answer::equal;
+    for (std::size_t at = 0; at < left.size(); at += piece) {
+        if (!work_.spend_bytes(std::min(piece, left.size() - at))) return answer::stopped;
+        if (left.substr(at, piece) != right.substr(at, piece)) return answer::different;
+    }
+    return answer::equal;
 }
 
 answer comparison::compare(const value& left, const value& right) {
@@ -72,7 +109,7 @@ answer comparison::compare(const value& left, const value& right) {
     case kind::boolean:
     case kind::integer: return decide(left.as_integer() == right.as_integer());
     case kind::real: return decide(left.as_real() == right.as_real());
-    case kind::string: return decide(string_bytes(left) == string_bytes(right));
+    case kind::string: return compare_texts(string_bytes(left), string_bytes(right));
     case kind::list:
     case kind::map:
         if (left.length() != right.length()) return answer::different;
@@ -82,11 +119,13 @@ answer comparison::compare(const value& left, const value& right) {
     }
 }
 
-bool comparison::run(const value& left, const value& right) {
+std::optional<bool> comparison::run(const value& left, const value& right) {
     const value* a = &left;
     const value* b = &right;
     for (;;) {
+        if (!work_.spend(1)) return std::nullopt;
         switch (compare(*a, *b)) {
+        case answer::stopped: return std::nullopt;
         case answer::different: return false;
         case answer::look_inside: frames_.push_back({a, b}); break;
         case answer::equal: break;
@@ -111,6 +150,19 @@ bool comparison::run(const value& left, const value& right) {
 
 } // namespace
 
-bool values_equal(const value& left, const value& right) { return comparison().run(left, right); }
+bool values_equal(const value& left, const value& right) {
+    free_work work;
+    return *values_equal(left, right, work);
+}
+
+std::optional<bool> values_equal(const value& left, const value& right, work_meter& work) {
+    // Most comparisons are of numbers, symbols and short strings.
+    if (left.type() == right.type()) {
+        if (left.is_integer()) return left.as_integer() == right.as_integer();
+        if (left.is(kind::symbol)) return left.identical(right);
+        if (left.is(kind::string) && left.length() != right.length()) return false;
+    }
+    return comparison(work).run(left, right);
+}
 
 } // namespace heddle::lang

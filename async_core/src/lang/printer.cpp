@@ -8,10 +8,13 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
+#include "lang/printing.hpp"
 #include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
 
+#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -19,14 +22,13 @@ namespace heddle::lang {
 namespace {
 
 /// As the reader has it: not JSON, which leaves DEL and the controls of C1 as they are.
-void append_quoted(std::string& out, std::string_view text) {
+void append_escaped(std::string& out, std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     const auto append_control = [&](unsigned char code) {
         out += "\\u00";
         out += digits[code >> 4];
         out += digits[code & 0xF];
     };
-    out += '"';
     for (std::size_t at = 0; at < text.size(); ++at) {
         const auto c = static_cast<unsigned char>(text[at]);
         switch (c) {
@@ -47,6 +49,11 @@ void append_quoted(std::string& out, std::string_view text) {
             else out += text[at];
         }
     }
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+    out += '"';
+    append_escaped(out, text);
     out += '"';
 }
 
@@ -72,22 +79,24 @@ struct print_frame {
 
 class printing {
 public:
-    explicit printing(const print_options& options) : options_(options) {}
+    printing(text_builder& out, const print_options& options) : options_(options), text_(out) {}
 
-    [[nodiscard]] std::string run(const value& v) {
+    /// Nothing more is printed than what is shown, about: a look at a huge value costs little. False:
+    /// stop.
+    [[nodiscard]] bool run(const value& v) {
         if (options_.display && v.is(kind::string)) {
-            out_ = string_bytes(v).substr(
-                0, options_.max_bytes == SIZE_MAX ? std::string::npos : options_.max_bytes + 1);
-        } else {
-            print(v);
+            // A character more than fits, so that the cut is seen.
+            constexpr std::size_t longest_character = 4;
+            const std::size_t shown =
+                std::min(options_.max_bytes, value::max_length + std::size_t{1});
+            return text_.append(utf8::prefix(string_bytes(v), shown + longest_character));
         }
-        // Nothing more is printed than what is shown: a look at a huge value costs little.
-        while (!frames_.empty() && out_.size() <= options_.max_bytes) step();
-        if (out_.size() > options_.max_bytes) {
-            utf8::shorten(out_, options_.max_bytes);
-            out_ += "…";
+        print(v);
+        while (!stopped_ && !frames_.empty() && text_.size() <= options_.max_bytes) {
+            if (!text_.settle()) return false;
+            step();
         }
-        return std::move(out_);
+        return !stopped_ && text_.settle();
     }
 
 private:
@@ -99,29 +108,32 @@ private:
     void step();
 
     const print_options& options_;
-    std::string out_;
+    text_builder& text_;
     std::vector<print_frame> frames_;
+    bool stopped_ = false;
 };
 
 void printing::print(const value& v) {
     switch (v.type()) {
-    case kind::unbound: out_ += "#<unbound>"; break;
-    case kind::nil: out_ += "nil"; break;
-    case kind::boolean: out_ += v.as_boolean() ? "true" : "false"; break;
-    case kind::integer: out_ += std::to_string(v.as_integer()); break;
-    case kind::real: out_ += real_text(v.as_real()); break;
+    case kind::unbound: text_.tail() += "#<unbound>"; break;
+    case kind::nil: text_.tail() += "nil"; break;
+    case kind::boolean: text_.tail() += v.as_boolean() ? "true" : "false"; break;
+    case kind::integer: text_.tail() += std::to_string(v.as_integer()); break;
+    case kind::real: text_.tail() += real_text(v.as_real()); break;
     case kind::string: print_string(v); break;
     case kind::symbol: print_symbol(v); break;
     case kind::list: print_list(v); break;
     case kind::map: print_map(v); break;
     case kind::closure: {
         const std::string& name = closure_of(v)->code->name;
-        out_ += name.empty() ? "#<function>" : "#<function " + name + ">";
+        text_.tail() += name.empty() ? "#<function>" : "#<function " + name + ">";
         break;
     }
-    case kind::builtin: out_ += "#<primitive " + std::string(v.as_builtin().name) + ">"; break;
-    case kind::host: out_ += "#<" + host_of(v)->describe() + ">"; break;
-    case kind::cell: out_ += "#<cell>"; break;
+    case kind::builtin:
+        text_.tail() += "#<primitive " + std::string(v.as_builtin().name) + ">";
+        break;
+    case kind::host: text_.tail() += "#<" + host_of(v)->describe() + ">"; break;
+    case kind::cell: text_.tail() += "#<cell>"; break;
     }
 }
 
@@ -131,46 +143,54 @@ void printing::print_string(const value& v) {
     if (text.size() > options_.max_bytes) {
         text = utf8::prefix(text, options_.max_bytes + 1);
     }
-    append_quoted(out_, text);
+    constexpr std::size_t piece = 16 * 1024;
+    text_.tail() += '"';
+    while (!text.empty() && !stopped_) {
+        const std::string_view now = utf8::prefix(text, piece);
+        append_escaped(text_.tail(), now);
+        text.remove_prefix(now.size());
+        stopped_ = !text_.settle();
+    }
+    text_.tail() += '"';
 }
 
 void printing::print_symbol(const value& v) {
     const std::string_view name = symbol_name(v);
     if (reads_as_symbol(name)) {
-        out_ += name;
+        text_.tail() += name;
         return;
     }
-    out_ += "(string->symbol ";
-    append_quoted(out_, name);
-    out_ += ')';
+    text_.tail() += "(string->symbol ";
+    append_quoted(text_.tail(), name);
+    text_.tail() += ')';
 }
 
 void printing::print_list(const value& v) {
     if (v.length() == 0) {
-        out_ += "()";
+        text_.tail() += "()";
         return;
     }
     if (frames_.size() >= options_.max_depth) {
-        out_ += "(…)";
+        text_.tail() += "(…)";
         return;
     }
     print_frame frame{list_items(v), {}, 0, false};
     if (const std::string_view mark = mark_of(frame.items); !mark.empty()) {
-        out_ += mark;
+        text_.tail() += mark;
         frame.next = 1;
         frame.short_form = true;
     } else {
-        out_ += '(';
+        text_.tail() += '(';
     }
     frames_.push_back(frame);
 }
 
 void printing::print_map(const value& v) {
     if (v.length() != 0 && frames_.size() >= options_.max_depth) {
-        out_ += "(…)";
+        text_.tail() += "(…)";
         return;
     }
-    out_ += "(dict";
+    text_.tail() += "(dict";
     frames_.push_back({{}, map_entries(v), 0, false});
 }
 
@@ -179,26 +199,38 @@ void printing::step() {
     print_frame& frame = frames_.back();
     const std::size_t next = frame.next++;
     if (next == frame.items.size() + frame.entries.size()) {
-        if (!frame.short_form) out_ += ')';
+        if (!frame.short_form) text_.tail() += ')';
         frames_.pop_back();
         return;
     }
     if (!frame.items.empty()) {
-        if (next != 0 && !frame.short_form) out_ += ' ';
+        if (next != 0 && !frame.short_form) text_.tail() += ' ';
         print(frame.items[next]);
         return;
     }
     const map_entry& entry = frame.entries[next];
-    out_ += ' ';
+    text_.tail() += ' ';
     print_string(entry.key);
-    out_ += ' ';
+    text_.tail() += ' ';
     print(entry.item);
 }
 
 } // namespace
 
+bool print_to(text_builder& out, const value& v, const print_options& options) {
+    return printing(out, options).run(v);
+}
+
 std::string print_value(const value& v, const print_options& options) {
-    return printing(options).run(v);
+    free_work work;
+    text_builder out(work);
+    (void)print_to(out, v, options);
+    std::string text = std::move(out).text().value_or("");
+    if (text.size() > options.max_bytes) {
+        utf8::shorten(text, options.max_bytes);
+        text += "…";
+    }
+    return text;
 }
 
 std::string quoted(std::string_view text) {

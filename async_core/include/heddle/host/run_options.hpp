@@ -22,7 +22,7 @@ struct run_options {
     coro::deadline until;                         ///< the whole run
     std::size_t concurrency = 64;                 ///< branches at a time (language.md 7)
     std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes beyond what the session already holds
-    std::uint64_t step_limit = UINT64_MAX;        ///< calls and back-edges
+    std::uint64_t step_limit = UINT64_MAX;        ///< calls, back-edges, work of builtins
     std::uint32_t slice = 2000;                   ///< steps between looks at clock and cancellation
     /// 0: branches that are ready run first come, first served. Else this seed decides their order,
     /// and where a computing branch makes room for others: the same seed, the same order, as far as

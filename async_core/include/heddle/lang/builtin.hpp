@@ -3,8 +3,10 @@
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,10 +19,19 @@ struct builtin;
 /// What a pure primitive is called with. It must not call back into the program.
 class native_call {
 public:
-    native_call(heap& memory, const builtin& row) : memory_(memory), row_(&row) {}
+    native_call(heap& memory, const builtin& row, work_meter& work)
+        : memory_(memory), row_(&row), work_(work) {}
 
     [[nodiscard]] heap& memory() noexcept { return memory_; }
     [[nodiscard]] const builtin& row() const noexcept { return *row_; }
+
+    /// A builtin whose time depends on its arguments spends work as it goes. When it is told to stop it
+    /// returns at once (`if (!call.spend(n)) return {};`), and may be called anew with the same
+    /// arguments: it has changed none of them until then.
+    [[nodiscard]] work_meter& work() noexcept { return work_; }
+    [[nodiscard]] bool spend(std::uint64_t work) { return work_.spend(work); }
+    [[nodiscard]] bool spend_bytes(std::size_t bytes) { return work_.spend_bytes(bytes); }
+    [[nodiscard]] bool expect(std::uint64_t work) { return work_.expect(work); }
 
     /// Notes the error and returns nil: `return call.fail(…)`.
     value fail(error failure) {
@@ -39,10 +50,13 @@ public:
 private:
     heap& memory_;
     const builtin* row_;
+    work_meter& work_;
     std::optional<error> failure_;
 };
 
 using native_function = value (*)(native_call& call, std::span<value> arguments);
+/// The same, with what it needs beside its arguments.
+using native_code = std::function<value(native_call& call, std::span<value> arguments)>;
 
 /// How the machine runs a primitive.
 enum class builtin_kind : std::uint8_t {

@@ -18,7 +18,7 @@ namespace heddle::lang {
 
 class fiber;
 class join;
-struct pending_code;
+struct pending_job;
 struct branch_place;
 
 /// A permit to run a branch, and the scope it belongs to.
@@ -152,7 +152,7 @@ private:
     waiting_for waits_ = waiting_for::nothing;
     cancel_reason cancel_ = cancel_reason::none;
     std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
-    std::unique_ptr<pending_code> code_; ///< that is compiled for it; its place is result_slot_
+    std::unique_ptr<pending_job> job_;   ///< done in turns for it; its place is result_slot_
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children

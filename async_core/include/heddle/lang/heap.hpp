@@ -1,6 +1,7 @@
 // Memory of one session: allocation, accounting, symbols, cycles.
 #pragma once
 
+#include <heddle/lang/keyed_hash.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstddef>
@@ -55,6 +56,9 @@ public:
     /// A symbol that equals no other, for macros.
     [[nodiscard]] value fresh_symbol(std::string_view prefix);
 
+    /// Of the tables in it: drawn for each heap.
+    [[nodiscard]] const hash_key& hash_seed() const noexcept { return hash_seed_; }
+
     [[nodiscard]] std::size_t live_objects() const noexcept { return live_; }
     [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
     /// Frees garbage cycles through cells. Linear in what cells reach.
@@ -106,7 +110,8 @@ private:
     std::size_t used_after_ = 0;                ///< it
     static constexpr std::size_t first_collection = 10'000;
     bool collecting_ = false;
-    std::unordered_map<std::string_view, object*> symbols_;
+    const hash_key hash_seed_;
+    std::unordered_map<std::string_view, object*, keyed_hash> symbols_;
     std::uint64_t fresh_ = 0;
 };
 

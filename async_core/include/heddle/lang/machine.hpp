@@ -15,7 +15,8 @@ namespace heddle::lang {
 
 /// Bounds of a run, shared by its fibers.
 struct run_budget {
-    std::uint64_t steps = UINT64_MAX;    ///< calls and back-edges left over all fibers of the run
+    std::uint64_t steps =
+        UINT64_MAX; ///< calls, back-edges and work of builtins left over all fibers
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
     /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
     /// so that a cleanup that never ends does not keep a run for ever.
@@ -38,6 +39,7 @@ struct outcome {
     value result;
     std::optional<error> failure;
     std::unique_ptr<fiber> child;
+    bool idle = false; ///< out_of_steps, and nothing was done: others are to have their turn first
 };
 
 /// A fiber that will call `callee` (a closure) with `arguments`.
@@ -49,7 +51,8 @@ struct outcome {
                                                  scope_ref scope = {});
 
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
-/// does I/O, and returns at the latest after `slice` steps (a step is a call or a back-edge).
+/// does I/O, and returns at the latest after `slice` steps (a step is a call, a back-edge, or
+/// work_meter::units_of_a_step of a builtin's work). A builtin that takes longer goes on in later runs.
 ///
 /// Cancellation is seen at every step. Memory and step limits raise LimitError there. An exception
 /// inside, such as lack of memory, is the failure of the branch that runs.

@@ -18,6 +18,10 @@ struct map_entry;
 /// newest version and for any key when `map` is the only owner; a copy otherwise.
 [[nodiscard]] value map_put(heap& memory, value map, value key, value item);
 [[nodiscard]] value map_put(heap& memory, value map, std::string_view key, value item);
+/// Whether map_put() of that key writes into the storage that is there.
+[[nodiscard]] bool map_takes_in_place(const value& map, std::string_view key) noexcept;
+/// The empty map, with room for `capacity` keys before the first growth.
+[[nodiscard]] value make_map_with_capacity(heap& memory, std::size_t capacity);
 [[nodiscard]] value map_remove(heap& memory, const value& map, std::string_view key);
 
 } // namespace heddle::lang

@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -14,6 +15,7 @@ namespace heddle::lang {
 struct read_options {
     std::size_t max_depth = 10'000; ///< deeper nesting is a syntax error
     std::size_t first_line = 1;     ///< number of the text's first line, for messages
+    work_meter* work = nullptr;     ///< stops it with an error; null: nobody counts
 };
 
 /// A datum with its place. Lists carry the places of their elements in their storage

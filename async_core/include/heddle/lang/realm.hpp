@@ -160,7 +160,7 @@ public:
         compiling_ = other.depth;
         return until_here;
     }
-    unsigned code_jobs = 0; ///< that have a stack
+    unsigned native_stacks = 0; ///< of what takes turns with the loop
 
     /// For tests of the machine: stacks and frames move at each run of the machine and each time they
     /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.

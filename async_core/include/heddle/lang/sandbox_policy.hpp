@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -109,5 +110,7 @@ private:
 /// Whether a value is data through and through: no function, task, future or other handle in it.
 /// Linear in the parts that it has, however often it holds them.
 [[nodiscard]] bool is_data(const value& v);
+/// Nothing when `work` says to stop.
+[[nodiscard]] std::optional<bool> is_data(const value& v, work_meter& work);
 
 } // namespace heddle::lang

@@ -20,7 +20,7 @@ value fail_in_form(native_call& call, const value& form, std::string_view expect
     if (!form.is(kind::string)) return call.fail_type(1, "a string", form);
     builtin row = call.row();
     row.name = string_bytes(form);
-    native_call named(call.memory(), row);
+    native_call named(call.memory(), row, call.work());
     named.fail_type(1, expected, given);
     return call.fail(*std::move(named.failure()));
 }

@@ -75,7 +75,7 @@ value type_error(native_call& call, std::span<value> arguments) {
     if (!arguments[2].is(kind::string)) return call.fail_type(3, "a string", arguments[2]);
     builtin row = call.row();
     row.name = string_bytes(arguments[0]);
-    native_call named(call.memory(), row);
+    native_call named(call.memory(), row, call.work());
     named.fail_type(static_cast<std::size_t>(arguments[1].as_integer()), string_bytes(arguments[2]),
                     arguments[3]);
     return call.fail(*std::move(named.failure()));
@@ -91,7 +91,8 @@ value raise_evaluation_error(native_call& call, std::span<value> arguments) {
 
 /// (%sandbox-value v): only data leaves a sandbox.
 value sandbox_value(native_call& call, std::span<value> arguments) {
-    if (is_data(arguments[0])) return arguments[0];
+    const auto data = is_data(arguments[0], call.work());
+    if (!data || *data) return arguments[0];
     return call.fail(
         error(errc::permission, "sandbox: only data may leave, not " + shown(arguments[0]))
             .with_hint("a function made inside would act outside: call it inside the "

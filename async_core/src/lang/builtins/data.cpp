@@ -7,6 +7,7 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/support.hpp"
+#include "lang/json/json_writing.hpp"
 
 #include <algorithm>
 #include <string>
@@ -30,7 +31,11 @@ using arguments_span = std::span<value>;
 value json_parse(native_call& call, arguments_span a) {
     const auto text = string_argument(call, a, 0);
     if (!text) return {};
-    auto parsed = json_to_value(call.memory(), *text);
+    if (!call.expect(text->size() / work_meter::bytes_of_a_unit)) return {};
+    json_read_options options;
+    options.work = &call.work();
+    options.is_valid_text = true;
+    auto parsed = json_to_value(call.memory(), *text, options);
     if (!parsed) return fail_json(call, parsed.error());
     return *std::move(parsed);
 }
@@ -47,12 +52,15 @@ value json_string(native_call& call, arguments_span a) {
     const std::size_t used = call.memory().used();
     const std::size_t limit = call.memory().limit();
     if (used < limit) options.max_bytes = std::min(options.max_bytes, limit - used);
-    auto text = value_to_json(a[0], options);
-    if (!text) return fail_json(call, text.error());
-    return make_text(call, *text);
+    text_builder text(call.work());
+    if (auto failure = write_json(text, a[0], options)) return fail_json(call, *failure);
+    return made_text(call, std::move(text));
 }
 
-value equal(native_call&, arguments_span a) { return value::boolean(values_equal(a[0], a[1])); }
+value equal(native_call& call, arguments_span a) {
+    const auto same = values_equal(a[0], a[1], call.work());
+    return same ? value::boolean(*same) : value();
+}
 
 value negate(native_call&, arguments_span a) { return value::boolean(!a[0].truthy()); }
 

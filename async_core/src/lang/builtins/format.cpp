@@ -6,9 +6,12 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/support.hpp"
+#include "lang/printing.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -19,7 +22,8 @@ namespace {
 class formatting {
 public:
     formatting(native_call& call, std::string_view text, std::span<value> values)
-        : call_(call), text_(text), values_(values), used_(values.size(), false) {}
+        : call_(call), text_(text), values_(values), used_(values.size(), false),
+          out_(call.work()) {}
 
     [[nodiscard]] value run();
 
@@ -35,7 +39,7 @@ private:
     std::span<value> values_;
     std::vector<bool> used_;
     std::size_t next_ = 0;
-    std::string out_;
+    text_builder out_;
 };
 
 bool formatting::refuse(std::string message) {
@@ -44,12 +48,14 @@ bool formatting::refuse(std::string message) {
 }
 
 bool formatting::put(const value& v) {
-    if (v.is(kind::string)) {
-        out_ += string_bytes(v);
-    } else {
-        out_ += print_value(v, {.max_bytes = value::max_length});
-    }
-    return call_.reserve(out_.size());
+    if (v.is(kind::string))
+        return call_.reserve(out_.size() + v.length()) && out_.append(string_bytes(v));
+    // Parts that are shared can make a text of any length out of little.
+    const heap& memory = call_.memory();
+    const std::size_t left = memory.limit() - std::min(memory.limit(), memory.used());
+    print_options options;
+    options.max_bytes = std::min<std::size_t>(value::max_length, left);
+    return print_to(out_, v, options) && call_.reserve(out_.size());
 }
 
 bool formatting::place_number(std::size_t index, std::string_view name) {
@@ -88,11 +94,12 @@ bool formatting::place(std::string_view name) {
 value formatting::run() {
     for (std::size_t at = 0; at < text_.size();) {
         const std::size_t brace = text_.find_first_of("{}", at);
-        out_.append(text_, at, brace == std::string_view::npos ? brace : brace - at);
+        if (!out_.append(text_.substr(at, brace == std::string_view::npos ? brace : brace - at)))
+            return {};
         if (brace == std::string_view::npos) break;
         const char c = text_[brace];
         if (brace + 1 < text_.size() && text_[brace + 1] == c) {
-            out_ += c;
+            out_.tail() += c;
             at = brace + 2;
             continue;
         }
@@ -110,7 +117,7 @@ value formatting::run() {
         return call_.fail_evaluation("value " + std::to_string(i + 1) + " of " +
                                      std::to_string(used_.size()) + " has no place in the text");
     }
-    return make_text(call_, out_);
+    return made_text(call_, std::move(out_));
 }
 
 } // namespace

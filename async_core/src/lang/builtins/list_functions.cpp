@@ -1,6 +1,5 @@
 #include "lang/builtins/list_functions.hpp"
 
-#include <heddle/base/utf8.hpp>
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -9,11 +8,15 @@
 
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/builtins/support.hpp"
+#include "lang/text/text_search.hpp"
 #include "lang/value/hash.hpp"
+#include "lang/value/seen_lists.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <unordered_set>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,14 +35,18 @@ using arguments_span = std::span<value>;
     const auto width = step > 0 ? static_cast<std::uint64_t>(step)
                                 : std::uint64_t{0} - static_cast<std::uint64_t>(step);
     const std::uint64_t count = (high - low - 1) / width + 1;
-    if (!reserve_elements(call, count)) return {};
+    if (!reserve_elements(call, count) || !call.expect(count)) return {};
     value list = make_list_with_capacity(call.memory(), count);
     auto* storage = static_cast<list_object*>(list.target());
     auto item = static_cast<std::uint64_t>(from);
     for (std::uint64_t i = 0; i < count; ++i, item += static_cast<std::uint64_t>(step)) {
+        // What is there belongs to the list, in case that it goes.
+        if (i % 1024 == 1023) storage->end = static_cast<std::uint32_t>(i);
+        if (i % 1024 == 1023 && !call.spend(1024)) return {};
         new (storage->items() + i) value(value::integer(static_cast<std::int64_t>(item)));
     }
     storage->end = static_cast<std::uint32_t>(count);
+    if (!call.spend(count % 1024)) return {};
     return std::move(list).window(0, count);
 }
 
@@ -49,9 +56,10 @@ using arguments_span = std::span<value>;
     if (steps <= 0) return value::empty_list();
     const auto most = static_cast<double>(value::max_length) + 1;
     const auto count = static_cast<std::size_t>(std::min(steps, most));
-    if (!reserve_elements(call, count)) return {};
+    if (!reserve_elements(call, count) || !call.expect(count)) return {};
     value list = make_list_with_capacity(call.memory(), count);
     for (std::size_t i = 0; i < count; ++i) {
+        if (!call.spend(1)) return {};
         list = list_push_back(call.memory(), std::move(list),
                               value::real(from + static_cast<double>(i) * step));
     }
@@ -79,6 +87,149 @@ value range_of_numbers(native_call& call, arguments_span a) {
     return real_range(call, as_double(from), as_double(to), as_double(step));
 }
 
+namespace {
+
+/// Sorts from below, run by run, each twice as long: n log n comparisons whatever the list. Equal
+/// elements keep their order.
+class sorting {
+public:
+    sorting(native_call& call, std::span<const value> items, bool strings)
+        : call_(call), items_(items), strings_(strings) {}
+
+    [[nodiscard]] value run() {
+        const std::size_t size = items_.size();
+        if (!call_.expect(size * static_cast<std::size_t>(std::bit_width(size)))) return {};
+        if (!fill()) return {};
+        for (std::size_t width = first_run; width < size; width *= 2) {
+            for (std::size_t at = 0; at < size; at += 2 * width) {
+                if (!merge(at, std::min(at + width, size), std::min(at + 2 * width, size)))
+                    return {};
+            }
+            from_.swap(to_);
+        }
+        value sorted = make_list_with_capacity(call_.memory(), size);
+        for (const value* each : from_) {
+            if (!call_.spend(1)) return {};
+            sorted = list_push_back(call_.memory(), std::move(sorted), *each);
+        }
+        return sorted;
+    }
+
+private:
+    static constexpr std::size_t first_run = 8;
+
+    /// Runs that are sorted by insertion. What is no number in spite of its type goes to the end: it
+    /// is in no order with the others.
+    [[nodiscard]] bool fill() {
+        const std::size_t size = items_.size();
+        from_.reserve(size);
+        for (const bool last : {false, true}) {
+            for (const value& item : items_) {
+                if (is_last(item) == last) from_.push_back(&item);
+                if (!call_.spend(1)) return false;
+            }
+        }
+        for (std::size_t begin = 0; begin < size; begin += first_run) {
+            const std::size_t end = std::min(begin + first_run, size);
+            for (std::size_t i = begin + 1; i < end; ++i) {
+                for (std::size_t k = i; k > begin && less(*from_[k], *from_[k - 1]); --k)
+                    std::swap(from_[k], from_[k - 1]);
+            }
+            if (!call_.spend(first_run + read_)) return false;
+            read_ = 0;
+        }
+        to_.resize(size);
+        return true;
+    }
+    [[nodiscard]] bool merge(std::size_t begin, std::size_t middle, std::size_t end) {
+        std::size_t left = begin;
+        std::size_t right = middle;
+        for (std::size_t at = begin; at < end; ++at) {
+            const bool takes_right =
+                right < end && (left == middle || less(*from_[right], *from_[left]));
+            to_[at] = takes_right ? from_[right++] : from_[left++];
+            if (!call_.spend(1 + std::exchange(read_, 0))) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] static bool is_last(const value& v) noexcept {
+        return v.is_real() && std::isnan(v.as_real());
+    }
+    [[nodiscard]] bool less(const value& x, const value& y) noexcept {
+        if (!strings_) {
+            if (x.is_integer() && y.is_integer()) return x.as_integer() < y.as_integer();
+            return compare_numbers(x, y) == -1;
+        }
+        if (x.identical(y)) return false;
+        const std::string_view a = string_bytes(x);
+        const std::string_view b = string_bytes(y);
+        read_ += std::min(a.size(), b.size()) / work_meter::bytes_of_a_unit;
+        return a < b;
+    }
+
+    native_call& call_;
+    std::span<const value> items_;
+    bool strings_;
+    std::size_t read_ = 0; ///< units of text since the last payment
+    std::vector<const value*> from_;
+    std::vector<const value*> to_;
+};
+
+/// Values, each once, found by their hashes. Its tables are made at once, and go at once: they do not
+/// grow or end in one long step.
+class distinct_values {
+public:
+    distinct_values(native_call& call, std::size_t most)
+        : call_(call), hasher_(call.memory(), call.work()), places_(std::bit_ceil(most * 2 + 1)) {
+        seen_.reserve(most);
+    }
+
+    /// Whether it equals none before. Nothing: stop.
+    [[nodiscard]] std::optional<bool> add(const value& v) {
+        const auto hash = hasher_.hash(v);
+        if (!hash || !call_.spend(2)) return std::nullopt;
+        std::size_t place = *hash & (places_.size() - 1);
+        for (; places_[place] != 0; place = (place + 1) & (places_.size() - 1)) {
+            const entry& other = seen_[places_[place] - 1];
+            if (other.hash != *hash) continue;
+            // The same part may stand in many places.
+            if (v.target() && v.identical(*other.content)) return false;
+            const auto same = equals(*other.content, v);
+            if (!same || *same) return same ? std::optional(false) : std::nullopt;
+        }
+        seen_.push_back({*hash, &v});
+        places_[place] = static_cast<std::uint32_t>(seen_.size());
+        return true;
+    }
+
+private:
+    struct entry {
+        std::uint64_t hash;
+        const value* content;
+    };
+
+    /// What is large and was found to equal another one is not compared a second time.
+    [[nodiscard]] std::optional<bool> equals(const value& known, const value& v) {
+        constexpr std::uint32_t large = 16;
+        const bool shared = v.length() > large && v.target() && v.target()->references > 1;
+        if (shared) {
+            const auto found = copies_.find(window_of(v));
+            if (found != copies_.end() && found->second == &known) return true;
+        }
+        const auto same = values_equal(known, v, call_.work());
+        if (shared && same && *same) copies_.emplace(window_of(v), &known);
+        return same;
+    }
+
+    native_call& call_;
+    value_hasher hasher_;
+    std::vector<std::uint32_t> places_; ///< in seen_, from 1; 0: free
+    std::vector<entry> seen_;
+    std::unordered_map<window, const value*, window_hash> copies_;
+};
+
+} // namespace
+
 value sort_list(native_call& call, arguments_span a) {
     const auto items = list_argument(call, a, 0);
     if (!items) return {};
@@ -86,74 +237,103 @@ value sort_list(native_call& call, arguments_span a) {
     const bool strings = items->front().is(kind::string);
     for (std::size_t i = 0; i < items->size(); ++i) {
         const value& item = (*items)[i];
+        if (!call.spend(1)) return {};
         if (strings ? item.is(kind::string) : counts_as_number(item)) continue;
         if (i == 0) return fail_element(call, i, "a number or a string", item);
         return fail_element(call, i,
                             strings ? "a string like the first" : "a number like the first", item);
     }
     if (!reserve_elements(call, items->size() * 2)) return {};
-    std::vector<value> sorted(items->begin(), items->end());
-    if (strings) {
-        std::stable_sort(sorted.begin(), sorted.end(), [](const value& x, const value& y) {
-            return string_bytes(x) < string_bytes(y);
-        });
-    } else {
-        // What is no number in spite of its type goes to the end: it is in no order with the others.
-        const auto end = std::stable_partition(sorted.begin(), sorted.end(), [](const value& v) {
-            return !v.is_real() || !std::isnan(v.as_real());
-        });
-        std::stable_sort(sorted.begin(), end, [](const value& x, const value& y) {
-            return compare_numbers(x, y) == -1;
-        });
-    }
-    return make_list(call.memory(), sorted);
+    return sorting(call, *items, strings).run();
 }
-
-namespace {
-
-struct by_hash {
-    std::size_t operator()(const value* v) const { return hash_value(*v); }
-};
-struct by_equality {
-    bool operator()(const value* x, const value* y) const { return values_equal(*x, *y); }
-};
-
-} // namespace
 
 value unique_elements(native_call& call, arguments_span a) {
     const auto items = list_argument(call, a, 0);
     // The set of what was seen takes more than the elements themselves.
     if (!items || !call.reserve(items->size() * 4 * sizeof(value))) return {};
-    std::unordered_set<const value*, by_hash, by_equality> seen;
+    if (!call.expect(items->size() * 4)) return {};
+    distinct_values seen(call, items->size());
     value list = value::empty_list();
     for (const value& item : *items) {
-        if (seen.insert(&item).second) list = list_push_back(call.memory(), std::move(list), item);
+        const auto added = seen.add(item);
+        if (!added) return {};
+        if (*added) list = list_push_back(call.memory(), std::move(list), item);
     }
     return list;
 }
 
+namespace {
+
+/// Walks lists inside of lists. A part that stands in several places is walked once: what it gave is
+/// copied from where it stands in the result.
+class flattening {
+public:
+    explicit flattening(native_call& call) : call_(call) {}
+
+    [[nodiscard]] value run(const value& list) {
+        open_.push_back({&list, 0, 0});
+        while (!open_.empty()) {
+            level& now = open_.back();
+            if (!call_.spend(1)) return {};
+            if (now.next == now.list->length()) {
+                close();
+                continue;
+            }
+            const value& item = list_items(*now.list)[now.next++];
+            if (!(item.is(kind::list) ? enter(item) : add(item))) return {};
+        }
+        return std::move(flat_);
+    }
+
+private:
+    struct level {
+        const value* list;
+        std::size_t next;
+        std::size_t from; ///< where in the result its elements begin
+    };
+    struct range {
+        std::size_t from;
+        std::size_t to;
+    };
+
+    [[nodiscard]] bool enter(const value& list) {
+        if (list.length() == 0) return true;
+        if (list.target()->references > 1) {
+            if (const auto known = known_.find(window_of(list)); known != known_.end()) {
+                for (std::size_t i = known->second.from; i < known->second.to; ++i) {
+                    if (!call_.spend(1) || !add(value(list_items(flat_)[i]))) return false;
+                }
+                return true;
+            }
+        }
+        open_.push_back({&list, 0, flat_.length()});
+        return true;
+    }
+    void close() {
+        const level done = open_.back();
+        open_.pop_back();
+        if (done.list->target() && done.list->target()->references > 1)
+            known_.emplace(window_of(*done.list), range{done.from, flat_.length()});
+    }
+    [[nodiscard]] bool add(const value& item) {
+        // Lists that share parts can be much longer flat than they are in memory.
+        if (flat_.length() % 1024 == 0 && !reserve_elements(call_, flat_.length() + 1024U))
+            return false;
+        flat_ = list_push_back(call_.memory(), std::move(flat_), item);
+        return true;
+    }
+
+    native_call& call_;
+    value flat_ = value::empty_list();
+    std::vector<level> open_;
+    std::unordered_map<window, range, window_hash> known_;
+};
+
+} // namespace
+
 value flatten_list(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 0)) return {};
-    // Lists whose rest is still to be walked, innermost last.
-    std::vector<std::span<const value>> open{list_items(a[0])};
-    value flat = value::empty_list();
-    while (!open.empty()) {
-        if (open.back().empty()) {
-            open.pop_back();
-            continue;
-        }
-        const value& item = open.back().front();
-        open.back() = open.back().subspan(1);
-        if (item.is(kind::list)) {
-            open.push_back(list_items(item));
-        } else {
-            // Lists that share parts can be much longer flat than they are in memory.
-            if (flat.length() % 1024 == 0 && !reserve_elements(call, flat.length() + 1024U))
-                return {};
-            flat = list_push_back(call.memory(), std::move(flat), item);
-        }
-    }
-    return flat;
+    return flattening(call).run(a[0]);
 }
 
 value zip_lists(native_call& call, arguments_span a) {
@@ -165,8 +345,10 @@ value zip_lists(native_call& call, arguments_span a) {
     }
     if (!reserve_elements(call, length)) return {};
     if (!call.reserve(length * (a.size() + 4) * sizeof(value))) return {};
+    if (!call.expect(length * (a.size() + 2))) return {};
     value rows = make_list_with_capacity(call.memory(), length);
     for (std::size_t i = 0; i < length; ++i) {
+        if (!call.spend(a.size() + 2)) return {};
         value row = make_list_with_capacity(call.memory(), a.size());
         for (const value& list : a) {
             row = list_push_back(call.memory(), std::move(row), list_items(list)[i]);
@@ -184,9 +366,10 @@ value chunk_list(native_call& call, arguments_span a) {
     }
     const auto size = static_cast<std::size_t>(a[1].as_integer());
     const std::size_t count = items->empty() ? 0 : (items->size() - 1) / size + 1;
-    if (!reserve_elements(call, count)) return {};
+    if (!reserve_elements(call, count) || !call.expect(count * 2)) return {};
     value chunks = make_list_with_capacity(call.memory(), count);
     for (std::size_t i = 0; i < count; ++i) {
+        if (!call.spend(2)) return {};
         const std::size_t from = i * size;
         const std::size_t to = std::min(items->size() - from, size) + from;
         chunks = list_push_back(call.memory(), std::move(chunks), list_slice(a[0], from, to));
@@ -199,14 +382,21 @@ value index_of(native_call& call, arguments_span a) {
         const auto part = string_argument(call, a, 1);
         if (!part) return {};
         const std::string_view text = string_bytes(a[0]);
-        const std::size_t at = text.find(*part);
-        if (at == std::string_view::npos) return {};
-        return value::integer(static_cast<std::int64_t>(utf8::count(text.substr(0, at))));
+        const auto at = text_search(*part, call.work()).find(text, 0);
+        if (!at || *at == std::string_view::npos) return {};
+        const auto count = count_code_points(call, text.substr(0, *at));
+        return count ? value::integer(static_cast<std::int64_t>(*count)) : value();
     }
     if (!a[0].is(kind::list)) return call.fail_type(1, "a list or a string", a[0]);
     const auto items = list_items(a[0]);
+    seen_lists compared;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (values_equal(items[i], a[1])) return value::integer(static_cast<std::int64_t>(i));
+        if (!call.spend(1)) return {};
+        const value& item = items[i];
+        if ((item.is(kind::list) || item.is(kind::map)) && !compared.first_time(item)) continue;
+        const auto same = values_equal(item, a[1], call.work());
+        if (!same) return {};
+        if (*same) return value::integer(static_cast<std::int64_t>(i));
     }
     return {};
 }

@@ -16,11 +16,17 @@ namespace {
 
 using arguments_span = std::span<value>;
 
-value list(native_call& call, arguments_span a) { return make_list(call.memory(), a); }
+constexpr std::size_t few = 1024; ///< elements that are copied at once
+
+value list(native_call& call, arguments_span a) {
+    if (a.size() > few) return copy_of_list(call, a, a.size()).value_or(value());
+    if (!call.spend(a.size())) return {};
+    return make_list(call.memory(), a);
+}
 
 value cons(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 1)) return {};
-    if (!check_list_length(call, a[1].length() + 1U)) return {};
+    if (!check_list_length(call, a[1].length() + 1U) || !call.spend(1)) return {};
     return list_push_front(call.memory(), std::move(a[0]), std::move(a[1]));
 }
 
@@ -34,11 +40,21 @@ value append(native_call& call, arguments_span a) {
     if (a.empty()) return value::empty_list();
     if (!check_list_length(call, length)) return {};
     if (!call.reserve((length - a[0].length()) * sizeof(value))) return {};
+    const std::size_t added = length - a[0].length();
+    if (added == 0) return a[0];
+    if (added == a.back().length() && a[0].length() == 0) return a.back();
     // The first list may own room at the end of its storage: a loop that appends is linear.
-    value all = std::move(a[0]);
-    for (value& more : a.subspan(1)) {
-        if (all.length() == 0) all = std::move(more);
-        else all = list_concat(call.memory(), std::move(all), list_items(more));
+    value all = a[0];
+    if (length > few && !list_grows_in_place(all, added)) {
+        if (!call.expect(length)) return {};
+        const std::size_t room =
+            std::min<std::size_t>(length + all.length() / 2, value::max_length);
+        auto copy = copy_of_list(call, list_items(all), room);
+        if (!copy) return {};
+        all = *std::move(copy);
+    }
+    for (const value& more : a.subspan(1)) {
+        if (!append_elements(call, all, list_items(more))) return {};
     }
     return all;
 }
@@ -81,16 +97,20 @@ value length(native_call& call, arguments_span a) {
     switch (a[0].type()) {
     case kind::list:
     case kind::map: return value::integer(a[0].length());
-    case kind::string: return value::integer(static_cast<std::int64_t>(string_length(a[0])));
+    case kind::string: {
+        const auto count = length_of_text(call, a[0]);
+        return count ? value::integer(static_cast<std::int64_t>(*count)) : value();
+    }
     default: return call.fail_type(1, "a list, a string or a map", a[0]);
     }
 }
 
 value reverse(native_call& call, arguments_span a) {
     const auto items = list_argument(call, a, 0);
-    if (!items || !reserve_elements(call, items->size())) return {};
+    if (!items || !reserve_elements(call, items->size()) || !call.expect(items->size())) return {};
     value reversed = make_list_with_capacity(call.memory(), items->size());
     for (auto item = items->rbegin(); item != items->rend(); ++item) {
+        if (!call.spend(1)) return {};
         reversed = list_push_back(call.memory(), std::move(reversed), *item);
     }
     return reversed;

@@ -8,6 +8,8 @@
 #include "lang/builtins/results.hpp"
 #include "lang/builtins/support.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,8 +27,10 @@ using arguments_span = std::span<value>;
 }
 
 /// The value of the first pair ((key value) …) with that key, or null.
-[[nodiscard]] const value* find_pair(const value& list, std::string_view name) noexcept {
+/// Null also when the call has to stop.
+[[nodiscard]] const value* find_pair(native_call& call, const value& list, std::string_view name) {
     for (const value& pair : list_items(list)) {
+        if (!call.spend(1)) return nullptr;
         if (!pair.is(kind::list) || pair.length() != 2) continue;
         const auto parts = list_items(pair);
         if (is_key(parts[0]) && key_name(parts[0]) == name) return &parts[1];
@@ -35,14 +39,14 @@ using arguments_span = std::span<value>;
 }
 
 /// What `key` leads to inside of `container`, or null: a field, the value of a pair, an element.
-[[nodiscard]] const value* look_up(const value& container, const value& key) noexcept {
+[[nodiscard]] const value* look_up(native_call& call, const value& container, const value& key) {
     if (container.is(kind::list) && key.is_integer()) {
         const auto index = static_cast<std::uint64_t>(key.as_integer());
         return index < container.length() ? &list_items(container)[index] : nullptr;
     }
     if (!is_key(key)) return nullptr;
     if (container.is(kind::map)) return field_of(container, key_name(key));
-    return container.is(kind::list) ? find_pair(container, key_name(key)) : nullptr;
+    return container.is(kind::list) ? find_pair(call, container, key_name(key)) : nullptr;
 }
 
 [[nodiscard]] bool check_container(native_call& call, const value& given) {
@@ -53,7 +57,7 @@ using arguments_span = std::span<value>;
 
 value get_field(native_call& call, arguments_span a) {
     if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
-    const value* found = look_up(a[0], a[1]);
+    const value* found = look_up(call, a[0], a[1]);
     return found ? *found : value();
 }
 
@@ -62,7 +66,7 @@ value get(native_call& call, arguments_span a) {
     if (!is_key(a[1]) && !a[1].is_integer()) {
         return call.fail_type(2, "a key (a string or symbol) or an index", a[1]);
     }
-    if (const value* found = look_up(a[0], a[1])) return *found;
+    if (const value* found = look_up(call, a[0], a[1])) return *found;
     return a.size() == 3 ? a[2] : value();
 }
 
@@ -76,7 +80,8 @@ value get_in(native_call& call, arguments_span a) {
         if (!is_key(key) && !key.is_integer()) {
             return fail_element(call, i, "a key (a string or symbol) or an index", key);
         }
-        at = look_up(*at, key);
+        if (!call.spend(1)) return {};
+        at = look_up(call, *at, key);
         if (!at) return a.size() == 3 ? a[2] : value();
     }
     return *at;
@@ -89,6 +94,8 @@ value get_in(native_call& call, arguments_span a) {
     static_cast<void>(call.fail_type(1, "a map", given));
     return false;
 }
+
+constexpr std::uint64_t work_of_an_entry = 4;
 
 /// The key as a string value.
 [[nodiscard]] value key_string(native_call& call, const value& key) {
@@ -103,18 +110,49 @@ value get_in(native_call& call, arguments_span a) {
         return call.fail_evaluation("index " + std::to_string(*index) + " is outside a list of " +
                                     std::to_string(items.size()));
     }
+    const auto at = static_cast<std::size_t>(*index);
+    auto* storage = static_cast<list_object*>(a[0].target());
+    if (storage->references == 1 && !storage->places) { // nobody else sees it
+        storage->items()[a[0].offset() + at] = std::move(a[2]);
+        return std::move(a[0]);
+    }
     if (!reserve_elements(call, items.size())) return {};
-    value copy = make_list_with_capacity(call.memory(), items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const bool replaced = i == static_cast<std::size_t>(*index);
-        copy = list_push_back(call.memory(), std::move(copy), replaced ? a[2] : items[i]);
+    auto copy = copy_of_list(call, items, items.size());
+    if (!copy) return {};
+    static_cast<list_object*>(copy->target())->items()[at] = a[2];
+    return *std::move(copy);
+}
+
+/// A copy of a map. Nothing: stop.
+[[nodiscard]] std::optional<value> copy_of_map(native_call& call, const value& map,
+                                               std::size_t capacity) {
+    if (!call.expect(map.length() * work_of_an_entry)) return std::nullopt;
+    value copy = make_map_with_capacity(call.memory(), capacity);
+    for (const map_entry& entry : map_entries(map)) {
+        if (!call.spend(work_of_an_entry)) return std::nullopt;
+        copy = map_put(call.memory(), std::move(copy), entry.key, entry.item);
     }
     return copy;
 }
 
+/// Makes a large map one that takes the key in place, if need be a copy. False: stop.
+[[nodiscard]] bool own_map(native_call& call, value& map, std::string_view key) {
+    constexpr std::uint32_t large = 256;
+    if (map_takes_in_place(map, key)) return true;
+    if (map.length() <= large) return call.spend(map.length());
+    if (!call.reserve((map.length() + 1) * 2 * sizeof(map_entry))) return false;
+    auto copy = copy_of_map(call, map, map.length() * std::size_t{2});
+    if (!copy) return false;
+    map = *std::move(copy);
+    return true;
+}
+
 value put(native_call& call, arguments_span a) {
     if (a[0].is(kind::list)) return put_element(call, a);
-    if (!map_or_nil(call, a[0]) || !key_argument(call, a, 1)) return {};
+    if (!map_or_nil(call, a[0])) return {};
+    const auto key = key_argument(call, a, 1);
+    if (!key || !call.spend_bytes(key->size())) return {};
+    if (!own_map(call, a[0], *key)) return {};
     return map_put(call.memory(), std::move(a[0]), key_string(call, a[1]), std::move(a[2]));
 }
 
@@ -125,14 +163,25 @@ value merge(native_call& call, arguments_span a) {
         if (a[i].is(kind::map)) entries += a[i].length();
     }
     if (!call.reserve(entries * sizeof(map_entry))) return {};
-    value merged = value::empty_map();
-    for (value& map : a) {
-        if (map.is_nil()) continue;
-        if (merged.length() == 0) {
-            merged = std::move(map);
-            continue;
-        }
-        for (const map_entry& entry : map_entries(map)) {
+    const auto first =
+        std::find_if(a.begin(), a.end(), [](const value& map) { return map.length() != 0; });
+    if (first == a.end()) return value::empty_map();
+    // Nothing is changed before it is certain that the work may be done.
+    std::size_t added = entries - first->length();
+    if (added == 0) return *first;
+    const bool owned = first->target()->references == 1;
+    if (!call.expect((owned ? added : entries) * work_of_an_entry)) return {};
+    value merged;
+    if (owned) {
+        merged = std::move(*first);
+    } else {
+        auto copy = copy_of_map(call, *first, entries);
+        if (!copy) return {};
+        merged = *std::move(copy);
+    }
+    for (auto map = first + 1; map != a.end(); ++map) {
+        for (const map_entry& entry : map_entries(*map)) {
+            if (!call.spend(work_of_an_entry)) return {};
             merged = map_put(call.memory(), std::move(merged), entry.key, entry.item);
         }
     }
@@ -143,7 +192,16 @@ value remove_key(native_call& call, arguments_span a) {
     if (!map_or_nil(call, a[0])) return {};
     const auto key = key_argument(call, a, 1);
     if (!key || !call.reserve(a[0].length() * sizeof(map_entry))) return {};
-    return map_remove(call.memory(), a[0], *key);
+    if (!map_find(a[0], *key)) return a[0];
+    const std::size_t left = a[0].length() - 1;
+    if (!call.expect(left * work_of_an_entry)) return {};
+    value rest = make_map_with_capacity(call.memory(), left);
+    for (const map_entry& entry : map_entries(a[0])) {
+        if (!call.spend(work_of_an_entry)) return {};
+        if (string_bytes(entry.key) == *key) continue;
+        rest = map_put(call.memory(), std::move(rest), entry.key, entry.item);
+    }
+    return rest;
 }
 
 /// A list with one element made from each entry.
@@ -151,9 +209,10 @@ template <class Make>
 [[nodiscard]] value list_of_entries(native_call& call, arguments_span a, Make make) {
     if (!a[0].is(kind::map)) return call.fail_type(1, "a map", a[0]);
     const auto entries = map_entries(a[0]);
-    if (!reserve_elements(call, entries.size())) return {};
+    if (!reserve_elements(call, entries.size()) || !call.expect(entries.size() * 2)) return {};
     value list = make_list_with_capacity(call.memory(), entries.size());
     for (const map_entry& entry : entries) {
+        if (!call.spend(2)) return {};
         list = list_push_back(call.memory(), std::move(list), make(entry));
     }
     return list;
@@ -186,10 +245,11 @@ value dict(native_call& call, arguments_span a) {
         return call.fail_evaluation("keys and values must come in pairs, but " +
                                     std::to_string(a.size()) + " arguments are given");
     }
-    value made = value::empty_map();
+    if (!call.expect(a.size() * work_of_an_entry)) return {};
+    value made = make_map_with_capacity(call.memory(), a.size() / 2);
     for (std::size_t i = 0; i < a.size(); i += 2) {
-        if (!key_argument(call, a, i)) return {};
-        made = map_put(call.memory(), std::move(made), key_string(call, a[i]), std::move(a[i + 1]));
+        if (!key_argument(call, a, i) || !call.spend(work_of_an_entry)) return {};
+        made = map_put(call.memory(), std::move(made), key_string(call, a[i]), a[i + 1]);
     }
     return made;
 }

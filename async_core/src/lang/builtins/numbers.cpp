@@ -13,8 +13,14 @@ namespace {
 
 using arguments_span = std::span<value>;
 
+/// Pays for every 1024th of many arguments. False: stop.
+[[nodiscard]] bool go_on(native_call& call, std::size_t i) {
+    return i % 1024 != 1023 || call.spend(1024);
+}
+
 [[nodiscard]] bool all_numbers(native_call& call, arguments_span arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!go_on(call, i)) return false;
         if (counts_as_number(arguments[i])) continue;
         static_cast<void>(call.fail_type(i + 1, "a number", arguments[i]));
         return false;
@@ -32,7 +38,7 @@ using arguments_span = std::span<value>;
     value total = alone ? value::integer(start) : arguments[0];
     for (std::size_t i = alone ? 0 : 1; i < arguments.size(); ++i) {
         total = arithmetic(call, op, total, arguments[i]);
-        if (call.failure()) return {};
+        if (call.failure() || !go_on(call, i)) return {};
     }
     return total;
 }
@@ -53,6 +59,7 @@ template <class Accept>
     bool holds = true;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         holds = holds && accept(*compare_numbers(arguments[i - 1], arguments[i]));
+        if (!go_on(call, i)) return {};
     }
     return value::boolean(holds);
 }
@@ -138,6 +145,7 @@ value absolute(native_call& call, arguments_span a) {
     std::size_t best = 0;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         if (*compare_numbers(arguments[i], arguments[best]) == wanted) best = i;
+        if (!go_on(call, i)) return {};
     }
     return arguments[best];
 }

@@ -1,17 +1,20 @@
-// Regular expressions. RE2 takes linear time and bounded memory whatever the pattern, so a pattern
-// that a model wrote cannot stop a run.
+// Regular expressions. RE2 takes linear time and bounded memory for a match, whatever the pattern, and
+// match_feed lets others have their turn meanwhile: a pattern that a model wrote cannot stop a run.
 #include <heddle/lang/builtin.hpp>
 
-#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
+#include "lang/builtins/match_feed.hpp"
+#include "lang/builtins/regex_pattern.hpp"
 #include "lang/builtins/support.hpp"
+#include "lang/text/text_builder.hpp"
 
 #include <re2/re2.h>
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,117 +25,48 @@ namespace {
 
 using arguments_span = std::span<value>;
 
-/// Compiled patterns, the last used first. One per thread, so that nothing is shared; it holds a
-/// bounded number of patterns of bounded size, and none of them depends on a session.
-class pattern_cache {
-public:
-    [[nodiscard]] std::shared_ptr<const RE2> find(std::string_view pattern) {
-        const auto found = std::find_if(
-            patterns_.begin(), patterns_.end(),
-            [&](const auto& compiled) { return std::string_view(compiled->pattern()) == pattern; });
-        if (found == patterns_.end()) return nullptr;
-        std::rotate(patterns_.begin(), found, found + 1);
-        return patterns_.front();
-    }
-    void add(std::shared_ptr<const RE2> compiled) {
-        if (compiled->pattern().size() > longest) return;
-        if (patterns_.size() == most) patterns_.pop_back();
-        patterns_.insert(patterns_.begin(), std::move(compiled));
-    }
-
-private:
-    static constexpr std::size_t most = 16;
-    static constexpr std::size_t longest = 1000;
-    std::vector<std::shared_ptr<const RE2>> patterns_;
-};
-
 [[nodiscard]] re2::StringPiece piece_of(std::string_view text) {
     return {text.data(), text.size()};
 }
 
-/// True for a pattern with \C, which matches one byte of a character: half a character would come
-/// out of it.
-[[nodiscard]] bool matches_bytes(std::string_view pattern) noexcept {
-    for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
-        if (pattern[at] != '\\') continue;
-        const char escaped = pattern[++at];
-        if (escaped == 'C') return true;
-        if (escaped == 'Q') at = std::min(pattern.find("\\E", at), pattern.size());
-    }
-    return false;
-}
-
-/// The compiled pattern of argument 1, or null with the error noted.
-[[nodiscard]] std::shared_ptr<const RE2> compiled_pattern(native_call& call,
-                                                          arguments_span arguments) {
-    const auto pattern = string_argument(call, arguments, 0);
-    if (!pattern) return nullptr;
-    thread_local pattern_cache cache;
-    if (auto known = cache.find(*pattern)) return known;
-    if (matches_bytes(*pattern)) {
-        static_cast<void>(call.fail_evaluation(
-            "bad pattern " + shown(arguments[0]) +
-            ": \\C is not supported, because strings are made of characters, not of bytes"));
-        return nullptr;
-    }
-    RE2::Options options;
-    options.set_log_errors(false);
-    auto compiled = std::make_shared<const RE2>(piece_of(*pattern), options);
-    if (!compiled->ok()) {
-        static_cast<void>(
-            call.fail_evaluation("bad pattern " + shown(arguments[0]) + ": " + compiled->error()));
-        return nullptr;
-    }
-    cache.add(compiled);
-    return compiled;
-}
-
-/// The groups of one match; group 0 is the whole.
-using groups = std::vector<re2::StringPiece>;
-
 /// One match after the other, each search beginning where the last match ended.
 class searching {
 public:
-    searching(const RE2& pattern, std::string_view text)
-        : pattern_(pattern),
-          text_(text.data() ? text : std::string_view("")), // null would read as "no match"
-          found_(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1) {}
+    searching(native_call& call, std::shared_ptr<const RE2> pattern, std::string_view text,
+              std::size_t wanted = value::max_length)
+        : call_(call), text_(text), feed_(std::move(pattern), text, call.work(), wanted) {}
 
+    /// False: there is no further one, or the call has to stop.
     [[nodiscard]] bool next() {
-        if (at_ > text_.size()) return false;
-        if (!pattern_.Match(piece_of(text_), at_, text_.size(), RE2::UNANCHORED, found_.data(),
-                            static_cast<int>(found_.size()))) {
-            return false;
-        }
-        const std::size_t begin = offset(0);
-        at_ = begin + found_[0].size();
-        // After an empty match the search goes on behind the next code point.
-        if (found_[0].empty()) at_ += begin < text_.size() ? utf8::decode(text_, begin).bytes : 1;
-        return true;
+        found_ = feed_.next();
+        if (!found_.empty()) return call_.spend(2);
+        if (feed_.failure()) static_cast<void>(call_.fail(*std::move(feed_.failure())));
+        return false;
     }
-    [[nodiscard]] const groups& found() const noexcept { return found_; }
-    [[nodiscard]] std::size_t offset(std::size_t group) const noexcept {
-        return static_cast<std::size_t>(found_[group].data() - text_.data());
+    /// Where the groups of the match stand; group 0 is the whole.
+    [[nodiscard]] std::span<const match_range> found() const noexcept { return found_; }
+    [[nodiscard]] std::string_view text(std::size_t group) const noexcept {
+        const match_range range = found_[group];
+        return range.took_part() ? text_.substr(range.begin, range.end - range.begin)
+                                 : std::string_view();
     }
 
 private:
-    const RE2& pattern_;
+    native_call& call_;
     std::string_view text_;
-    std::size_t at_ = 0;
-    groups found_;
+    match_feed feed_;
+    std::span<const match_range> found_;
 };
 
-/// A group as a string that shares the storage of `text`; nil when it took no part.
-[[nodiscard]] value group_value(const value& text, const re2::StringPiece& group) {
-    if (group.data() == nullptr) return {};
-    if (group.empty()) return value::empty_string();
-    const auto offset = static_cast<std::size_t>(group.data() - string_bytes(text).data());
-    return text.window(text.offset() + offset, group.size());
+/// A group as a string; nil when it took no part.
+[[nodiscard]] value group_value(const value& text, match_range group) {
+    return group.took_part() ? string_window(text, group.begin, group.end) : value();
 }
 
-[[nodiscard]] value match_list(native_call& call, const value& text, const groups& found) {
+[[nodiscard]] value match_list(native_call& call, const value& text,
+                               std::span<const match_range> found) {
     value list = make_list_with_capacity(call.memory(), found.size());
-    for (const re2::StringPiece& group : found) {
+    for (const match_range& group : found) {
         list = list_push_back(call.memory(), std::move(list), group_value(text, group));
     }
     return list;
@@ -141,7 +75,7 @@ private:
 value match(native_call& call, arguments_span a) {
     const auto pattern = compiled_pattern(call, a);
     if (!pattern || !string_argument(call, a, 1)) return {};
-    searching search(*pattern, string_bytes(a[1]));
+    searching search(call, pattern, string_bytes(a[1]), 1);
     if (!search.next()) return {};
     return match_list(call, a[1], search.found());
 }
@@ -149,10 +83,10 @@ value match(native_call& call, arguments_span a) {
 value match_all(native_call& call, arguments_span a) {
     const auto pattern = compiled_pattern(call, a);
     if (!pattern || !string_argument(call, a, 1)) return {};
-    searching search(*pattern, string_bytes(a[1]));
+    searching search(call, pattern, string_bytes(a[1]));
     value matches = value::empty_list();
     while (search.next()) {
-        const groups& found = search.found();
+        const auto found = search.found();
         if (!reserve_elements(call, matches.length() + found.size() + 1)) return {};
         value one = found.size() == 1 ? group_value(a[1], found[0]) : match_list(call, a[1], found);
         matches = list_push_back(call.memory(), std::move(matches), std::move(one));
@@ -160,30 +94,44 @@ value match_all(native_call& call, arguments_span a) {
     return matches;
 }
 
+/// A replacement with what the groups of a match are.
+[[nodiscard]] bool append_rewritten(text_builder& out, const searching& search,
+                                    std::string_view replacement) {
+    for (std::size_t at = 0; at < replacement.size(); ++at) {
+        const std::size_t backslash = std::min(replacement.find('\\', at), replacement.size());
+        if (!out.append(replacement.substr(at, backslash - at))) return false;
+        if (backslash + 1 >= replacement.size()) break;
+        at = backslash + 1;
+        const char c = replacement[at];
+        const std::string_view part =
+            c == '\\' ? std::string_view("\\") : search.text(static_cast<std::size_t>(c - '0'));
+        if (!out.append(part)) return false;
+    }
+    return true;
+}
+
 value replace(native_call& call, arguments_span a) {
     const auto pattern = compiled_pattern(call, a);
     if (!pattern || !string_argument(call, a, 1)) return {};
     const auto given = string_argument(call, a, 2);
     if (!given) return {};
-    const re2::StringPiece replacement = piece_of(*given);
-    if (std::string problem; !pattern->CheckRewriteString(replacement, &problem)) {
+    if (std::string problem; !pattern->CheckRewriteString(piece_of(*given), &problem)) {
         return call.fail_evaluation("bad replacement " + shown(a[2]) + ": " + problem);
     }
     const std::string_view text = string_bytes(a[1]);
-    searching search(*pattern, text);
-    std::string out;
+    searching search(call, pattern, text);
+    text_builder out(call.work());
     std::size_t copied = 0;
     while (search.next()) {
-        const std::size_t begin = search.offset(0);
-        out.append(text, copied, begin - copied);
-        copied = begin + search.found()[0].size();
-        pattern->Rewrite(&out, replacement, search.found().data(),
-                         static_cast<int>(search.found().size()));
-        if (out.size() >= value::max_length) return make_text(call, out);
+        const match_range whole = search.found()[0];
+        if (!out.append(text.substr(copied, whole.begin - copied))) return {};
+        copied = whole.end;
+        if (!append_rewritten(out, search, *given)) return {};
+        if (out.size() >= value::max_length) return refuse_text(call, out.size());
         if (!call.reserve(out.size())) return {};
     }
-    out.append(text, copied);
-    return make_text(call, out);
+    if (call.work().stopped() || call.failure() || !out.append(text.substr(copied))) return {};
+    return made_text(call, std::move(out));
 }
 
 constexpr builtin row(std::string_view name, std::string_view parameters, std::uint16_t arguments,
@@ -199,7 +147,8 @@ constexpr builtin rows[] = {
         "(regex-match \"z\" \"abc\") => nil"),
     row("regex-match-all", "pattern s", 2, match_all,
         "All matches in s: strings when the pattern has no groups, else lists as regex-match gives "
-        "them.",
+        "them. Linear for each match: a pattern such as a.*b|a may read to the end of s for each. "
+        "Matches that take 60 s of processor time together raise LimitError.",
         "(regex-match-all \"[0-9]+\" \"a1b22\") => '(\"1\" \"22\")\n"
         "(regex-match-all \"([a-z])([0-9])\" \"a1b2\") => '((\"a1\" \"a\" \"1\") (\"b2\" \"b\" "
         "\"2\"))"),

@@ -6,9 +6,14 @@
 
 #include "lang/builtins/format.hpp"
 #include "lang/builtins/support.hpp"
+#include "lang/reader/lexer.hpp"
 #include "lang/text/letter_case.hpp"
 #include "lang/text/number_text.hpp"
+#include "lang/text/text_builder.hpp"
+#include "lang/text/text_search.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,19 +30,16 @@ using arguments_span = std::span<value>;
     return true;
 }
 
-/// Bytes [begin, end) of a string, sharing its storage.
-[[nodiscard]] value byte_slice(const value& string, std::size_t begin, std::size_t end) noexcept {
-    if (begin >= end) return value::empty_string();
-    return string.window(string.offset() + begin, end - begin);
-}
-
 /// True when each neighbouring pair is accepted.
 template <class Accept>
 [[nodiscard]] value chain(native_call& call, arguments_span arguments, Accept accept) {
     if (!all_strings(call, arguments)) return {};
     bool holds = true;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
-        holds = holds && accept(string_bytes(arguments[i - 1]), string_bytes(arguments[i]));
+        const std::string_view left = string_bytes(arguments[i - 1]);
+        const std::string_view right = string_bytes(arguments[i]);
+        if (!call.spend_bytes(std::min(left.size(), right.size()))) return {};
+        holds = holds && accept(left, right);
     }
     return value::boolean(holds);
 }
@@ -49,52 +51,103 @@ value less(native_call& call, arguments_span a) {
     return chain(call, a, [](std::string_view x, std::string_view y) { return x < y; });
 }
 
+/// The parts from `from` on, as string-append writes them. False: an error, or stop.
+[[nodiscard]] bool append_parts(native_call& call, arguments_span parts, std::size_t from,
+                                text_builder& out) {
+    for (std::size_t i = from; i < parts.size(); ++i) {
+        const value& part = parts[i];
+        if (part.is(kind::string)) {
+            if (!call.reserve(out.size() + part.length()) || !out.append(string_bytes(part)))
+                return false;
+        } else if (!append_plain(out.tail(), part)) {
+            static_cast<void>(
+                call.fail_type(i + 1, "a string, number, symbol, boolean or nil", part));
+            return false;
+        } else if (!out.settle()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// left + right in new storage, with room for as much again.
+[[nodiscard]] value grown_string(native_call& call, const value& left, std::string_view right) {
+    constexpr std::size_t piece = 64 * 1024;
+    const std::size_t length = left.length() + right.size();
+    if (!call.expect(length / work_meter::bytes_of_a_unit)) return {};
+    value grown = make_string_with_capacity(call.memory(),
+                                            std::min<std::size_t>(length * 2, value::max_length));
+    for (std::string_view part : {string_bytes(left), right}) {
+        while (!part.empty()) {
+            const std::string_view now = utf8::prefix(part, piece);
+            if (!call.spend_bytes(now.size())) return {};
+            grown = string_concat(call.memory(), std::move(grown), now);
+            part.remove_prefix(now.size());
+        }
+    }
+    return grown;
+}
+
 value append(native_call& call, arguments_span a) {
+    constexpr std::size_t short_text = 64 * 1024;
     if (a.empty()) return value::empty_string();
     // The first string may own room at the end of its storage: a loop that appends is linear.
-    value left = a[0].is(kind::string) ? std::move(a[0]) : value::empty_string();
-    std::string rest;
+    const bool grows = a[0].is(kind::string);
+    value left = grows ? a[0] : value::empty_string();
+    text_builder rest(call.work());
+    std::string whole;
     std::string_view right;
     if (a.size() == 2 && left.length() != 0 && a[1].is(kind::string)) {
         right = string_bytes(a[1]);
+        if (!call.spend_bytes(right.size())) return {};
     } else {
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            if (append_plain(rest, a[i])) continue; // the first one, moved away, is nil: nothing
-            return call.fail_type(i + 1, "a string, number, symbol, boolean or nil", a[i]);
-        }
-        right = rest;
+        if (!append_parts(call, a, grows ? 1 : 0, rest)) return {};
+        auto text = std::move(rest).text();
+        if (!text) return {};
+        whole = *std::move(text);
+        right = whole;
     }
     const std::size_t length = left.length() + right.size();
-    if (length >= value::max_length / 2)
-        return make_text(call, std::string(string_bytes(left)) += right);
+    if (length >= value::max_length) return refuse_text(call, length);
     if (!call.reserve(right.size() * 2)) return {};
-    return string_concat(call.memory(), std::move(left), right);
+    const bool in_place = right.size() <= short_text && string_grows_in_place(left, right.size());
+    if (in_place || length <= short_text)
+        return string_concat(call.memory(), std::move(left), right);
+    return grown_string(call, left, right);
 }
 
 value length(native_call& call, arguments_span a) {
     if (!all_strings(call, a)) return {};
-    return value::integer(static_cast<std::int64_t>(string_length(a[0])));
+    const auto count = length_of_text(call, a[0]);
+    return count ? value::integer(static_cast<std::int64_t>(*count)) : value();
 }
 
 value substring(native_call& call, arguments_span a) {
     if (!string_argument(call, a, 0)) return {};
-    const auto part = bounds_arguments(call, a, 1, string_length(a[0]), "string");
-    if (!part) return {};
-    return string_slice(a[0], part->from, part->to);
+    const auto length = length_of_text(call, a[0]);
+    if (!length) return {};
+    const auto part = bounds_arguments(call, a, 1, *length, "string");
+    if (!part || part->from >= part->to) return part ? value::empty_string() : value();
+    const std::string_view text = string_bytes(a[0]);
+    if (*length == text.size()) return string_window(a[0], part->from, part->to);
+    const auto begin = byte_of_code_point(call, text, part->from);
+    if (!begin) return {};
+    const auto bytes = byte_of_code_point(call, text.substr(*begin), part->to - part->from);
+    return bytes ? string_window(a[0], *begin, *begin + *bytes) : value();
 }
 
 [[nodiscard]] value with_case(native_call& call, arguments_span arguments,
                               char32_t (*changed)(char32_t) noexcept) {
     const auto text = string_argument(call, arguments, 0);
-    if (!text || !call.reserve(text->size() * 2)) return {};
-    std::string out;
-    out.reserve(text->size());
-    for (std::size_t at = 0; at < text->size();) {
+    if (!text || !call.reserve(text->size() * 2) || !call.expect(text->size())) return {};
+    text_builder out(call.work());
+    for (std::size_t at = 0, seen = 0; at < text->size(); ++seen) {
         const utf8::code_point point = utf8::decode(*text, at);
-        utf8::append(out, changed(point.value));
+        utf8::append(out.tail(), changed(point.value));
         at += point.bytes;
+        if (seen % 1024 == 1023 && (!call.spend(1024) || !out.settle())) return {};
     }
-    return make_text(call, out);
+    return made_text(call, std::move(out));
 }
 value upcase(native_call& call, arguments_span a) { return with_case(call, a, upper_case); }
 value downcase(native_call& call, arguments_span a) { return with_case(call, a, lower_case); }
@@ -110,9 +163,12 @@ struct byte_range {
     std::size_t end;
 };
 
-[[nodiscard]] byte_range without_outer_space(std::string_view text) noexcept {
+/// Nothing: stop.
+[[nodiscard]] std::optional<byte_range> without_outer_space(native_call& call,
+                                                            std::string_view text) {
     byte_range range{0, text.size()};
     while (range.begin < range.end) {
+        if (!call.spend(1)) return std::nullopt;
         const std::size_t bytes = space_at(text, range.begin);
         if (bytes == 0) break;
         range.begin += bytes;
@@ -121,6 +177,7 @@ struct byte_range {
         std::size_t last = range.end - 1;
         while (utf8::is_continuation(text[last])) --last;
         if (space_at(text, last) == 0) break;
+        if (!call.spend(1)) return std::nullopt;
         range.end = last;
     }
     return range;
@@ -129,8 +186,8 @@ struct byte_range {
 value trim(native_call& call, arguments_span a) {
     const auto text = string_argument(call, a, 0);
     if (!text) return {};
-    const byte_range range = without_outer_space(*text);
-    return byte_slice(a[0], range.begin, range.end);
+    const auto range = without_outer_space(call, *text);
+    return range ? string_window(a[0], range->begin, range->end) : value();
 }
 
 [[nodiscard]] value split_at_space(native_call& call, const value& string) {
@@ -138,13 +195,15 @@ value trim(native_call& call, arguments_span a) {
     value parts = value::empty_list();
     std::size_t begin = 0;
     for (std::size_t at = 0; at <= text.size();) {
+        if (!call.spend(1)) return {};
         const std::size_t bytes = at == text.size() ? 1 : space_at(text, at);
         if (bytes == 0) {
             at += utf8::decode(text, at).bytes;
             continue;
         }
         if (at > begin) {
-            parts = list_push_back(call.memory(), std::move(parts), byte_slice(string, begin, at));
+            parts =
+                list_push_back(call.memory(), std::move(parts), string_window(string, begin, at));
         }
         at += bytes;
         begin = at;
@@ -160,23 +219,33 @@ value split(native_call& call, arguments_span a) {
         return split_at_space(call, a[0]);
     }
     const std::string_view separator = string_bytes(a[1]);
+    text_search search(separator, call.work());
     // Without a separator: the characters.
-    const auto next = [&](std::size_t from) {
-        if (!separator.empty()) return text.find(separator, from);
+    const auto next = [&](std::size_t from) -> std::optional<std::size_t> {
+        if (!call.spend(1)) return std::nullopt;
+        if (!separator.empty()) return search.find(text, from);
         const std::size_t after = from + utf8::decode(text, from).bytes;
         return after >= text.size() ? std::string_view::npos : after;
     };
     if (separator.empty() && text.empty()) return value::empty_list();
+    if (!call.expect(text.size() / work_meter::bytes_of_a_unit)) return {};
     std::size_t count = 1;
-    for (auto at = next(0); at != std::string_view::npos; at = next(at + separator.size())) ++count;
+    for (std::size_t at = 0;; ++count) {
+        const auto found = next(at);
+        if (!found) return {};
+        if (*found == std::string_view::npos) break;
+        at = *found + separator.size();
+    }
     if (!reserve_elements(call, count)) return {};
     value parts = make_list_with_capacity(call.memory(), count);
-    std::size_t begin = 0;
-    for (auto at = next(0); at != std::string_view::npos; at = next(begin)) {
-        parts = list_push_back(call.memory(), std::move(parts), byte_slice(a[0], begin, at));
-        begin = at + separator.size();
+    for (std::size_t begin = 0;;) {
+        const auto found = next(begin);
+        if (!found) return {};
+        const std::size_t end = std::min(*found, text.size());
+        parts = list_push_back(call.memory(), std::move(parts), string_window(a[0], begin, end));
+        if (*found == std::string_view::npos) return parts;
+        begin = *found + separator.size();
     }
-    return list_push_back(call.memory(), std::move(parts), byte_slice(a[0], begin, text.size()));
 }
 
 value join(native_call& call, arguments_span a) {
@@ -188,15 +257,20 @@ value join(native_call& call, arguments_span a) {
         if (!given) return {};
         separator = *given;
     }
-    std::string out;
+    text_builder out(call.work());
     for (std::size_t i = 0; i < items->size(); ++i) {
-        if (i != 0) out += separator;
-        if (!append_plain(out, (*items)[i])) {
-            return fail_element(call, i, "a string, number, symbol, boolean or nil", (*items)[i]);
+        const value& item = (*items)[i];
+        const std::size_t bytes = item.is(kind::string) ? item.length() : 0;
+        if (!call.reserve(out.size() + separator.size() + bytes)) return {};
+        if (i != 0 && !out.append(separator)) return {};
+        if (item.is(kind::string)) {
+            if (!out.append(string_bytes(item))) return {};
+        } else if (!append_plain(out.tail(), item)) {
+            return fail_element(call, i, "a string, number, symbol, boolean or nil", item);
         }
-        if (!call.reserve(out.size())) return {};
+        if (!out.settle()) return {};
     }
-    return make_text(call, out);
+    return made_text(call, std::move(out));
 }
 
 value replace(native_call& call, arguments_span a) {
@@ -205,37 +279,47 @@ value replace(native_call& call, arguments_span a) {
     const std::string_view from = string_bytes(a[1]);
     const std::string_view to = string_bytes(a[2]);
     if (from.empty()) return call.fail_evaluation("the text to replace must not be empty");
-    std::string out;
-    std::size_t begin = 0;
-    for (auto at = text.find(from); at != std::string_view::npos; at = text.find(from, begin)) {
-        out.append(text, begin, at - begin);
-        out += to;
-        begin = at + from.size();
-        if (!call.reserve(out.size())) return {};
+    if (!call.expect(text.size() / work_meter::bytes_of_a_unit)) return {};
+    text_search search(from, call.work());
+    text_builder out(call.work());
+    for (std::size_t begin = 0;;) {
+        const auto at = search.find(text, begin);
+        if (!at) return {};
+        if (*at == std::string_view::npos) {
+            if (begin == 0) return a[0];
+            if (!out.append(text.substr(begin))) return {};
+            return made_text(call, std::move(out));
+        }
+        if (!call.reserve(out.size() + (*at - begin) + to.size())) return {};
+        if (!out.append(text.substr(begin, *at - begin)) || !out.append(to)) return {};
+        if (!out.settle()) return {};
+        begin = *at + from.size();
     }
-    if (begin == 0) return std::move(a[0]);
-    out.append(text, begin);
-    return make_text(call, out);
 }
 
 value contains(native_call& call, arguments_span a) {
     if (!all_strings(call, a)) return {};
-    return value::boolean(string_bytes(a[0]).find(string_bytes(a[1])) != std::string_view::npos);
+    const auto at = text_search(string_bytes(a[1]), call.work()).find(string_bytes(a[0]), 0);
+    return at ? value::boolean(*at != std::string_view::npos) : value();
 }
 value starts_with(native_call& call, arguments_span a) {
     if (!all_strings(call, a)) return {};
+    if (!call.spend_bytes(a[1].length())) return {};
     return value::boolean(string_bytes(a[0]).starts_with(string_bytes(a[1])));
 }
 value ends_with(native_call& call, arguments_span a) {
     if (!all_strings(call, a)) return {};
+    if (!call.spend_bytes(a[1].length())) return {};
     return value::boolean(string_bytes(a[0]).ends_with(string_bytes(a[1])));
 }
 
 value to_number(native_call& call, arguments_span a) {
     const auto text = string_argument(call, a, 0);
     if (!text) return {};
-    const byte_range range = without_outer_space(*text);
-    const parsed_number number = parse_number(text->substr(range.begin, range.end - range.begin));
+    const auto range = without_outer_space(call, *text);
+    if (!range || !call.spend(range->end - range->begin)) return {};
+    const parsed_number number =
+        parse_number(text->substr(range->begin, range->end - range->begin));
     if (const auto* integer = std::get_if<std::int64_t>(&number)) return value::integer(*integer);
     if (const auto* real = std::get_if<double>(&number)) return value::real(*real);
     return {};
@@ -250,13 +334,20 @@ value from_number(native_call& call, arguments_span a) {
 
 value to_symbol(native_call& call, arguments_span a) {
     const auto name = string_argument(call, a, 0);
-    if (!name || !call.reserve(name->size())) return {};
+    if (!name || !call.reserve(name->size()) || !call.spend_bytes(name->size())) return {};
+    if (name->size() > lexer::longest_atom) {
+        return call.fail(error(errc::limit, "string->symbol: " + std::to_string(name->size()) +
+                                                " bytes are too long for a symbol: " +
+                                                std::to_string(lexer::longest_atom) + " at most")
+                             .with_origin(error_origin::script));
+    }
     // The empty string has no storage, and a null pointer must not be copied from.
     return call.memory().symbol(name->empty() ? std::string_view("") : *name);
 }
 
 value from_symbol(native_call& call, arguments_span a) {
     if (!a[0].is(kind::symbol)) return call.fail_type(1, "a symbol", a[0]);
+    if (!call.spend_bytes(symbol_name(a[0]).size())) return {};
     return make_text(call, symbol_name(a[0]));
 }
 

@@ -1,5 +1,6 @@
 #include "lang/builtins/support.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -8,6 +9,7 @@
 
 #include "lang/text/number_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::lang {
@@ -129,13 +131,21 @@ std::optional<bounds> bounds_arguments(native_call& call, std::span<value> argum
 }
 
 value make_text(native_call& call, std::string_view text) {
-    if (text.size() >= value::max_length) {
-        return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
-                                                std::to_string(text.size()) + " bytes is too long")
-                             .with_origin(error_origin::script));
-    }
+    if (text.size() >= value::max_length) return refuse_text(call, text.size());
     if (!call.reserve(text.size())) return {};
     return make_valid_string(call.memory(), text);
+}
+
+value made_text(native_call& call, text_builder&& text) {
+    if (text.size() >= value::max_length) return refuse_text(call, text.size());
+    if (!call.reserve(text.size())) return {};
+    return std::move(text).to_value(call.memory()).value_or(value());
+}
+
+value refuse_text(native_call& call, std::size_t bytes) {
+    return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
+                                            std::to_string(bytes) + " bytes is too long")
+                         .with_origin(error_origin::script));
 }
 
 bool check_list_length(native_call& call, std::size_t count) {
@@ -148,6 +158,62 @@ bool check_list_length(native_call& call, std::size_t count) {
 
 bool reserve_elements(native_call& call, std::size_t count) {
     return check_list_length(call, count) && call.reserve(count * sizeof(value));
+}
+
+namespace {
+
+constexpr std::size_t piece_of_text = 16 * 1024; ///< between two looks at the time
+
+} // namespace
+
+std::optional<std::size_t> count_code_points(native_call& call, std::string_view text) {
+    std::size_t count = 0;
+    while (!text.empty()) {
+        const std::string_view piece = text.substr(0, piece_of_text);
+        if (!call.spend_bytes(piece.size())) return std::nullopt;
+        count += utf8::count(piece);
+        text.remove_prefix(piece.size());
+    }
+    return count;
+}
+
+std::optional<std::size_t> length_of_text(native_call& call, const value& string) {
+    if (string.length() == 0 || static_cast<const string_object*>(string.target())->ascii)
+        return string.length();
+    return count_code_points(call, string_bytes(string));
+}
+
+std::optional<std::size_t> byte_of_code_point(native_call& call, std::string_view text,
+                                              std::size_t n) {
+    std::size_t before = 0;
+    for (;;) {
+        const std::string_view piece = text.substr(before, piece_of_text);
+        if (!call.spend_bytes(piece.size())) return std::nullopt;
+        const std::size_t count = utf8::count(piece);
+        if (n < count || piece.size() < piece_of_text)
+            return before + utf8::offset_of(text.substr(before), n);
+        before += piece.size();
+        n -= count;
+    }
+}
+
+bool append_elements(native_call& call, value& list, std::span<const value> more) {
+    constexpr std::size_t piece = 4096;
+    while (!more.empty()) {
+        const auto now = more.first(std::min(piece, more.size()));
+        if (!call.spend(now.size())) return false;
+        list = list_concat(call.memory(), std::move(list), now);
+        more = more.subspan(now.size());
+    }
+    return true;
+}
+
+std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
+                                  std::size_t capacity) {
+    if (!call.expect(items.size())) return std::nullopt;
+    value copy = make_list_with_capacity(call.memory(), capacity);
+    if (!append_elements(call, copy, items)) return std::nullopt;
+    return copy;
 }
 
 bool append_plain(std::string& out, const value& v) {

@@ -3,6 +3,8 @@
 
 #include <heddle/lang/builtin.hpp>
 
+#include "lang/text/text_builder.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,10 +58,28 @@ value fail_element(native_call& call, std::size_t index, std::string_view expect
 
 /// A string value; LimitError when it is too long for a string or for the memory.
 [[nodiscard]] value make_text(native_call& call, std::string_view text);
+/// As make_text.
+[[nodiscard]] value made_text(native_call& call, text_builder&& text);
+/// The LimitError about a string of so many bytes.
+value refuse_text(native_call& call, std::size_t bytes);
 /// False, with the LimitError noted, when so many elements are too many for a list.
 [[nodiscard]] bool check_list_length(native_call& call, std::size_t count);
 /// As check_list_length, and when there is no memory for a new list of that length.
 [[nodiscard]] bool reserve_elements(native_call& call, std::size_t count);
+
+/// Code points of a text, or of a string value. Nothing: stop.
+[[nodiscard]] std::optional<std::size_t> count_code_points(native_call& call,
+                                                           std::string_view text);
+[[nodiscard]] std::optional<std::size_t> length_of_text(native_call& call, const value& string);
+/// Where the n-th code point begins. Nothing: stop.
+[[nodiscard]] std::optional<std::size_t> byte_of_code_point(native_call& call,
+                                                            std::string_view text, std::size_t n);
+
+/// `more` at the end of `list`; both may be long. False: stop.
+[[nodiscard]] bool append_elements(native_call& call, value& list, std::span<const value> more);
+/// A list with the elements of another one and room for more of them. Nothing: stop.
+[[nodiscard]] std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
+                                                std::size_t capacity);
 
 /// What string-append puts in: strings and symbols as they are, numbers and booleans as written,
 /// nothing for nil. False for other kinds.

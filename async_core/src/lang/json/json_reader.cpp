@@ -8,11 +8,12 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/text/number_text.hpp"
+#include "lang/text/text_builder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,6 +22,10 @@
 namespace heddle::lang {
 
 namespace {
+
+constexpr std::size_t longest_number = std::size_t{1024} * 1024; ///< bytes
+
+[[nodiscard]] error stopped() { return error::cancelled(cancel_reason::sibling); }
 
 /// An array or object that is open.
 struct json_frame {
@@ -34,7 +39,8 @@ struct json_frame {
 class json_reading {
 public:
     json_reading(heap& memory, std::string_view text, const json_read_options& options)
-        : memory_(memory), text_(text), options_(options) {}
+        : memory_(memory), text_(text), options_(options),
+          work_(options.work ? *options.work : free_) {}
 
     [[nodiscard]] result<value> run();
 
@@ -46,21 +52,25 @@ private:
     [[nodiscard]] failure after_value();
     [[nodiscard]] failure open(bool object);
     [[nodiscard]] failure read_string();
+    [[nodiscard]] failure take_string();
     [[nodiscard]] failure read_escape();
+    [[nodiscard]] bool keep(std::size_t begin, std::size_t end);
     [[nodiscard]] failure read_number();
     [[nodiscard]] failure read_word(std::string_view word, value meaning);
     [[nodiscard]] failure check_memory() const;
-    void close();
+    [[nodiscard]] failure close();
     [[nodiscard]] value key_of(std::string_view text);
 
     [[nodiscard]] char peek() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
-    void skip_blanks() noexcept;
+    void skip_blanks();
     [[nodiscard]] error problem(std::size_t at, const std::string& what) const;
     [[nodiscard]] error expected(const std::string& what) const;
 
     heap& memory_;
     std::string_view text_;
     const json_read_options& options_;
+    free_work free_;
+    work_meter& work_;
     std::size_t at_ = 0;
     std::vector<json_frame> frames_;
     std::vector<value> items_;
@@ -86,8 +96,12 @@ error json_reading::expected(const std::string& what) const {
     return problem(at_, "expected " + what + " but found " + found);
 }
 
-void json_reading::skip_blanks() noexcept {
-    while (at_ < text_.size() && ascii::is_blank(text_[at_])) ++at_;
+/// Not all of them when the work says to stop: no value follows then.
+void json_reading::skip_blanks() {
+    for (std::size_t count = 1; at_ < text_.size() && ascii::is_blank(text_[at_]); ++count) {
+        ++at_;
+        if (count % 4096 == 0 && !work_.spend(512)) return;
+    }
 }
 
 json_reading::failure json_reading::check_memory() const {
@@ -103,7 +117,9 @@ result<value> json_reading::run() {
                      "a JSON text of " + std::to_string(text_.size()) +
                          " bytes is over the limit of " + std::to_string(options_.max_bytes));
     }
-    if (const auto invalid = utf8::find_invalid(text_); invalid != std::string_view::npos) {
+    const auto invalid =
+        options_.is_valid_text ? std::string_view::npos : utf8::find_invalid(text_);
+    if (invalid != std::string_view::npos) {
         return error(heddle::errc::invalid_argument,
                      "invalid UTF-8 at byte offset " + std::to_string(invalid));
     }
@@ -111,6 +127,7 @@ result<value> json_reading::run() {
     do {
         skip_blanks();
         if (failure failed = complete_ ? after_value() : read_value()) return *std::move(failed);
+        if (!work_.spend(2)) return stopped();
         if (++count_ % 4096 != 0) continue;
         if (failure failed = check_memory()) return *std::move(failed);
     } while (!complete_ || !frames_.empty());
@@ -125,9 +142,7 @@ json_reading::failure json_reading::read_value() {
     case '[': return open(false);
     case '"':
         if (failure failed = read_string()) return failed;
-        items_.push_back(make_valid_string(memory_, content_));
-        complete_ = true;
-        return std::nullopt;
+        return take_string();
     case 't': return read_word("true", value::boolean(true));
     case 'f': return read_word("false", value::boolean(false));
     case 'n': return read_word("null", {});
@@ -135,6 +150,15 @@ json_reading::failure json_reading::read_value() {
     }
     if (peek() == '-' || ascii::is_digit(peek())) return read_number();
     return expected("a value");
+}
+
+/// The string that was read is an element.
+json_reading::failure json_reading::take_string() {
+    auto made = make_long_string(memory_, content_, work_);
+    if (!made || !work_.spend_bytes(content_.size())) return stopped();
+    items_.push_back(*std::move(made));
+    complete_ = true;
+    return std::nullopt;
 }
 
 json_reading::failure json_reading::open(bool object) {
@@ -149,8 +173,7 @@ json_reading::failure json_reading::open(bool object) {
     skip_blanks();
     if (peek() == (object ? '}' : ']')) {
         ++at_;
-        close();
-        return std::nullopt;
+        return close();
     }
     return object ? read_key() : std::nullopt;
 }
@@ -181,31 +204,39 @@ json_reading::failure json_reading::after_value() {
                         ")");
     }
     ++at_;
-    close();
-    return std::nullopt;
+    return close();
 }
 
 /// Puts the array or object together out of what lies on the stack.
-void json_reading::close() {
+json_reading::failure json_reading::close() {
     const json_frame frame = frames_.back();
     frames_.pop_back();
     value made;
     if (frame.object) {
-        made = value::empty_map();
+        made = make_map_with_capacity(memory_, (items_.size() - frame.first_item) / 2);
         for (std::size_t i = frame.first_item; i < items_.size(); i += 2) {
+            if (!work_.spend(4)) return stopped();
             made =
                 map_put(memory_, std::move(made), std::move(items_[i]), std::move(items_[i + 1]));
         }
     } else {
-        made = make_list(memory_, std::span<const value>(items_).subspan(frame.first_item));
+        constexpr std::size_t piece = 4096;
+        const auto items = std::span<const value>(items_).subspan(frame.first_item);
+        made = make_list_with_capacity(memory_, items.size());
+        for (std::size_t at = 0; at < items.size(); at += piece) {
+            const auto now = items.subspan(at, std::min(piece, items.size() - at));
+            if (!work_.spend(now.size())) return stopped();
+            made = list_concat(memory_, std::move(made), now);
+        }
     }
     items_.resize(frame.first_item);
     items_.push_back(std::move(made));
     complete_ = true;
+    return std::nullopt;
 }
 
 value json_reading::key_of(std::string_view text) {
-    value& slot = keys_[std::hash<std::string_view>()(text) % keys_.size()];
+    value& slot = keys_[hash_text(memory_.hash_seed(), text) % keys_.size()];
     if (!slot.is(kind::string) || string_bytes(slot) != text)
         slot = make_valid_string(memory_, text);
     return slot;
@@ -227,21 +258,35 @@ json_reading::failure json_reading::read_string() {
             return problem(at_, "a control character in a string must be written as an escape");
         }
         if (c != '\\') {
-            ++at_;
+            if ((++at_ - begin) % 4096 == 0 && !work_.spend(1024)) return stopped();
             continue;
         }
+        if (!work_.spend(1)) return stopped();
         escaped = true;
-        scratch_.append(text_, plain, at_ - plain);
+        if (!keep(plain, at_)) return stopped();
         if (failure failed = read_escape()) return failed;
         plain = at_;
     }
     content_ = text_.substr(plain, at_ - plain);
-    ++at_;
     if (escaped) {
-        scratch_ += content_;
+        if (!keep(plain, at_)) return stopped();
         content_ = scratch_;
     }
+    ++at_;
     return std::nullopt;
+}
+
+/// Adds a part of the text to the content of a string. False: stop.
+bool json_reading::keep(std::size_t begin, std::size_t end) {
+    constexpr std::size_t piece = 64 * 1024;
+    // What is long does not grow by copies.
+    if (scratch_.size() + (end - begin) > piece) scratch_.reserve(text_.size());
+    for (; end - begin > piece; begin += piece) {
+        scratch_.append(text_, begin, piece);
+        if (!work_.spend_bytes(piece)) return false;
+    }
+    scratch_.append(text_, begin, end - begin);
+    return true;
 }
 
 json_reading::failure json_reading::read_escape() {
@@ -281,7 +326,7 @@ json_reading::failure json_reading::read_number() {
     const std::size_t begin = at_;
     const auto digits = [&] {
         const std::size_t first = at_;
-        while (ascii::is_digit(peek())) ++at_;
+        while (ascii::is_digit(peek()) && at_ - begin <= longest_number) ++at_;
         return at_ - first;
     };
     if (peek() == '-') ++at_;
@@ -302,6 +347,8 @@ json_reading::failure json_reading::read_number() {
         if (digits() == 0) return expected("a digit in the exponent");
     }
     const std::string_view number = text_.substr(begin, at_ - begin);
+    if (number.size() > longest_number)
+        return problem(begin, "a number of more than " + std::to_string(longest_number) + " bytes");
     complete_ = true;
     if (integer) {
         std::int64_t exact = 0;

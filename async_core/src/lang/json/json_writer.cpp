@@ -1,11 +1,13 @@
 #include <heddle/lang/json_bridge.hpp>
 
 #include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
+#include "lang/json/json_writing.hpp"
 #include "lang/text/number_text.hpp"
 
 #include <cmath>
@@ -17,6 +19,8 @@ namespace heddle::lang {
 
 namespace {
 
+[[nodiscard]] error stopped() { return error::cancelled(cancel_reason::sibling); }
+
 /// A list or map whose rest is still to be written.
 struct write_frame {
     const value* content;
@@ -25,28 +29,47 @@ struct write_frame {
 
 class json_writing {
 public:
-    explicit json_writing(const json_write_options& options) : options_(options) {}
-
-    [[nodiscard]] result<std::string> run(const value& v);
-
-private:
     using failure = std::optional<error>;
 
+    json_writing(text_builder& text, const json_write_options& options)
+        : options_(options), text_(text) {}
+
+    [[nodiscard]] failure run(const value& v);
+
+private:
     [[nodiscard]] failure write(const value& v);
     [[nodiscard]] failure open(const value& v);
     [[nodiscard]] failure step();
     void new_line(std::size_t depth);
+    [[nodiscard]] bool write_string(std::string_view text);
     [[nodiscard]] std::string path() const;
 
     const json_write_options& options_;
-    std::string out_;
+    text_builder& text_;
     std::vector<write_frame> frames_;
 };
 
+bool json_writing::write_string(std::string_view text) {
+    constexpr std::size_t piece = 16 * 1024;
+    if (text.size() <= piece) {
+        append_json_string(text_.tail(), text);
+        return true;
+    }
+    text_.tail() += '"';
+    while (!text.empty()) {
+        const std::string_view now = utf8::prefix(text, piece);
+        append_json_escaped(text_.tail(), now);
+        text.remove_prefix(now.size());
+        if (!text_.settle()) return false;
+    }
+    text_.tail() += '"';
+    return true;
+}
+
 void json_writing::new_line(std::size_t depth) {
     if (options_.indent == 0) return;
-    out_ += '\n';
-    out_.append(depth * options_.indent, ' ');
+    text_.tail() += '\n';
+    text_.tail().append(depth * options_.indent, ' ');
 }
 
 /// Where in the value the writer stands: `["rows"][3]`, shortened in the middle.
@@ -72,7 +95,7 @@ std::string json_writing::path() const {
 json_writing::failure json_writing::open(const value& v) {
     const bool list = v.is(kind::list);
     if (v.length() == 0) {
-        out_ += list ? "[]" : "{}";
+        text_.tail() += list ? "[]" : "{}";
         return std::nullopt;
     }
     if (frames_.size() >= options_.max_depth) {
@@ -80,25 +103,25 @@ json_writing::failure json_writing::open(const value& v) {
             heddle::errc::limit_exceeded,
             "the value is nested deeper than " + std::to_string(options_.max_depth) + " levels");
     }
-    out_ += list ? '[' : '{';
+    text_.tail() += list ? '[' : '{';
     frames_.push_back({&v});
     return std::nullopt;
 }
 
 json_writing::failure json_writing::write(const value& v) {
     switch (v.type()) {
-    case kind::nil: out_ += "null"; return std::nullopt;
-    case kind::boolean: out_ += v.as_boolean() ? "true" : "false"; return std::nullopt;
-    case kind::integer: out_ += std::to_string(v.as_integer()); return std::nullopt;
+    case kind::nil: text_.tail() += "null"; return std::nullopt;
+    case kind::boolean: text_.tail() += v.as_boolean() ? "true" : "false"; return std::nullopt;
+    case kind::integer: text_.tail() += std::to_string(v.as_integer()); return std::nullopt;
     case kind::real:
         if (!std::isfinite(v.as_real())) {
             return error(heddle::errc::invalid_argument,
                          "JSON cannot write the float " + real_text(v.as_real()) + path());
         }
-        out_ += real_text(v.as_real());
+        text_.tail() += real_text(v.as_real());
         return std::nullopt;
-    case kind::string: append_json_string(out_, string_bytes(v)); return std::nullopt;
-    case kind::symbol: append_json_string(out_, symbol_name(v)); return std::nullopt;
+    case kind::string: return write_string(string_bytes(v)) ? std::nullopt : failure(stopped());
+    case kind::symbol: append_json_string(text_.tail(), symbol_name(v)); return std::nullopt;
     case kind::list:
     case kind::map: return open(v);
     default: break;
@@ -115,38 +138,47 @@ json_writing::failure json_writing::step() {
     if (frame.next == frame.content->length()) {
         frames_.pop_back();
         new_line(frames_.size());
-        out_ += list ? ']' : '}';
+        text_.tail() += list ? ']' : '}';
         return std::nullopt;
     }
-    if (frame.next != 0) out_ += ',';
+    if (frame.next != 0) text_.tail() += ',';
     new_line(frames_.size());
     const std::size_t next = frame.next++;
     if (list) return write(list_items(*frame.content)[next]);
     const map_entry& entry = map_entries(*frame.content)[next];
-    append_json_string(out_, string_bytes(entry.key));
-    out_ += options_.indent == 0 ? ":" : ": ";
+    if (!write_string(string_bytes(entry.key))) return stopped();
+    text_.tail() += options_.indent == 0 ? ":" : ": ";
     return write(entry.item);
 }
 
-result<std::string> json_writing::run(const value& v) {
+json_writing::failure json_writing::run(const value& v) {
     failure failed = write(v);
     while (!failed && !frames_.empty()) {
         failed = step();
-        if (out_.size() > options_.max_bytes) break;
+        if (!failed && !text_.settle()) failed = stopped();
+        if (text_.size() > options_.max_bytes) break;
     }
-    if (failed) return *std::move(failed);
-    if (out_.size() > options_.max_bytes) {
+    if (failed) return failed;
+    if (text_.size() > options_.max_bytes) {
         return error(
             heddle::errc::limit_exceeded,
             "the JSON text is longer than " + std::to_string(options_.max_bytes) + " bytes");
     }
-    return std::move(out_);
+    return std::nullopt;
 }
 
 } // namespace
 
+std::optional<error> write_json(text_builder& out, const value& v,
+                                const json_write_options& options) {
+    return json_writing(out, options).run(v);
+}
+
 result<std::string> value_to_json(const value& v, const json_write_options& options) {
-    return json_writing(options).run(v);
+    free_work work;
+    text_builder out(work);
+    if (auto failure = write_json(out, v, options)) return *std::move(failure);
+    return std::move(out).text().value_or("");
 }
 
 } // namespace heddle::lang

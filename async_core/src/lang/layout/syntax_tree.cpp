@@ -10,7 +10,7 @@ namespace {
 
 class tree_builder {
 public:
-    explicit tree_builder(std::string_view text) : lexer_(text, 0) {
+    explicit tree_builder(std::string_view text) : lexer_(text, 0, work_) {
         tree_.text = text;
         syntax_node program;
         program.kind = node_kind::program;
@@ -121,6 +121,7 @@ private:
         tree_.nodes.push_back(made);
     }
 
+    free_work work_;
     lexer lexer_;
     syntax_tree tree_;
     std::vector<open_node> open_;

@@ -1,6 +1,5 @@
 #include "code_job.hpp"
 
-#include "lang/compile/deep_stack.hpp"
 #include "lang/value/seen_lists.hpp"
 
 #include <heddle/base/exceptions.hpp>
@@ -55,77 +54,39 @@ bool takes_long(realm& world, const code_order& order) {
     return false;
 }
 
+code_job::code_job(realm& world, code_order order)
+    : world_(world), order_(std::move(order)),
+      work_([this] { result_.emplace(carry_out(world_, order_, *this)); }),
+      stack_(world, stack_bytes) {}
+
 code_job::~code_job() {
-    if (!started_) return;
-    abandoned_ = true;
-    while (!result_) (void)resume();
-    pthread_join(thread_, nullptr);
-    --world_.code_jobs;
+    const realm::compile_state outer = world_.exchange_compile_state(compiling_);
+    stack_.abandon();
+    (void)world_.exchange_compile_state(outer);
 }
 
-bool code_job::resume() {
-    if (!started_) {
-        if (world_.code_jobs >= max_running) return false; // when another one has ended
-        start();
-        if (result_) return true;
-    }
+native_stack::progress code_job::resume() {
     left_ = work_of_a_turn;
     const realm::compile_state outer = world_.exchange_compile_state(compiling_);
-    {
-        std::unique_lock lock(mutex_);
-        now_ = turn::worker;
-        changed_.notify_one();
-        changed_.wait(lock, [&] { return now_ == turn::owner; });
+    native_stack::progress made = native_stack::progress::ended;
+    try {
+        made = stack_.resume(work_);
+    } catch (...) {
+        result_.emplace(error_of_exception("compiling"));
     }
     compiling_ = world_.exchange_compile_state(outer);
-    return result_.has_value();
-}
-
-void code_job::start() {
-    if (!start_thread(thread_, stack_bytes, &code_job::run, this)) {
-        result_.emplace(error(errc::limit, "no memory to compile code"));
-        return;
-    }
-    started_ = true;
-    ++world_.code_jobs;
-}
-
-void* code_job::run(void* self) {
-    static_cast<code_job*>(self)->work();
-    return nullptr;
-}
-
-void code_job::work() {
-    {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return now_ == turn::worker; });
-    }
-    result<value> made = value();
-    try {
-        made = carry_out(world_, order_, *this);
-    } catch (...) {
-        made = error_of_exception("compiling");
-    }
-    const std::unique_lock lock(mutex_);
-    result_.emplace(std::move(made));
-    now_ = turn::owner;
-    changed_.notify_one();
+    return made;
 }
 
 /// On the worker's stack: its turn may be over.
 std::optional<error> code_job::spend(std::uint64_t work) {
     spent_ += work;
-    if (abandoned_) return error::cancelled(cancel_reason::sibling);
     if (left_ > work) {
         left_ -= work;
         return std::nullopt;
     }
-    std::unique_lock lock(mutex_);
-    now_ = turn::owner;
-    changed_.notify_one();
-    changed_.wait(lock, [&] { return now_ == turn::worker; });
-    if (abandoned_) return error::cancelled(cancel_reason::sibling);
-    return std::nullopt;
+    if (stack_.give_way()) return std::nullopt;
+    return error::cancelled(cancel_reason::sibling);
 }
 
 } // namespace heddle::lang

@@ -2,7 +2,7 @@
 
 #include "future.hpp"
 #include "join.hpp"
-#include "pending_code.hpp"
+#include "pending_job.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/extent_mark.hpp>

@@ -86,7 +86,7 @@ outcome interpreter::dispatch() {
             const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
             if (call_value(0, count, false) == next::leave) return std::move(out_);
         }
-        if (f_.code_ && continue_code() == next::leave) return std::move(out_);
+    if (f_.job_ && continue_job() == next::leave) return std::move(out_);
         fuel = fuel_;
         if (f_.frames_.empty()) goto finished;
         LOAD();
@@ -233,7 +233,10 @@ outcome interpreter::dispatch() {
     op_jump_num_eq_i:
         COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
     op_jump_equal : {
-        const bool holds = values_equal(R[i.a], R[i.b]);
+    const std::optional<bool> same = values_equal(R[i.a], R[i.b], work_);
+    if (work_.over()) [[unlikely]]
+        SLOW(equal_took_long(BASE(), i, same));
+    const bool holds = *same;
         const std::int32_t distance = (pc++)->d;
         if (holds == (i.x != 0)) {
             pc += distance;
@@ -340,11 +343,8 @@ outcome interpreter::dispatch() {
     op_length : {
         const value& v = R[i.b];
         if (!v.is(kind::list)) [[unlikely]] {
-            SAVE();
-            if (!run_pure(*find_builtin("length"), BASE() + i.a, BASE() + i.b, 1))
-                SLOW(raise_pending());
-            LOAD();
-            NEXT();
+        SLOW(run_pure(*find_builtin("length"),
+                      {BASE() + i.a, BASE() + i.b, 1, builtin_place::arguments::keep}));
         }
         R[i.a].set_integer(v.length());
         NEXT();
@@ -412,10 +412,12 @@ outcome interpreter::dispatch() {
             if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
                 i.b <= row.max_arguments) {
                 {
-                    native_call call(memory_, row);
+                native_call call(memory_, row, work_);
                     value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
-                    if (call.failure()) [[unlikely]]
-                        SLOW(raise(*std::move(call.failure())));
+                if (call.failure() || work_.over()) [[unlikely]]
+                    SLOW(after_builtin(
+                        call, row.run, std::move(made),
+                        {BASE() + i.a, BASE() + i.a + 1, i.b, builtin_place::arguments::clear}));
                     R[i.a] = std::move(made);
                     for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
                 }
@@ -466,10 +468,10 @@ outcome interpreter::dispatch() {
         {
             const builtin& row =
                 f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
-            native_call call(memory_, row);
+        native_call call(memory_, row, work_);
             value made = row.run(call, std::span<value>(R + i.b, i.c));
-            if (call.failure()) [[unlikely]]
-                SLOW(raise(*std::move(call.failure())));
+        if (call.failure() || work_.over()) [[unlikely]]
+            SLOW(after_builtin(call, row.run, std::move(made), {BASE() + i.a, BASE() + i.b, i.c}));
             R[i.a] = std::move(made);
         }
         NEXT();

@@ -1,8 +1,10 @@
 // One run of the machine over one fiber.
 #pragma once
 
+#include "code_job.hpp"
 #include "join.hpp"
-#include "pending_code.hpp"
+#include "pending_job.hpp"
+#include "slice_work.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/machine.hpp>
@@ -61,11 +63,10 @@ private:
     next eval_in_place(std::size_t base, instruction i, const value& known);
     next run_program(std::vector<datum> forms, compile_request request, std::size_t at,
                      std::size_t count, bool tail);
-    next make_code(code_order order, std::size_t at, pending_code::next_step then);
-    next continue_code();
-    next code_made(result<value> made, std::size_t at, pending_code::next_step then);
+    next make_code(code_order order, std::size_t at, pending_job::next_step then);
+    next code_made(result<value> made, std::size_t at, pending_job::next_step then);
     void forget_arguments(std::size_t at, std::size_t count) noexcept;
-    void spend_on_code(std::uint64_t work);
+    void spend_steps(std::uint64_t work);
     [[nodiscard]] std::optional<error> code_limit();
     [[nodiscard]] compile_request request_for_code() const;
     [[nodiscard]] result<compile_request> request_for_program() const;
@@ -86,7 +87,28 @@ private:
     void move_to(scope_ref scope) noexcept;
     void set_memory_limit() noexcept;
 
-    bool run_pure(const builtin& row, std::size_t dest, std::size_t first, std::size_t count);
+    // builtins, and what takes turns with the loop (interpreter_builtins.cpp)
+    /// Where the arguments of a builtin stand, and where its value goes.
+    struct builtin_place {
+        std::size_t dest;
+        std::size_t first;
+        std::size_t count;
+        enum class arguments : std::uint8_t {
+            leave, ///< they are temporary, and may stay
+            clear, ///< they are temporary, and go
+            keep   ///< they are needed afterwards
+        } then = arguments::leave;
+    };
+    next run_pure(const builtin& row, builtin_place place);
+    next run_native(const builtin& row, const native_code& run, builtin_place place);
+    next after_builtin(native_call& call, const native_code& run, value made, builtin_place place);
+    next start_job(pending_job order, std::size_t dest);
+    next continue_job();
+    next job_done(result<value> made, const pending_job& done);
+    next equal_took_long(std::size_t base, instruction i, std::optional<bool> same);
+    void jump_if_equal(const value& equal, bool jump_when, std::int32_t distance);
+    void look_at_next_step();
+
     next request_effect(effect_request request, std::size_t dest);
     next call_clauses(std::size_t at, std::size_t count, const value& names);
     bool reads_as_clauses(const value& callee, const value& names);
@@ -104,6 +126,7 @@ private:
     next give_up(error failure) noexcept;
     void leave_branch(inline_branch& ended) noexcept;
     void release_frame() noexcept;
+    void forget_plans() noexcept;
     void forget_wait() noexcept;
     void add_trace(error& failure) const;
     [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
@@ -176,6 +199,7 @@ private:
     std::size_t run_limit_; ///< of the heap; a sandbox may set a nearer one
     std::uint32_t fuel_ = 0;
     std::uint32_t given_ = 0;      ///< fuel at the last refill
+    slice_work work_;              ///< of builtins
     std::optional<error> failure_; ///< set by helpers that return false
     outcome out_;
 };

@@ -1,7 +1,7 @@
 // Slices, waiting, branches and joins.
 #include "future.hpp"
 #include "interpreter.hpp"
-#include "pending_code.hpp"
+#include "pending_job.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -67,6 +67,8 @@ interpreter::next interpreter::check_slice() {
         if (bounds && !f_.cancellation_masked()) left = std::min(left, bounds->steps_left());
         given_ = fuel_ = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(slice_, std::max<std::uint64_t>(1, left)));
+        const std::uint64_t units = std::min(left, work_meter::units_of_a_turn);
+        work_.begin(units * work_meter::units_of_a_step);
     };
     refill();
     if (!f_.cancellation_masked()) {
@@ -98,7 +100,7 @@ interpreter::next interpreter::check_slice() {
 /// Raises what ends a cleanup. It was made once with its trace: it may come up in a million frames.
 interpreter::next interpreter::end_overlong(error failure) {
     if (!f_.overlong_) return stop(std::move(failure));
-    drop_grant();
+    forget_plans();
     return unwind(std::move(failure));
 }
 
@@ -126,11 +128,7 @@ std::optional<error> interpreter::limit_passed() {
 /// Raises at a safe point. What the strand waited for, or was about to start, is of no use any more.
 interpreter::next interpreter::stop(error failure) {
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
-    f_.first_call_ = -1;
-    f_.incoming_.reset();
-    f_.request_.reset();
-    f_.code_.reset();
-    drop_grant();
+    forget_plans();
     if (!failure.is_cancelled()) return raise(std::move(failure));
     return unwind(std::move(failure).with_span(here()));
 }
@@ -182,7 +180,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     }
     child->scope_ = std::exchange(parent.scope_, std::move(branch.scope));
     child->request_ = std::move(parent.request_);
-    child->code_ = std::move(parent.code_);
+    child->job_ = std::move(parent.job_);
     child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
     child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
     child->waits_on_ = std::exchange(parent.waits_on_, value());

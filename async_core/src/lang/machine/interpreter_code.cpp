@@ -1,6 +1,6 @@
 // Code that a program made: compiling and calling it.
 #include "interpreter.hpp"
-#include "pending_code.hpp"
+#include "pending_job.hpp"
 
 #include "lang/stdlib/stdlib_sources.hpp"
 
@@ -68,21 +68,13 @@ class interpreter::code_watch final : public compile_watch {
 public:
     explicit code_watch(interpreter& owner) : owner_(owner) {}
     std::optional<error> spend(std::uint64_t work) override {
-        owner_.spend_on_code(work);
+        owner_.spend_steps(work);
         return owner_.code_limit();
     }
 
 private:
     interpreter& owner_;
 };
-
-void interpreter::spend_on_code(std::uint64_t work) {
-    settle_steps();
-    given_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(work, UINT32_MAX));
-    fuel_ = 0;
-    settle_steps();
-    given_ = fuel_ = 1; // the next step is looked at
-}
 
 /// The error that ends a compilation.
 std::optional<error> interpreter::code_limit() {
@@ -94,41 +86,30 @@ std::optional<error> interpreter::code_limit() {
 /// Compiles; the result goes to `at`. What takes long is done in turns, unless other code waits for it
 /// that is compiled itself.
 interpreter::next interpreter::make_code(code_order order, std::size_t at,
-                                         pending_code::next_step then) {
+                                         pending_job::next_step then) {
     order.scope = f_.scope_;
     if (f_.world_->watch() == nullptr && takes_long(*f_.world_, order)) {
-        f_.result_slot_ = static_cast<std::uint32_t>(at);
-        f_.code_ = std::make_unique<pending_code>(*f_.world_, std::move(order), then);
-        return continue_code();
+        pending_job job;
+        job.job = std::make_unique<code_job>(*f_.world_, std::move(order));
+        job.then = then;
+        return start_job(std::move(job), at);
     }
     code_watch watch(*this);
     return code_made(carry_out(*f_.world_, order, watch), at, then);
 }
 
-/// Another turn of what is compiled for the strand.
-interpreter::next interpreter::continue_code() {
-    const bool ended = f_.code_->job.resume();
-    spend_on_code(f_.code_->job.take_spent());
-    if (!ended) {
-        out_.kind = outcome_kind::out_of_steps;
-        return next::leave;
-    }
-    const auto done = std::move(f_.code_);
-    return code_made(done->job.take(), f_.result_slot_, done->then);
-}
-
 interpreter::next interpreter::code_made(result<value> made, std::size_t at,
-                                         pending_code::next_step then) {
+                                         pending_job::next_step then) {
     if (!made) return raise_where_it_is(std::move(made).error());
     f_.stack_[at] = *std::move(made);
-    if (then == pending_code::next_step::keep) return next::go_on;
-    return call_value(at, 0, then == pending_code::next_step::tail_call);
+    if (then == pending_job::next_step::keep) return next::go_on;
+    return call_value(at, 0, then == pending_job::next_step::tail_call);
 }
 
 namespace {
 
-[[nodiscard]] pending_code::next_step call_of(bool tail) noexcept {
-    return tail ? pending_code::next_step::tail_call : pending_code::next_step::call;
+[[nodiscard]] pending_job::next_step call_of(bool tail) noexcept {
+    return tail ? pending_job::next_step::tail_call : pending_job::next_step::call;
 }
 
 } // namespace
@@ -205,7 +186,7 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     }
     order.request.site = site;
     forget_arguments(base + i.a, i.b);
-    return make_code(std::move(order), base + i.a, pending_code::next_step::keep);
+    return make_code(std::move(order), base + i.a, pending_job::next_step::keep);
 }
 
 interpreter::next interpreter::control_macroexpand(std::size_t at, std::size_t count, bool) {
@@ -214,7 +195,7 @@ interpreter::next interpreter::control_macroexpand(std::size_t at, std::size_t c
     order.request = request_for_code();
     order.expands_only = true;
     forget_arguments(at, count);
-    return make_code(std::move(order), at, pending_code::next_step::keep);
+    return make_code(std::move(order), at, pending_job::next_step::keep);
 }
 
 // ---------------------------------------------------------------- programs and libraries

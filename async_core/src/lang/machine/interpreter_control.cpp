@@ -60,6 +60,7 @@ interpreter::next interpreter::control_apply(std::size_t at, std::size_t count, 
         return raise(error(errc::limit, "apply: " + std::to_string(spread) +
                                             " arguments do not fit in the memory limit"));
     }
+    if (spread > 1024) spend_steps(spread / work_meter::units_of_a_step);
     f_.reserve(at + count + spread + 1);
     value* R = f_.stack_ + at;
     for (std::size_t k = 0; k < count; ++k)
@@ -72,29 +73,60 @@ interpreter::next interpreter::control_apply(std::size_t at, std::size_t count, 
 
 // ---------------------------------------------------------------- reading
 
-interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, bool) {
-    const value text = f_.stack_[at + 1];
-    if (!text.is(kind::string)) return raise_type("parse", 1, "a string", text);
+namespace {
+
+/// Reads argument 1, a string. The text is kept, for messages about code that is made of it.
+result<std::vector<datum>> read_argument(realm& world, native_call& call, const value& text,
+                                         bool one) {
+    constexpr std::size_t piece = 256 * 1024;
     const std::string_view bytes = string_bytes(text);
-    const std::uint32_t position =
-        f_.world_->sources().add_generated("parsed text", std::string(bytes));
-    auto read = read_one(memory_, bytes, position);
-    if (!read) return raise_where_it_is(std::move(read).error());
-    return control_value(at, count, std::move(read->content));
+    const error stopped = error::cancelled(cancel_reason::sibling);
+    if (!call.expect(bytes.size() / 4)) return stopped;
+    std::string kept;
+    kept.reserve(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        kept += bytes.substr(at, piece);
+        if (!call.spend_bytes(std::min(piece, bytes.size() - at))) return stopped;
+    }
+    read_options options;
+    options.work = &call.work();
+    const std::uint32_t position = world.sources().add_generated("parsed text", std::move(kept));
+    if (!one) return read_all(world.memory(), bytes, position, options);
+    auto read = read_one(world.memory(), bytes, position, options);
+    if (!read) return std::move(read).error();
+    return std::vector<datum>{*std::move(read)};
+}
+
+} // namespace
+
+interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, bool) {
+    const value& text = f_.stack_[at + 1];
+    if (!text.is(kind::string)) return raise_type("parse", 1, "a string", text);
+    realm& world = *f_.world_;
+    const auto run = [&world](native_call& call, std::span<value> a) {
+        auto read = read_argument(world, call, a[0], true);
+        return read ? std::move(read->front().content) : call.fail(std::move(read).error());
+    };
+    return run_native(*find_builtin("parse"), run,
+                      {at, at + 1, count, builtin_place::arguments::clear});
 }
 
 interpreter::next interpreter::control_read_all(std::size_t at, std::size_t count, bool) {
-    const value text = f_.stack_[at + 1];
+    const value& text = f_.stack_[at + 1];
     if (!text.is(kind::string)) return raise_type("read-all", 1, "a string", text);
-    const std::string_view bytes = string_bytes(text);
-    const std::uint32_t position =
-        f_.world_->sources().add_generated("parsed text", std::string(bytes));
-    auto read = read_all(memory_, bytes, position);
-    if (!read) return raise_where_it_is(std::move(read).error());
-    value forms = value::empty_list();
-    for (datum& each : *read)
-        forms = list_push_back(memory_, std::move(forms), std::move(each.content));
-    return control_value(at, count, std::move(forms));
+    realm& world = *f_.world_;
+    const auto run = [&world](native_call& call, std::span<value> a) {
+        auto read = read_argument(world, call, a[0], false);
+        if (!read) return call.fail(std::move(read).error());
+        value forms = make_list_with_capacity(world.memory(), read->size());
+        for (datum& each : *read) {
+            if (!call.spend(1)) return value();
+            forms = list_push_back(world.memory(), std::move(forms), std::move(each.content));
+        }
+        return forms;
+    };
+    return run_native(*find_builtin("read-all"), run,
+                      {at, at + 1, count, builtin_place::arguments::clear});
 }
 
 /// (help), (help 'name), (help "name"), (help function)

@@ -226,24 +226,31 @@ void interpreter::finish_fiber(outcome& out) noexcept {
 
 // ---------------------------------------------------------------- exceptions
 
-/// Nothing is waited for any more.
-void interpreter::forget_wait() noexcept {
+/// What the strand was about to do, or computes in turns, is of no use any more.
+void interpreter::forget_plans() noexcept {
     f_.first_call_ = -1;
     f_.incoming_.reset();
     f_.request_.reset();
-    f_.code_.reset();
+    f_.job_.reset();
+    drop_grant();
+}
+
+/// Nothing is waited for any more.
+void interpreter::forget_wait() noexcept {
+    forget_plans();
     if (f_.waits_ == waiting_for::children) static_cast<join*>(host_of(f_.waits_on_))->unpark();
     if (!f_.leave_wait()) {
         f_.waits_ = waiting_for::nothing;
         f_.waits_on_.set_nil();
     }
-    drop_grant();
+    drop_grant(); // it may have come meanwhile
 }
 
 /// An exception left an operation; the frames are as they were before it, or after. It is the failure of
 /// the branch that runs.
 interpreter::next interpreter::thrown(error failure) noexcept {
     settle_steps();
+    work_.begin(0); // the builtin that was told to stop is over
     forget_wait();
     out_ = {};
     for (unsigned attempt = 1;; ++attempt) {

@@ -171,7 +171,8 @@ std::optional<error> interpreter::overlong_cleanup() {
 
 /// The failure when the time of what runs is over.
 std::optional<error> interpreter::time_over() const {
-    const bool ended = f_.frames_.empty() && f_.first_call_ < 0 && !f_.incoming_ && !f_.request_;
+    const bool ended =
+        f_.frames_.empty() && f_.first_call_ < 0 && !f_.incoming_ && !f_.request_ && !f_.job_;
     if (ended) return std::nullopt; // its value is there already
     if (!f_.scope_->time || f_.world_->host().now() < f_.scope_->deadline) return std::nullopt;
     return deadline_error(*f_.scope_);

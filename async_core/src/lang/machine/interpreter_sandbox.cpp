@@ -92,13 +92,13 @@ void interpreter::move_to(scope_ref scope) noexcept {
 
 /// The steps since the last call are paid for.
 void interpreter::settle_steps() noexcept {
-    const std::uint32_t spent = given_ - fuel_;
+    const std::uint64_t spent = given_ - fuel_ + work_.take_steps();
     given_ = fuel_;
     if (spent == 0) return;
-    budget_.steps -= std::min<std::uint64_t>(budget_.steps, spent);
+    budget_.steps -= std::min(budget_.steps, spent);
     if (sandbox_policy* bounds = sandbox()) bounds->spend(spent);
     count_cleanup(spent);
-    slice_ -= std::min(slice_, spent);
+    slice_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(slice_, spent));
 }
 
 // ---------------------------------------------------------------- functions

@@ -80,9 +80,7 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
         }
         if (row.how == builtin_kind::control) return call_control(row, at, count, tail);
         if (row.how == builtin_kind::pure) {
-            const bool ran = run_pure(row, at, at + 1, count);
-            for (std::size_t k = 1; k <= count; ++k) f_.stack_[at + k].set_nil();
-            return ran ? next::go_on : raise_pending();
+            return run_pure(row, {at, at + 1, count, builtin_place::arguments::clear});
         }
         effect_request request;
         request.row = &row;
@@ -107,18 +105,6 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
         return raise(error(errc::evaluation, "cannot call " + what));
     }
     }
-}
-
-bool interpreter::run_pure(const builtin& row, std::size_t dest, std::size_t first,
-                           std::size_t count) {
-    native_call call(memory_, row);
-    value made = row.run(call, std::span<value>(f_.stack_ + first, count));
-    if (call.failure()) {
-        failure_ = std::move(call.failure());
-        return false;
-    }
-    f_.stack_[dest] = std::move(made);
-    return true;
 }
 
 /// Any number of arguments: optional ones are filled with nil, surplus ones gathered in the rest.
@@ -240,7 +226,7 @@ bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
                                   value& dest) {
     const std::string_view name(&operation, 1);
-    native_call call(memory_, *find_builtin(name));
+    native_call call(memory_, *find_builtin(name), work_);
     value made = arithmetic(call, operation, left, right);
     if (call.failure()) {
         failure_ = std::move(call.failure());
@@ -263,7 +249,7 @@ std::optional<bool> interpreter::slow_compare(char operation, const value& left,
             return v.is_integer() || v.is_real() || v.is_boolean();
         };
         const bool first = !is_number(left);
-        native_call call(memory_, *find_builtin(name));
+        native_call call(memory_, *find_builtin(name), work_);
         call.fail_type(first ? 1 : 2, "a number", first ? left : right);
         failure_ = std::move(call.failure());
         return std::nullopt;

@@ -205,14 +205,20 @@ value sandbox_policy::exhausted(std::size_t used, std::string& what) const {
 }
 
 bool is_data(const value& v) {
+    free_work work;
+    return *is_data(v, work);
+}
+
+std::optional<bool> is_data(const value& v, work_meter& work) {
     seen_lists seen;
-    std::vector<const value*> work{&v};
+    std::vector<const value*> open{&v};
     const auto add = [&](const value& part) {
-        if (part.is_object() || part.is(kind::builtin)) work.push_back(&part);
+        if (part.is_object() || part.is(kind::builtin)) open.push_back(&part);
     };
-    while (!work.empty()) {
-        const value& next = *work.back();
-        work.pop_back();
+    while (!open.empty()) {
+        const value& next = *open.back();
+        open.pop_back();
+        if (!work.spend(1 + next.is(kind::list) * next.length() / 4)) return std::nullopt;
         switch (next.type()) {
         case kind::closure:
         case kind::builtin:

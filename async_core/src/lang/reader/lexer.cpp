@@ -67,12 +67,26 @@ error lexer::incomplete(std::size_t begin, std::size_t end, std::string message,
 }
 
 std::optional<error> lexer::check_text() const {
-    const std::size_t invalid = std::min(utf8::find_invalid(text_), text_.size());
-    const auto valid = text_.substr(0, invalid);
-    const auto found =
-        std::find_if(valid.begin(), valid.end(), [](char c) { return class_of(c) == control; });
-    if (found != valid.end()) {
-        const auto at = static_cast<std::size_t>(found - valid.begin());
+    std::size_t invalid = text_.size();
+    auto found = text_.end();
+    for (std::size_t at = 0; at < text_.size() && found == text_.end();) {
+        const std::string_view piece =
+            text_.substr(at, utf8::prefix_size(text_.substr(at), 16 * 1024));
+        if (!work_.spend(piece.size() / 8)) return stopped();
+        const std::size_t valid = std::min(utf8::find_invalid(piece), piece.size());
+        const auto control_character =
+            std::find_if(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(valid),
+                         [](char c) { return class_of(c) == control; });
+        if (control_character != piece.begin() + static_cast<std::ptrdiff_t>(valid))
+            found = text_.begin() + (control_character - piece.begin()) +
+                    static_cast<std::ptrdiff_t>(at);
+        at += valid;
+        if (valid == piece.size()) continue;
+        invalid = at;
+        break;
+    }
+    if (found != text_.end()) {
+        const auto at = static_cast<std::size_t>(found - text_.begin());
         const std::string code = hex(static_cast<unsigned char>(*found), 4);
         const std::string name = *found == '\0' ? "a NUL byte" : "control character U+" + code;
         return syntax_error(at, at + 1, name + " at byte offset " + std::to_string(at),
@@ -102,10 +116,28 @@ std::size_t lexer::blank_bytes(std::size_t at) const noexcept {
     }
 }
 
+bool lexer::pay_now(std::size_t at) {
+    const std::size_t bytes = at - std::exchange(paid_, at);
+    if (work_.spend(bytes / 4)) return true;
+    failure_ = stopped();
+    return false;
+}
+
+bool lexer::skip_line_comment() {
+    constexpr std::size_t piece = 64 * 1024;
+    for (;;) {
+        const std::size_t end = text_.substr(at_, piece).find('\n');
+        at_ = std::min(at_ + std::min(end, piece), text_.size());
+        if (end != std::string_view::npos || at_ == text_.size()) return true;
+        if (!pay(at_)) return false;
+    }
+}
+
 bool lexer::skip_block_comment() {
     const std::size_t begin = at_;
     std::size_t depth = 0;
     while (at_ < text_.size()) {
+        if (!pay(at_)) return false;
         const std::string_view rest = text_.substr(at_, 2);
         if (rest == "#|") {
             ++depth;
@@ -123,13 +155,14 @@ bool lexer::skip_block_comment() {
     return false;
 }
 
-/// False when a comment is not closed.
+/// False when a comment is not closed, or the work says to stop.
 bool lexer::skip_blanks() {
     while (at_ < text_.size()) {
+        if (!pay(at_)) return false;
         if (const std::size_t bytes = blank_bytes(at_); bytes != 0) {
             at_ += bytes;
         } else if (text_[at_] == ';') {
-            at_ = std::min(text_.find('\n', at_), text_.size());
+            if (!skip_line_comment()) return false;
         } else if (text_.substr(at_, 2) == "#|") {
             if (!skip_block_comment()) return false;
         } else {
@@ -165,7 +198,7 @@ token lexer::next() {
 
 token lexer::read_atom() {
     const std::size_t begin = at_;
-    while (at_ < text_.size()) {
+    while (at_ < text_.size() && at_ - begin <= longest_atom) {
         const char_class c = class_of(text_[at_]);
         if (c == symbol_char) {
             ++at_;
@@ -175,23 +208,49 @@ token lexer::read_atom() {
             break;
         }
     }
-    return {token_kind::atom, begin, at_};
+    if (at_ - begin <= longest_atom) return {token_kind::atom, begin, at_};
+    return fail(syntax_error(begin, at_,
+                             "the symbol or number at " + where(begin) + " is longer than " +
+                                 std::to_string(longest_atom) + " bytes",
+                             "write long text as a string"));
+}
+
+/// Where the quote that closes the string stands; the end of the text when there is none. Nothing: stop.
+std::optional<std::size_t> lexer::end_of_string() {
+    std::size_t paid = at_;
+    for (std::size_t at = at_; at < text_.size(); ++at) {
+        const char c = text_[at];
+        if (c == '"') return at;
+        if (c == '\\') ++at;
+        if (at - paid < bytes_at_once) continue;
+        if (!work_.spend((at - std::exchange(paid, at)) / 8)) {
+            failure_ = stopped();
+            return std::nullopt;
+        }
+    }
+    return text_.size();
 }
 
 token lexer::read_string() {
     const std::size_t begin = at_++;
     content_.clear();
-    while (at_ < text_.size()) {
-        const std::size_t stop = text_.find_first_of("\"\\", at_);
-        if (stop == std::string_view::npos) break;
-        content_.append(text_, at_, stop - at_);
-        at_ = stop;
-        if (text_[at_] == '"') {
-            ++at_;
-            return {token_kind::string, begin, at_};
+    const std::optional<std::size_t> end = end_of_string();
+    if (!end) return {token_kind::failure, begin, at_};
+    content_.reserve(*end - at_); // it does not grow by long copies
+    while (at_ < *end) {
+        const std::size_t piece = std::min(bytes_at_once, *end - at_);
+        const std::size_t stop = text_.substr(at_, piece).find('\\');
+        content_.append(text_, at_, std::min(stop, piece));
+        at_ += std::min(stop, piece);
+        if (stop != std::string_view::npos) {
+            if (at_ + 1 == text_.size()) break;
+            if (!read_escape()) return {token_kind::failure, begin, at_};
         }
-        if (at_ + 1 == text_.size()) break;
-        if (!read_escape()) return {token_kind::failure, begin, at_};
+        if (!pay(at_)) return {token_kind::failure, begin, at_};
+    }
+    if (*end < text_.size()) {
+        ++at_;
+        return {token_kind::string, begin, at_};
     }
     return fail(incomplete(begin, begin + 1,
                            "unterminated string: the \" at " + where(begin) + " is never closed",

@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +35,17 @@ struct token {
 /// counted. The text must outlive it.
 class lexer {
 public:
-    lexer(std::string_view text, std::uint32_t position, std::size_t first_line = 1)
-        : text_(text), position_(position), first_line_(first_line) {}
+    /// It spends for each byte. When the work says to stop, that is a failure too.
+    lexer(std::string_view text, std::uint32_t position, work_meter& work,
+          std::size_t first_line = 1)
+        : text_(text), position_(position), work_(work), first_line_(first_line) {}
 
     /// Refuses what no source may hold anywhere: invalid UTF-8 and control characters.
     [[nodiscard]] std::optional<error> check_text() const;
+    [[nodiscard]] static error stopped() { return error::cancelled(cancel_reason::sibling); }
+
+    static constexpr std::size_t longest_atom =
+        std::size_t{1024} * 1024; ///< bytes of a symbol or number
 
     [[nodiscard]] token next();
 
@@ -65,18 +72,27 @@ public:
 
 private:
     [[nodiscard]] bool skip_blanks();
+    [[nodiscard]] bool skip_line_comment();
     [[nodiscard]] bool skip_block_comment();
     [[nodiscard]] token read_string();
+    [[nodiscard]] std::optional<std::size_t> end_of_string();
     [[nodiscard]] bool read_escape();
     [[nodiscard]] bool read_unicode_escape();
     [[nodiscard]] token read_atom();
     [[nodiscard]] token fail(error failure);
     [[nodiscard]] std::size_t blank_bytes(std::size_t at) const noexcept;
 
+    /// Pays for the bytes up to `at` once they are some. False, with the failure noted: stop.
+    [[nodiscard]] bool pay(std::size_t at) { return at < paid_ + bytes_at_once || pay_now(at); }
+    [[nodiscard]] bool pay_now(std::size_t at);
+    static constexpr std::size_t bytes_at_once = 4096;
+
     std::string_view text_;
     std::uint32_t position_;
+    work_meter& work_;
     std::size_t first_line_;
     std::size_t at_ = 0;
+    std::size_t paid_ = 0;
     std::string content_;
     std::optional<error> failure_;
 };

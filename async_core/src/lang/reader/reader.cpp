@@ -8,6 +8,7 @@
 
 #include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
+#include "lang/text/text_builder.hpp"
 
 #include <memory>
 #include <string>
@@ -41,8 +42,10 @@ class reading {
 public:
     reading(heap& memory, std::string_view text, std::uint32_t position,
             const read_options& options, amount wanted)
-        : memory_(memory), text_(text), lexer_(text, position, options.first_line),
-          options_(options), wanted_(wanted), keep_places_(position != 0) {}
+        : memory_(memory), text_(text), options_(options),
+          work_(options.work ? *options.work : free_),
+          lexer_(text, position, work_, options.first_line), wanted_(wanted),
+          keep_places_(position != 0) {}
 
     [[nodiscard]] result<std::vector<datum>> run();
 
@@ -57,12 +60,14 @@ private:
     [[nodiscard]] error bad_number(const token& t, number_problem problem) const;
     [[nodiscard]] error end_inside_frame() const;
     void complete(value content, source_span span);
-    [[nodiscard]] value make_list_of_items(std::size_t first, source_span whole);
+    [[nodiscard]] std::optional<value> make_list_of_items(std::size_t first, source_span whole);
 
     heap& memory_;
     std::string_view text_;
-    lexer lexer_;
     const read_options& options_;
+    free_work free_;
+    work_meter& work_;
+    lexer lexer_;
     amount wanted_;
     bool keep_places_;
     std::vector<open_frame> frames_;
@@ -74,6 +79,7 @@ result<std::vector<datum>> reading::run() {
     if (auto failure = lexer_.check_text()) return *std::move(failure);
     for (std::size_t count = 1;; ++count) {
         const token t = lexer_.next();
+        if (!work_.spend(4)) return lexer::stopped();
         if (t.kind == token_kind::failure) return lexer_.take_failure();
         if (t.kind == token_kind::end) break;
         if (auto failure = take(t)) return *std::move(failure);
@@ -162,25 +168,31 @@ std::optional<error> reading::close(const token& t) {
     if (items_.size() - top.first_item > value::max_length) {
         return error(errc::limit, "a list has too many elements").with_span(whole);
     }
-    value list = make_list_of_items(top.first_item, whole);
+    std::optional<value> list = make_list_of_items(top.first_item, whole);
+    if (!list) return lexer::stopped();
     frames_.pop_back();
-    complete(std::move(list), whole);
+    complete(*std::move(list), whole);
     return std::nullopt;
 }
 
-/// Moves the items from `first` on into a list and leaves the stack without them.
-value reading::make_list_of_items(std::size_t first, source_span whole) {
+/// Moves the items from `first` on into a list and leaves the stack without them. Nothing: stop.
+std::optional<value> reading::make_list_of_items(std::size_t first, source_span whole) {
     const std::size_t count = items_.size() - first;
     if (count == 0) return value::empty_list();
     value list = make_list_with_capacity(memory_, count);
     auto* storage = static_cast<list_object*>(list.target());
     for (std::size_t i = first; i < items_.size(); ++i) {
         new (storage->items() + storage->end++) value(std::move(items_[i]));
+        if (storage->end % 1024 == 0 && !work_.spend(512)) return std::nullopt;
     }
     if (keep_places_) {
-        storage->places = new list_places{whole, count, std::make_unique<source_span[]>(count)};
+        auto elements = std::make_unique_for_overwrite<source_span[]>(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            elements[i] = spans_[first + i];
+            if (i % 1024 == 1023 && !work_.spend(256)) return std::nullopt;
+        }
+        storage->places = new list_places{whole, count, std::move(elements)};
         memory_.charge(list_places::bytes_for(count));
-        for (std::size_t i = 0; i < count; ++i) storage->places->elements[i] = spans_[first + i];
     }
     items_.resize(first);
     spans_.resize(first);
@@ -202,7 +214,7 @@ void reading::complete(value content, source_span span) {
         items_.push_back(std::move(content));
         spans_.push_back(span);
         if (span.known()) span.begin = spans_[spans_.size() - 2].begin;
-        content = make_list_of_items(items_.size() - 2, span);
+        content = *make_list_of_items(items_.size() - 2, span); // two are not long
     }
     items_.push_back(std::move(content));
     spans_.push_back(span);
@@ -216,7 +228,10 @@ std::optional<error> reading::take_string(const token& t) {
                                       " bytes is over the memory limit")
             .with_span(lexer_.span(t.begin, t.begin + 1));
     }
-    complete(make_string(memory_, content), lexer_.span(t.begin, t.end));
+    std::optional<value> made =
+        make_long_string(memory_, content, work_); // check_text looked at it
+    if (!made) return lexer::stopped();
+    complete(*std::move(made), lexer_.span(t.begin, t.end));
     return std::nullopt;
 }
 

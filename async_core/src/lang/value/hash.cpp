@@ -5,68 +5,91 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <array>
+#include <bit>
 #include <cmath>
-#include <functional>
+#include <utility>
 
 namespace heddle::lang {
 
 namespace {
 
-[[nodiscard]] std::size_t mix(std::size_t hash, std::size_t more) noexcept {
-    hash ^= more + 0x9E3779B97F4A7C15ULL + (hash << 6) + (hash >> 2);
-    return hash * 0xBF58476D1CE4E5B9ULL;
+[[nodiscard]] bool has_parts(const value& v) noexcept {
+    return (v.is(kind::list) || v.is(kind::map)) && v.length() != 0;
 }
 
-[[nodiscard]] std::size_t hash_real(double number) noexcept {
+[[nodiscard]] std::uint64_t bits_of(double number) noexcept {
     const bool fits = number >= -9223372036854775808.0 && number < 9223372036854775808.0;
-    if (fits && std::trunc(number) == number) {
-        return std::hash<std::int64_t>()(static_cast<std::int64_t>(number));
-    }
-    return std::hash<double>()(number);
-}
-
-/// Without what lies inside of lists and maps.
-[[nodiscard]] std::size_t shallow_hash(const value& v) noexcept {
-    const auto tag = static_cast<std::size_t>(v.type());
-    switch (v.type()) {
-    case kind::boolean:
-    case kind::integer: return std::hash<std::int64_t>()(v.as_integer());
-    case kind::real: return hash_real(v.as_real());
-    case kind::string: return mix(tag, std::hash<std::string_view>()(string_bytes(v)));
-    case kind::symbol: return mix(tag, std::hash<const void*>()(v.target()));
-    case kind::list: return mix(tag, v.length());
-    case kind::map: {
-        std::size_t keys = 0; // in any order
-        if (v.length() <= 32) {
-            for (const map_entry& entry : map_entries(v)) keys += entry.hash;
-        }
-        return mix(mix(tag, v.length()), keys);
-    }
-    case kind::builtin: return std::hash<const void*>()(&v.as_builtin());
-    default: return std::hash<const void*>()(v.target());
-    }
+    if (fits && std::trunc(number) == number)
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
+    return std::bit_cast<std::uint64_t>(number);
 }
 
 } // namespace
 
-std::size_t hash_value(const value& v) {
-    if (!v.is(kind::list)) return shallow_hash(v);
-    // Breadth first, up to a bound: equal lists are looked at in the same order.
-    constexpr std::size_t bound = 64;
-    std::array<const value*, bound> seen;
-    std::size_t count = 0;
-    seen[count++] = &v;
-    std::size_t hash = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        hash = mix(hash, shallow_hash(*seen[i]));
-        if (!seen[i]->is(kind::list)) continue;
-        for (const value& item : list_items(*seen[i])) {
-            if (count == bound) break;
-            seen[count++] = &item;
+std::uint64_t value_hasher::mixed(std::uint64_t a, std::uint64_t b) const noexcept {
+    return folded_product(a ^ key_.first, b ^ key_.second);
+}
+
+/// Of what has no parts.
+std::uint64_t value_hasher::hash_leaf(const value& v) const noexcept {
+    const auto tag = static_cast<std::uint64_t>(v.type()) << 56;
+    switch (v.type()) {
+    case kind::nil:
+    case kind::unbound: return mixed(tag, 0);
+    case kind::boolean:
+    case kind::integer: return mixed(1, static_cast<std::uint64_t>(v.as_integer()));
+    case kind::real: return mixed(1, bits_of(v.as_real()));
+    case kind::string: return mixed(tag, hash_text(key_, string_bytes(v)));
+    case kind::list:
+    case kind::map: return mixed(tag, 1);
+    case kind::builtin: return mixed(tag, reinterpret_cast<std::uintptr_t>(&v.as_builtin()));
+    default: return mixed(tag, reinterpret_cast<std::uintptr_t>(v.target()));
+    }
+}
+
+/// Of a part that needs no look inside, or that is known.
+std::optional<std::uint64_t> value_hasher::known(const value& v) {
+    if (!has_parts(v)) return hash_leaf(v);
+    if (v.target()->references == 1) return std::nullopt;
+    const auto found = known_.find(window_of(v));
+    return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// A part of the innermost list or map is hashed: on to its end, if it was the last. The hash then.
+std::uint64_t value_hasher::take_in(std::uint64_t part) {
+    for (;;) {
+        frame& now = frames_.back();
+        const value& whole = *now.content;
+        if (whole.is(kind::list)) {
+            now.sum = mixed(now.sum, part);
+        } else { // in any order
+            const map_entry& entry = map_entries(whole)[now.next];
+            now.sum += mixed(hash_text(key_, string_bytes(entry.key)), part);
+        }
+        if (++now.next != whole.length()) return 0;
+        part = mixed(now.sum, whole.length());
+        if (whole.target()->references != 1) known_.emplace(window_of(whole), part);
+        frames_.pop_back();
+        if (frames_.empty()) return part;
+    }
+}
+
+std::optional<std::uint64_t> value_hasher::hash(const value& v) {
+    if (const auto leaf = known(v)) return leaf;
+    frames_.assign(1, {&v, 0, static_cast<std::uint64_t>(v.type())});
+    for (;;) {
+        const frame& now = frames_.back();
+        const value& part = now.content->is(kind::list) ? list_items(*now.content)[now.next]
+                                                        : map_entries(*now.content)[now.next].item;
+        const std::size_t bytes = part.is(kind::string) ? part.length() : 0;
+        if (!work_.spend(1 + bytes / work_meter::bytes_of_a_unit)) return std::nullopt;
+        if (const auto leaf = known(part)) {
+            const std::uint64_t whole = take_in(*leaf);
+            if (frames_.empty()) return whole;
+        } else {
+            frames_.push_back({&part, 0, static_cast<std::uint64_t>(part.type())});
         }
     }
-    return hash;
 }
 
 } // namespace heddle::lang

@@ -1,14 +1,46 @@
 // A hash that agrees with values_equal.
 #pragma once
 
+#include "lang/value/seen_lists.hpp"
+
+#include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 namespace heddle::lang {
 
-/// Equal values have equal hashes: 1, 1.0 and true among them. Looks at a bounded part of a value,
-/// so it takes constant time however large or shared the value is.
-[[nodiscard]] std::size_t hash_value(const value& v);
+/// Hashes values through and through. Equal values have equal hashes: 1, 1.0 and true among them, and
+/// maps whatever the order of their keys. Each part that is held in several places is hashed once as
+/// long as this lives, and so must the values. Linear, iterative; seeded by the heap's key.
+class value_hasher {
+public:
+    value_hasher(const heap& memory, work_meter& work) : key_(memory.hash_seed()), work_(work) {}
+
+    /// Nothing when the work says to stop.
+    [[nodiscard]] std::optional<std::uint64_t> hash(const value& v);
+
+private:
+    struct frame {
+        const value* content;
+        std::size_t next = 0;
+        std::uint64_t sum; ///< so far
+    };
+
+    [[nodiscard]] std::optional<std::uint64_t> known(const value& v);
+    [[nodiscard]] std::uint64_t hash_leaf(const value& v) const noexcept;
+    [[nodiscard]] std::uint64_t take_in(std::uint64_t part);
+    [[nodiscard]] std::uint64_t mixed(std::uint64_t a, std::uint64_t b) const noexcept;
+
+    hash_key key_;
+    work_meter& work_;
+    std::vector<frame> frames_;
+    std::unordered_map<window, std::uint64_t, window_hash> known_;
+};
 
 } // namespace heddle::lang

@@ -80,12 +80,17 @@ value list_push_back(heap& memory, value list, value item) {
     return value::adopt(kind::list, grown, 0, length + 1);
 }
 
+bool list_grows_in_place(const value& list, std::size_t elements) noexcept {
+    const list_object* storage = storage_of(list);
+    return storage && storage->places == nullptr && list.offset() + list.length() == storage->end &&
+           storage->capacity - storage->end >= elements;
+}
+
 value list_concat(heap& memory, value left, std::span<const value> right) {
     if (right.empty()) return left;
     const std::size_t length = left.length();
     list_object* storage = storage_of(left);
-    if (storage && storage->places == nullptr && left.offset() + length == storage->end &&
-        storage->capacity - storage->end >= right.size()) {
+    if (list_grows_in_place(left, right.size())) {
         append(storage, right);
         const std::size_t offset = left.offset();
         return std::move(left).window(offset, length + right.size());
@@ -97,8 +102,13 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
     return value::adopt(kind::list, grown, 0, length + right.size());
 }
 
-value list_slice(const value& list, std::size_t from, std::size_t to) noexcept {
+value list_slice(const value& list, std::size_t from, std::size_t to) {
     if (from >= to) return value::empty_list();
+    // What is small does not keep what is large alive.
+    constexpr std::size_t few = 16;
+    list_object* storage = storage_of(list);
+    if (to - from <= few && (to - from) * 8 < storage->capacity && !storage->places)
+        return make_list(*storage->owner, list_items(list).subspan(from, to - from));
     return list.window(list.offset() + from, to - from);
 }
 

@@ -17,8 +17,8 @@ constexpr std::size_t indexed_from = 8; ///< below, a scan is faster than a hash
     return static_cast<map_object*>(map.target());
 }
 
-[[nodiscard]] std::size_t hash_of(std::string_view key) noexcept {
-    return std::hash<std::string_view>()(key);
+[[nodiscard]] std::size_t hash_in(const map_object* storage, std::string_view key) noexcept {
+    return hash_text(storage->owner->hash_seed(), key);
 }
 
 /// Position of a key among the first `visible` entries, or -1.
@@ -68,7 +68,11 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
 
 [[nodiscard]] map_object* copy_storage(heap& memory, const value& map, std::size_t capacity) {
     map_object* copy = make_storage(memory, capacity);
-    for (const map_entry& entry : map_entries(map)) append(copy, entry.key, entry.item, entry.hash);
+    const bool same_key = map.target()->owner == &memory;
+    for (const map_entry& entry : map_entries(map)) {
+        append(copy, entry.key, entry.item,
+               same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
+    }
     return copy;
 }
 
@@ -82,20 +86,24 @@ std::span<const map_entry> map_entries(const value& map) noexcept {
 const value* map_find(const value& map, std::string_view key) noexcept {
     const map_object* storage = storage_of(map);
     if (!storage) return nullptr;
-    const std::ptrdiff_t at = find(storage, map.length(), key, hash_of(key));
+    const std::ptrdiff_t at = find(storage, map.length(), key, hash_in(storage, key));
     return at < 0 ? nullptr : &storage->entries()[at].item;
 }
 
 value map_put(heap& memory, value map, value key, value item) {
     const std::string_view name = string_bytes(key);
-    const std::size_t hash = hash_of(name);
     map_object* storage = storage_of(map);
     const std::size_t length = map.length();
     if (!storage) {
         map_object* made = make_storage(memory, 4);
-        append(made, std::move(key), std::move(item), hash);
+        append(made, std::move(key), std::move(item), hash_in(made, name));
         return value::adopt(kind::map, made, 0, 1);
     }
+    if (storage->owner != &memory) {
+        map = value::adopt(kind::map, copy_storage(memory, map, length + 1), 0, length);
+        storage = storage_of(map);
+    }
+    const std::size_t hash = hash_in(storage, name);
     const std::ptrdiff_t at = find(storage, length, name, hash);
     if (at >= 0) {
         if (storage->references == 1) {
@@ -116,6 +124,18 @@ value map_put(heap& memory, value map, value key, value item) {
     return value::adopt(kind::map, grown, 0, length + 1);
 }
 
+bool map_takes_in_place(const value& map, std::string_view key) noexcept {
+    const map_object* storage = storage_of(map);
+    if (!storage || storage->references == 1) return true;
+    const bool at_edge = map.length() == storage->used && storage->used < storage->capacity;
+    return at_edge && !map_find(map, key);
+}
+
+value make_map_with_capacity(heap& memory, std::size_t capacity) {
+    if (capacity == 0) return value::empty_map();
+    return value::adopt(kind::map, make_storage(memory, capacity), 0, 0);
+}
+
 value map_put(heap& memory, value map, std::string_view key, value item) {
     return map_put(memory, std::move(map), make_string(memory, key), std::move(item));
 }
@@ -123,11 +143,13 @@ value map_put(heap& memory, value map, std::string_view key, value item) {
 value map_remove(heap& memory, const value& map, std::string_view key) {
     if (!map_find(map, key)) return map;
     if (map.length() == 1) return value::empty_map();
-    const std::size_t hash = hash_of(key);
+    const std::size_t hash = hash_in(storage_of(map), key);
     map_object* copy = make_storage(memory, map.length() - 1);
+    const bool same_key = map.target()->owner == &memory;
     for (const map_entry& entry : map_entries(map)) {
         if (entry.hash == hash && string_bytes(entry.key) == key) continue;
-        append(copy, entry.key, entry.item, entry.hash);
+        append(copy, entry.key, entry.item,
+               same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
     }
     return value::adopt(kind::map, copy, 0, map.length() - 1);
 }

@@ -4,10 +4,29 @@
 #include <heddle/lang/objects.hpp>
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <unordered_set>
 
 namespace heddle::lang {
+
+/// What a value shows of a storage.
+struct window {
+    const object* storage;
+    std::uint32_t offset;
+    std::uint32_t length;
+    bool operator==(const window&) const = default;
+};
+[[nodiscard]] inline window window_of(const value& v) noexcept {
+    return {v.target(), v.offset(), v.length()};
+}
+struct window_hash {
+    std::size_t operator()(const window& w) const noexcept {
+        std::size_t hash = reinterpret_cast<std::size_t>(w.storage) * 0x9E3779B97F4A7C15ULL;
+        hash ^= (hash >> 32) ^ (std::size_t{w.offset} << 28 | w.length);
+        hash *= 0xBF58476D1CE4E5B9ULL;
+        return hash ^ hash >> 31;
+    }
+};
 
 /// The lists and maps that a walk over data has been at. A value that holds the same part twice at each of
 /// 60 levels is small, and has 2^60 paths: who walks over data walks each part once.
@@ -18,23 +37,11 @@ public:
     [[nodiscard]] bool first_time(const value& part) {
         const object* storage = part.target();
         if (!storage || storage->references == 1) return true;
-        return seen_.insert({storage, part.offset(), part.length()}).second;
+        return seen_.insert(window_of(part)).second;
     }
 
 private:
-    struct window {
-        const object* storage;
-        std::uint32_t offset;
-        std::uint32_t length;
-        bool operator==(const window&) const = default;
-    };
-    struct hash {
-        std::size_t operator()(const window& w) const noexcept {
-            const std::size_t place = w.offset * 0x9E3779B97F4A7C15ULL + w.length;
-            return std::hash<const void*>()(w.storage) ^ place * 0xBF58476D1CE4E5B9ULL;
-        }
-    };
-    std::unordered_set<window, hash> seen_;
+    std::unordered_set<window, window_hash> seen_;
 };
 
 } // namespace heddle::lang

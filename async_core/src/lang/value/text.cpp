@@ -53,6 +53,17 @@ std::string_view string_bytes(const value& string) noexcept {
                    : std::string_view();
 }
 
+value make_string_with_capacity(heap& memory, std::size_t bytes) {
+    if (bytes == 0) return value::empty_string();
+    return value::adopt(kind::string, make_storage(memory, bytes), 0, 0);
+}
+
+bool string_grows_in_place(const value& string, std::size_t bytes) noexcept {
+    const string_object* storage = storage_of(string);
+    return storage && string.offset() + string.length() == storage->used &&
+           storage->capacity - storage->used >= bytes;
+}
+
 value string_concat(heap& memory, value left, std::string_view right) {
     assert(utf8::is_valid(right));
     if (right.empty()) return left;
@@ -60,7 +71,7 @@ value string_concat(heap& memory, value left, std::string_view right) {
     if (!storage) return make_valid_string(memory, right);
     const std::size_t offset = left.offset();
     const std::size_t length = left.length();
-    if (offset + length == storage->used && storage->capacity - storage->used >= right.size()) {
+    if (string_grows_in_place(left, right.size())) {
         append(storage, right); // `right` may lie in the same storage: bytes before `used` stay put
         return std::move(left).window(offset, length + right.size());
     }
@@ -77,7 +88,17 @@ std::size_t string_length(const value& string) noexcept {
     return utf8::count(string_bytes(string));
 }
 
-value string_slice(const value& string, std::size_t from, std::size_t to) noexcept {
+value string_window(const value& string, std::size_t begin, std::size_t end) {
+    if (begin >= end) return value::empty_string();
+    // What is small does not keep what is large alive.
+    constexpr std::size_t small = 1024;
+    string_object* storage = storage_of(string);
+    if (end - begin <= small && (end - begin) * 8 < storage->capacity)
+        return make_valid_string(*storage->owner, string_bytes(string).substr(begin, end - begin));
+    return string.window(string.offset() + begin, end - begin);
+}
+
+value string_slice(const value& string, std::size_t from, std::size_t to) {
     if (from >= to) return value::empty_string();
     const string_object* storage = storage_of(string);
     std::size_t begin = from;
@@ -87,7 +108,7 @@ value string_slice(const value& string, std::size_t from, std::size_t to) noexce
         begin = utf8::offset_of(text, from);
         end = begin + utf8::offset_of(text.substr(begin), to - from);
     }
-    return string.window(string.offset() + begin, end - begin);
+    return string_window(string, begin, end);
 }
 
 std::string_view symbol_name(const value& symbol) noexcept {

@@ -76,6 +76,41 @@ TEST_F(concurrency_test, timeout_ends_sleeping_computing_and_hostile_code) {
     }
 }
 
+TEST_F(concurrency_test, timeout_reaches_into_builtins) {
+    const std::string text = "(string-join (map (lambda (i) \"aaaaaaaaaa\") (range 25000)) \"\")";
+    const std::string shared =
+        "(let next ((i 0) (x (list))) (if (< i 60) (next (+ i 1) (list x x)) x))";
+    const std::string table = "(map (lambda (i) (dict \"a\" 1 \"b\" i)) (range 20000))";
+    for (const std::string& slow :
+         {std::string("(let ((l (reverse (range 100000)))) (loop 100000 (sort l)))"),
+          "(let ((s " + text + ")) (length (regex-match-all \"a*b|a\" s)))",
+          "(let ((s " + text + ")) (regex-match \"(a?){1000}(a){1000}b\" s))",
+          "(let ((s " + text + ")) (loop 100000 (regex-replace \"a\" s \"b\")))",
+          "(let ((l " + table + ")) (loop 100000 (unique l)))",
+          "(let ((l " + table + ")) (loop 100000 (json-parse (json-string l))))",
+          "(let ((x " + shared + ")) (print x))", "(let ((x " + shared + ")) (json-string x))",
+          "(let ((x " + shared + ")) (flatten (list x)) (loop 10000000 1))"}) {
+        EXPECT_EQ(run("(try (timeout 0.5 (progn " + slow +
+                      " 'ended) 'late) (catch (e 'LimitError) "
+                      "'late))"),
+                  "late")
+            << slow;
+        EXPECT_LT(took_, soon) << slow;
+    }
+}
+
+TEST_F(concurrency_test, timers_fire_beside_long_builtins) {
+    // A coarse bound: the bench of the language measures the lateness itself.
+    for (const char* slow :
+         {"(loop 20 (sort (reverse (range 200000))))", "(json-parse (json-string (range 1000000)))",
+          "(regex-match \"(a?){500}(a){500}b\" (string-join (map (lambda (i) \"aaaaaaaaaa\") "
+          "(range 6000)) \"\"))"}) {
+        EXPECT_EQ(run("(race (progn (sleep 0.02) 'timer) (progn " + std::string(slow) + " 'slow))"),
+                  "timer")
+            << slow;
+    }
+}
+
 TEST_F(concurrency_test, finally_may_wait_after_a_timeout) {
     EXPECT_EQ(run("(timeout 0.01 (try (sleep 100) (finally (sleep 0.02) (print 'cleaned))) 'late)"),
               "late");

@@ -119,7 +119,8 @@ TEST_F(builtins_data, survive_arguments_of_every_kind) {
                     for (std::size_t i = 0, rest = which; i < count; ++i, rest /= kinds.size()) {
                         arguments.push_back(kinds[rest % kinds.size()]);
                     }
-                    native_call made(memory(), row);
+                    free_work work;
+                    native_call made(memory(), row, work);
                     const value result = row.run(made, std::span<value>(arguments));
                     if (made.failure()) {
                         EXPECT_TRUE(result.is_nil()) << row.name;

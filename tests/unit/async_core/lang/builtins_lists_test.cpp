@@ -27,7 +27,8 @@ TEST_F(builtins_lists, append_in_a_loop_is_linear_and_keeps_older_versions) {
     for (int i = 0; i < 300'000; ++i) {
         const value item = value::integer(i);
         value arguments[] = {std::move(list), make_list(memory(), std::span(&item, 1))};
-        native_call made(memory(), *row);
+        free_work work;
+        native_call made(memory(), *row, work);
         list = row->run(made, std::span<value>(arguments));
         if (i == 2) early = list;
     }
@@ -143,7 +144,8 @@ TEST_F(builtins_lists, unique_of_many_is_not_quadratic) {
     }
     value arguments[] = {make_list(memory(), rows)};
     const builtin* row = find_builtin("unique");
-    native_call made(memory(), *row);
+    free_work work;
+    native_call made(memory(), *row, work);
     EXPECT_EQ(row->run(made, std::span<value>(arguments)).length(), 50'000U);
 }
 

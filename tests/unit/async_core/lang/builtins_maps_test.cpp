@@ -122,7 +122,8 @@ TEST_F(builtins_maps, a_failed_result_raises_its_task_error) {
     EXPECT_EQ(call_with("parsed", {failed}),
               "TaskError: parsed: the result is FAILED (llm_error): no answer");
     const builtin* row = find_builtin("content");
-    native_call made(memory(), *row);
+    free_work work;
+    native_call made(memory(), *row, work);
     value arguments[] = {failed};
     EXPECT_TRUE(row->run(made, std::span<value>(arguments)).is_nil());
     ASSERT_TRUE(made.failure().has_value());

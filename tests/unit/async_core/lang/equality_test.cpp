@@ -16,7 +16,9 @@ protected:
         const bool same = values_equal(a, b);
         EXPECT_EQ(same, values_equal(b, a)) << left << " " << right;
         if (same) {
-            EXPECT_EQ(hash_value(a), hash_value(b)) << left << " " << right;
+            free_work work;
+            value_hasher hasher(memory(), work);
+            EXPECT_EQ(*hasher.hash(a), *hasher.hash(b)) << left << " " << right;
         }
         return same;
     }

@@ -56,7 +56,8 @@ protected:
             (row->max_arguments != builtin::any_number && given.size() > row->max_arguments)) {
             return "ArityError";
         }
-        native_call made(*memory_, *row);
+        free_work work;
+        native_call made(*memory_, *row, work);
         const value result = row->run(made, given);
         if (made.failure()) return described(*made.failure());
         return print_value(result);

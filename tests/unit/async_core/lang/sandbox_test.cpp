@@ -486,7 +486,8 @@ TEST(internal_names, check_the_kinds_of_their_arguments) {
             for (bool more = true; more; ++calls) {
                 std::vector<value> given;
                 for (const std::size_t each : at) given.push_back(odd[each]);
-                native_call call(memory, row);
+                free_work work;
+                native_call call(memory, row, work);
                 (void)row.run(call, given); // an error or a value, no crash
                 more = false;
                 for (std::size_t i = 0; i < count && !more; ++i) {

@@ -1,0 +1,119 @@
+// Builtins that take long: what they do is paid for in steps, and done in turns with the loop.
+#include "builtin_job.hpp"
+#include "interpreter.hpp"
+
+#include <heddle/lang/equality.hpp>
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace heddle::lang {
+
+void interpreter::look_at_next_step() {
+    settle_steps();
+    given_ = fuel_ = 1;
+}
+
+/// So many steps were done for the strand elsewhere.
+void interpreter::spend_steps(std::uint64_t work) {
+    settle_steps();
+    given_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(work, UINT32_MAX));
+    fuel_ = 0;
+    look_at_next_step();
+}
+
+interpreter::next interpreter::run_pure(const builtin& row, builtin_place place) {
+    return run_native(row, row.run, place);
+}
+
+/// `run`: the code of `row`, or what takes its place.
+interpreter::next interpreter::run_native(const builtin& row, const native_code& run,
+                                          builtin_place place) {
+    native_call call(memory_, row, work_);
+    value made = run(call, std::span<value>(f_.stack_ + place.first, place.count));
+    return after_builtin(call, run, std::move(made), place);
+}
+
+/// A builtin has returned: with a value, an error, or because it takes long.
+interpreter::next interpreter::after_builtin(native_call& call, const native_code& run, value made,
+                                             builtin_place place) {
+    using arguments = builtin_place::arguments;
+    value* const first = f_.stack_ + place.first;
+    const builtin& row = call.row();
+    if (work_.stopped()) {
+        std::vector<value> given(first, first + place.count);
+        if (place.then != arguments::keep)
+            std::for_each(first, first + place.count, [](value& each) { each.set_nil(); });
+        pending_job order;
+        order.job = std::make_unique<builtin_job>(*f_.world_, row, run, std::move(given));
+        order.knows_place = row.how == builtin_kind::control;
+        return start_job(std::move(order), place.dest);
+    }
+    if (work_.over()) look_at_next_step();
+    if (call.failure()) {
+        if (row.how != builtin_kind::control) return raise(*std::move(call.failure()));
+        return raise_where_it_is(*std::move(call.failure()));
+    }
+    if (place.then == arguments::clear)
+        std::for_each(first, first + place.count, [](value& each) { each.set_nil(); });
+    f_.stack_[place.dest] = std::move(made);
+    return next::go_on;
+}
+
+/// The first turn of what the strand waits for. The result goes to `dest`.
+interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
+    look_at_next_step();
+    work_.begin(0); // what comes after it is not told to stop because of it
+    f_.result_slot_ = static_cast<std::uint32_t>(dest);
+    f_.job_ = std::make_unique<pending_job>(std::move(order));
+    return continue_job();
+}
+
+/// Another turn of it.
+interpreter::next interpreter::continue_job() {
+    const native_stack::progress made = f_.job_->job->resume();
+    spend_steps(f_.job_->job->take_spent());
+    if (made != native_stack::progress::ended) {
+        out_.kind = outcome_kind::out_of_steps;
+        out_.idle = made == native_stack::progress::queued;
+        return next::leave;
+    }
+    const auto done = std::move(f_.job_);
+    return job_done(done->job->take(), *done);
+}
+
+interpreter::next interpreter::job_done(result<value> made, const pending_job& done) {
+    if (!made && !done.knows_place) return raise(std::move(made).error());
+    if (!made || done.then != pending_job::next_step::jump)
+        return code_made(std::move(made), f_.result_slot_, done.then);
+    jump_if_equal(*made, done.jump_when, done.distance);
+    return next::go_on;
+}
+
+void interpreter::jump_if_equal(const value& equal, bool jump_when, std::int32_t distance) {
+    if (equal.truthy() == jump_when) top().at += distance;
+}
+
+/// op::jump_equal, of values that take long to compare. `same`: nothing when that was stopped. The frame
+/// stands at the second word.
+interpreter::next interpreter::equal_took_long(std::size_t base, instruction i,
+                                               std::optional<bool> same) {
+    const std::int32_t distance = (top().at++)->d;
+    if (same) {
+        look_at_next_step();
+        jump_if_equal(value::boolean(*same), i.x != 0, distance);
+        return next::go_on;
+    }
+    const builtin& row = *find_builtin("equal?");
+    std::vector<value> both{f_.stack_[base + i.a], f_.stack_[base + i.b]};
+    pending_job order;
+    order.job = std::make_unique<builtin_job>(*f_.world_, row, row.run, std::move(both));
+    order.then = pending_job::next_step::jump;
+    order.knows_place = false;
+    order.jump_when = i.x != 0;
+    order.distance = distance;
+    return start_job(std::move(order), base + i.a);
+}
+
+} // namespace heddle::lang

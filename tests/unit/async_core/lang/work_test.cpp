@@ -1,0 +1,708 @@
+// What builtins do is counted, can be stopped, and grows as its input does.
+#include "builtin_work.hpp"
+#include "lang_world.hpp"
+
+#include "lang/builtins/match_feed.hpp"
+#include "lang/builtins/side_thread.hpp"
+#include "lang/value/hash.hpp"
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/equality.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/reader.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/lang/work.hpp>
+
+#include <gtest/gtest.h>
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <new>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heddle::lang::testing {
+namespace {
+
+/// Counts, and looks every 1024 units; may say no at the first look.
+class watched_work final : public work_meter {
+public:
+    explicit watched_work(bool refuses = false) : work_meter(turn), refuses_(refuses) {}
+
+    std::size_t looks = 0;
+    std::uint64_t longest = 0; ///< units between two looks
+
+private:
+    static constexpr std::uint64_t turn = 1024;
+    bool pass() override {
+        ++looks;
+        longest = std::max(longest, done_ - (until_ - turn));
+        until_ = done_ + turn;
+        stopped_ = refuses_;
+        return !refuses_;
+    }
+    bool foresee(std::uint64_t) override { return true; }
+    bool refuses_;
+};
+
+using arguments = std::vector<value>;
+using maker = std::function<arguments(heap& memory, std::size_t n)>;
+
+value integers(heap& memory, std::size_t n) {
+    value list = make_list_with_capacity(memory, n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto mixed = static_cast<std::int64_t>(i * 7919 % 1000003);
+        list = list_push_back(memory, std::move(list), value::integer(mixed));
+    }
+    return list;
+}
+
+value table(heap& memory, std::size_t n) {
+    value map = value::empty_map();
+    for (std::size_t i = 0; i < n; ++i) {
+        map = map_put(memory, std::move(map), "key " + std::to_string(i),
+                      value::integer(static_cast<std::int64_t>(i)));
+    }
+    return map;
+}
+
+value rows(heap& memory, std::size_t n) {
+    value list = value::empty_list();
+    for (std::size_t i = 0; i < n; ++i) {
+        value row = value::empty_map();
+        row = map_put(memory, std::move(row), "same", value::integer(1));
+        row =
+            map_put(memory, std::move(row), "other", value::integer(static_cast<std::int64_t>(i)));
+        list = list_push_back(memory, std::move(list), std::move(row));
+    }
+    return list;
+}
+
+value pairs(heap& memory, std::size_t n) {
+    value list = value::empty_list();
+    for (std::size_t i = 0; i < n; ++i) {
+        const value pair[] = {make_string(memory, "k" + std::to_string(i)), value::integer(1)};
+        list = list_push_back(memory, std::move(list), make_list(memory, pair));
+    }
+    return list;
+}
+
+/// Lists inside of lists.
+value nested(heap& memory, std::size_t n) {
+    value list = value::empty_list();
+    for (std::size_t i = 0; i < n / 4; ++i)
+        list = list_push_back(memory, std::move(list), integers(memory, 4));
+    return list;
+}
+
+value text(heap& memory, std::string_view part, std::size_t n) {
+    std::string whole;
+    while (whole.size() < n) whole += part;
+    return make_string(memory, whole);
+}
+
+value string_of(heap& memory, std::string_view s) { return make_string(memory, s); }
+
+struct growing {
+    std::string name;
+    std::string what; ///< about the case
+    maker make;
+    std::size_t bytes_of_a_unit = 1; ///< of the size, at most
+    bool is_timed = false;           ///< its work is the time that a thread takes
+};
+
+/// Of a builtin that works on a list or a map of n, or on a text of n bytes.
+std::vector<growing> growing_builtins() {
+    const auto of = [](auto... makers) {
+        return maker([=](heap& memory, std::size_t n) { return arguments{makers(memory, n)...}; });
+    };
+    const auto constant = [](value v) { return [v](heap&, std::size_t) { return v; }; };
+    const auto words = [](heap& memory, std::size_t n) { return text(memory, "some words, ", n); };
+    const auto not_ascii = [](heap& memory, std::size_t n) { return text(memory, "\u00e4b", n); };
+    const auto spaces = [](heap& memory, std::size_t n) { return text(memory, " ", n); };
+    const auto blank = [](heap& memory, std::size_t) { return string_of(memory, ", "); };
+    const auto one = [](heap& memory, std::size_t) { return string_of(memory, "e"); };
+    const auto count = [](heap&, std::size_t n) {
+        return value::integer(static_cast<std::int64_t>(n));
+    };
+    const auto half = [](heap&, std::size_t n) {
+        return value::integer(static_cast<std::int64_t>(n / 4));
+    };
+    // Nearly found everywhere.
+    const auto as = [](heap& memory, std::size_t n) { return text(memory, "a", n); };
+    const auto long_almost = [](heap& memory, std::size_t n) {
+        return make_string(memory, std::string(n / 16, 'a') + "b" + std::string(n / 16, 'a'));
+    };
+    const auto short_almost = [](heap& memory, std::size_t) {
+        return make_string(memory, std::string(100, 'a') + "b");
+    };
+    const auto json_numbers = [](heap& memory, std::size_t n) {
+        std::string whole = "[1";
+        while (whole.size() < n) whole += ", 22";
+        return make_string(memory, whole + "]");
+    };
+    const auto json_table = [](heap& memory, std::size_t n) {
+        std::string whole = "{\"a\": 1";
+        while (whole.size() < n) whole += ", \"k" + std::to_string(whole.size()) + "\": {}";
+        return make_string(memory, whole + "}");
+    };
+    const auto json_text = [](heap& memory, std::size_t n) {
+        return make_string(memory, "\"" + std::string(n, 'x') + "\"");
+    };
+    const auto spread = [](const auto& make) {
+        return maker([make](heap& memory, std::size_t n) {
+            const value list = make(memory, n);
+            const auto items = list_items(list);
+            return arguments(items.begin(), items.end());
+        });
+    };
+    const maker ascending = [](heap&, std::size_t n) {
+        arguments made;
+        for (std::size_t i = 0; i < n; ++i)
+            made.push_back(value::integer(static_cast<std::int64_t>(i)));
+        return made;
+    };
+    const maker equal_texts = [](heap& memory, std::size_t n) {
+        return arguments{text(memory, "same", n), text(memory, "same", n)};
+    };
+    const maker equal_lists = [](heap& memory, std::size_t n) {
+        return arguments{nested(memory, n), nested(memory, n)};
+    };
+    const auto shared_pairs = [](heap& memory, std::size_t n) { // 2^n leaves, and none
+        const value empty_inside[] = {value::empty_list()};
+        value list = make_list(memory, empty_inside);
+        for (std::size_t i = 0; i < n; ++i) {
+            const value both[] = {list, list};
+            list = make_list(memory, both);
+        }
+        return list;
+    };
+    const maker keys_and_values = [](heap& memory, std::size_t n) {
+        arguments made;
+        for (std::size_t i = 0; i < n / 2; ++i) {
+            made.push_back(make_string(memory, std::to_string(i)));
+            made.push_back(value::integer(1));
+        }
+        return made;
+    };
+    return {
+        {"+", "", ascending, 2},
+        {"-", "", ascending, 2},
+        {"*", "", maker([](heap&, std::size_t n) { return arguments(n, value::real(1.0)); }), 2},
+        {"/", "", maker([](heap&, std::size_t n) { return arguments(n, value::real(1.0)); }), 2},
+        {"<", "", ascending, 2},
+        {"<=", "", ascending, 2},
+        {"=", "", maker([](heap&, std::size_t n) { return arguments(n, value::integer(1)); }), 2},
+        {">", "", ascending, 2},
+        {">=", "", ascending, 2},
+        {"max", "", ascending, 2},
+        {"min", "", ascending, 2},
+        {"string=?", "", equal_texts, 32},
+        {"string<?", "", equal_texts, 32},
+        {"string-append", "a long second part", equal_texts, 32},
+        {"string-append", "many parts", spread(integers), 8},
+        {"string-length", "", of(not_ascii), 32},
+        {"substring", "", of(not_ascii, half), 128},
+        {"string-upcase", "", of(words), 16},
+        {"string-downcase", "", of(not_ascii), 16},
+        {"string-trim", "", of(spaces), 2},
+        {"string-split", "at commas", of(words, blank), 32},
+        {"string-split", "at white space", of(words), 2},
+        {"string-split", "nowhere, nearly everywhere", of(as, long_almost), 32},
+        {"string-join", "", of(integers), 1},
+        {"string-replace", "", of(words, one, blank), 32},
+        {"string-replace", "nowhere, nearly everywhere", of(as, long_almost, one), 32},
+        {"string-contains?", "nowhere, nearly everywhere", of(as, long_almost), 32},
+        {"string-contains?", "a short one", of(as, short_almost), 32},
+        {"string-starts-with?", "", equal_texts, 32},
+        {"string-ends-with?", "", equal_texts, 32},
+        {"string->number", "", of(spaces), 2},
+        {"string->symbol", "", of(words), 32},
+        {"format", "",
+         of([](heap& memory, std::size_t) { return string_of(memory, "{}"); }, nested), 1},
+        {"regex-match-all", "",
+         of([](heap& memory, std::size_t) { return string_of(memory, "[a-z]+"); }, words), 32,
+         true},
+        {"regex-replace", "",
+         of([](heap& memory, std::size_t) { return string_of(memory, "[a-z]+"); }, words, one), 32,
+         true},
+        {"regex-match", "",
+         of([](heap& memory, std::size_t) { return string_of(memory, "x$"); }, words), 32, true},
+        {"list", "", ascending, 2},
+        {"append", "", maker([](heap& memory, std::size_t n) {
+             return arguments{integers(memory, n), integers(memory, n)};
+         }),
+         1},
+        {"length", "", of(not_ascii), 32},
+        {"reverse", "", of(integers), 1},
+        {"range", "", of(count), 2},
+        {"range", "of floats",
+         maker([](heap&, std::size_t n) { return arguments{value::real(static_cast<double>(n))}; }),
+         1},
+        {"sort", "numbers", of(integers), 1},
+        {"sort", "strings", of([](heap& memory, std::size_t n) {
+             value list = value::empty_list();
+             for (std::size_t i = 0; i < n; ++i)
+                 list = list_push_back(memory, std::move(list),
+                                       make_string(memory, std::to_string(i * 7919 % 1000003)));
+             return list;
+         }),
+         1},
+        {"unique", "numbers", of(integers), 1},
+        {"unique", "maps with the same keys", of(rows), 1},
+        {"unique", "lists that begin alike", of([](heap& memory, std::size_t n) {
+             value list = value::empty_list();
+             for (std::size_t i = 0; i < n / 100; ++i) {
+                 value item = integers(memory, 99);
+                 item = list_push_back(memory, std::move(item),
+                                       value::integer(static_cast<std::int64_t>(i)));
+                 list = list_push_back(memory, std::move(list), std::move(item));
+             }
+             return list;
+         }),
+         1},
+        {"flatten", "", of(nested), 1},
+        {"flatten", "shared parts without elements",
+         of([=](heap& memory, std::size_t n) { return shared_pairs(memory, n); }), 1},
+        {"zip", "", of(integers, integers), 1},
+        {"chunk", "", of(integers, constant(value::integer(2))), 1},
+        {"index-of", "", of(integers, constant(value::integer(-1))), 1},
+        {"contains?", "", of(integers, constant(value::integer(-1))), 1},
+        {"dict", "", keys_and_values, 1},
+        {"get-field", "of an association list", of(pairs, one), 1},
+        {"get", "of an association list", of(pairs, one), 1},
+        {"get-in", "",
+         of(pairs,
+            [](heap& memory, std::size_t) {
+                const value path[] = {string_of(memory, "e")};
+                return make_list(memory, path);
+            }),
+         1},
+        {"put", "a shared map", maker([](heap& memory, std::size_t n) {
+             const value map = table(memory, n);
+             return arguments{map, string_of(memory, "key 1"), value::integer(5), map};
+         }),
+         1},
+        {"merge", "", of(table, table), 1},
+        {"remove-key", "",
+         of(table, [](heap& memory, std::size_t) { return string_of(memory, "key 1"); }), 1},
+        {"keys", "", of(table), 1},
+        {"values", "", of(table), 1},
+        {"entries", "", of(table), 1},
+        {"json-parse", "numbers", of(json_numbers), 8},
+        {"json-parse", "maps", of(json_table), 16},
+        {"json-parse", "a long string", of(json_text), 32},
+        {"json-string", "", of(nested), 1},
+        {"json-string", "a long string", of(words), 32},
+        {"eq?", "", equal_lists, 1},
+        {"equal?", "", equal_lists, 1},
+        {"equal?", "long strings", equal_texts, 32},
+        {"%sandbox-value", "", of(nested), 8},
+    };
+}
+
+double seconds_of_processor() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+struct measured {
+    std::uint64_t units = 0;
+    std::uint64_t longest = 0;
+    double seconds = 0;
+    bool failed = false;
+};
+
+measured measure(const growing& one, std::size_t n, bool refuses = false) {
+    const heap_owner memory(heap::create());
+    arguments given = one.make(*memory, n);
+    const builtin* row = find_builtin(one.name);
+    EXPECT_NE(row, nullptr) << one.name;
+    if (!row) return {};
+    watched_work work(refuses);
+    native_call call(*memory, *row, work);
+    const double began = seconds_of_processor();
+    std::span<value> all = given;
+    if (row->max_arguments != builtin::any_number)
+        all = all.first(std::min<std::size_t>(all.size(), row->max_arguments));
+    const value made = row->run(call, all);
+    measured seen;
+    seen.seconds = seconds_of_processor() - began;
+    seen.units = work.done();
+    seen.longest = work.longest;
+    seen.failed = call.failure().has_value() && !work.stopped();
+    EXPECT_FALSE(seen.failed) << one.name << ": " << call.failure()->message();
+    return seen;
+}
+
+constexpr std::size_t size = 80'000;
+
+TEST(work, every_builtin_is_known_to_be_constant_or_counted) {
+    std::set<std::string> counted;
+    for (const growing& one : growing_builtins()) counted.insert(one.name);
+    for (const auto family : builtin_families()) {
+        for (const builtin& row : family) {
+            if (row.how != builtin_kind::pure || row.name.starts_with('%')) continue;
+            EXPECT_TRUE(counted.contains(std::string(row.name)) ||
+                        heddle::testing::constant_builtins().contains(row.name))
+                << row.name << ": add it to one of the two lists of this test";
+        }
+    }
+}
+
+TEST(work, is_spent_often_and_in_proportion_to_the_input) {
+    // A generous bound: what it is for is work that is not counted.
+    constexpr double most_for_a_unit = 3e-6;
+    for (const growing& one : growing_builtins()) {
+        const measured small = measure(one, size);
+        const measured large = measure(one, 4 * size);
+        const std::string what = one.name + " " + one.what;
+        const auto expected = static_cast<double>(small.units);
+        const auto units = static_cast<double>(large.units);
+        EXPECT_GE(large.units, size / one.bytes_of_a_unit) << what;
+        if (!one.is_timed) EXPECT_LE(units, 5.2 * expected + 2000) << what;
+        if (!one.is_timed) EXPECT_GE(units, 2.5 * expected) << what;
+        EXPECT_LE(large.seconds, 0.005 + most_for_a_unit * units) << what;
+        EXPECT_LE(large.longest, work_meter::units_of_a_turn) << what;
+    }
+}
+
+TEST(work, stops_at_the_first_look) {
+    for (const growing& one : growing_builtins()) {
+        const measured whole = measure(one, size);
+        if (whole.units < 20'000) continue;
+        const measured stopped = measure(one, size, true);
+        EXPECT_LE(stopped.units, 12'000U + whole.units / 4) << one.name << " " << one.what;
+    }
+}
+
+TEST(work, of_the_reader_is_looked_at_often_whatever_it_reads) {
+    const std::string much(1'000'000, 'a');
+    std::string escapes = "\"";
+    for (int i = 0; i < 300'000; ++i) escapes += "\\n";
+    std::string many = "(";
+    for (int i = 0; i < 300'000; ++i) many += "1 ";
+    for (const std::string& text :
+         {"; " + much + "\n1", "#| " + much + " |# 1", "\"" + much + "\"", escapes + "\"",
+          std::string(1'000'000, ' ') + "1", many + ")", "#| " + much, "\"" + much}) {
+        const heap_owner memory(heap::create());
+        watched_work work;
+        read_options options;
+        options.work = &work;
+        (void)read_all(*memory, text, 1, options);
+        EXPECT_GE(work.done(), text.size() / 8) << text.substr(0, 3);
+        EXPECT_LE(work.longest, 20'000U) << text.substr(0, 3);
+        watched_work refusing(true);
+        options.work = &refusing;
+        EXPECT_FALSE(read_all(*memory, text, 1, options)) << text.substr(0, 3);
+        EXPECT_LE(refusing.done(), 20'000U) << text.substr(0, 3);
+    }
+}
+
+TEST(work, of_the_reader_is_not_done_for_words_without_end) {
+    const heap_owner memory(heap::create());
+    for (const char c : {'a', '1'}) {
+        const auto read = read_all(*memory, "(x " + std::string(5'000'000, c) + ")");
+        ASSERT_FALSE(read);
+        EXPECT_NE(read.error().message().find("longer than 1048576 bytes"), std::string::npos);
+    }
+    EXPECT_TRUE(read_all(*memory, std::string(1'000'000, 'a')));
+    lang_world world;
+    EXPECT_TRUE(
+        world.shown("(string->symbol (string-join (range 300000)))").starts_with("LimitError"));
+}
+
+// ---------------------------------------------------------------- regular expressions
+
+TEST(work, of_matches_that_read_far_beyond_themselves_counts_as_it_takes_time) {
+    const heap_owner memory(heap::create());
+    arguments given{string_of(*memory, "a.*b|a"), text(*memory, "a", 20'000)};
+    watched_work work;
+    native_call call(*memory, *find_builtin("regex-match-all"), work);
+    const double began = seconds_of_processor();
+    const value matches = find_builtin("regex-match-all")->run(call, given);
+    const double took = seconds_of_processor() - began;
+    ASSERT_EQ(matches.length(), 20'000U);
+    EXPECT_GE(static_cast<double>(work.done()) * 1e-8, took / 10); // a unit is 10 ns
+    EXPECT_GT(work.looks, 1000U);
+}
+
+TEST(work, of_all_matches_of_a_call_is_bounded) {
+    const std::string much(200'000, 'a');
+    const auto pattern = std::make_shared<const RE2>("a.*b|a");
+    for (const std::size_t size : {std::size_t{20'000}, much.size()}) { // here, and in a thread
+        free_work work;
+        match_feed feed(pattern, std::string_view(much).substr(0, size), work, SIZE_MAX,
+                        std::chrono::milliseconds(5));
+        std::size_t matches = 0;
+        while (!feed.next().empty()) ++matches;
+        ASSERT_TRUE(feed.failure()) << size;
+        EXPECT_EQ(error_kind_name(*feed.failure()), "LimitError");
+        EXPECT_LT(matches, size / 2);
+    }
+    free_work work;
+    match_feed feed(pattern, much, work, 1);
+    EXPECT_FALSE(feed.next().empty());
+    EXPECT_FALSE(feed.failure());
+}
+
+TEST(work, of_a_pattern_without_end_is_refused) {
+    lang_world world;
+    EXPECT_TRUE(world.shown("(regex-match (string-join (range 20000)) \"x\")")
+                    .starts_with("LimitError: a pattern of"));
+    EXPECT_TRUE(world.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")")
+                    .starts_with("SexpEvaluationError: regex-match: bad pattern"))
+        << world.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")");
+    EXPECT_EQ(world.shown("(regex-match \"^(\\\\pL{2}){3}$\" \"abcdef\")"), "(\"abcdef\" \"ef\")");
+}
+
+/// Ends when it is told to, not when nobody waits for it any more.
+class slow_job final : public side_job {
+public:
+    void run() override {
+        while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (throws) throw std::bad_alloc();
+        ended = true;
+    }
+    std::size_t bytes() const noexcept override { return size; }
+    std::atomic<bool> ends{false};
+    std::atomic<bool> ended{false};
+    bool throws = false;
+    std::size_t size = 1;
+};
+
+TEST(work, that_nobody_waits_for_is_bounded_in_number_and_memory) {
+    std::vector<std::shared_ptr<slow_job>> abandoned;
+    for (int i = 0; i < 4; ++i) {
+        abandoned.push_back(std::make_shared<slow_job>());
+        watched_work impatient(true);
+        EXPECT_EQ(run_beside(abandoned.back(), impatient), side_end::stopped);
+        EXPECT_TRUE(abandoned.back()->abandoned());
+    }
+    const auto fifth = std::make_shared<slow_job>();
+    fifth->ends = true;
+    watched_work impatient(true);
+    EXPECT_EQ(run_beside(fifth, impatient), side_end::stopped);
+    EXPECT_FALSE(fifth->ended) << "it never had a thread";
+    for (const auto& each : abandoned) each->ends = true;
+    free_work work;
+    EXPECT_EQ(run_beside(fifth, work), side_end::done);
+    EXPECT_TRUE(fifth->ended);
+
+    const auto large = std::make_shared<slow_job>();
+    large->size = std::size_t{1} << 30; // alone it may be larger than all together
+    watched_work soon(true);
+    EXPECT_EQ(run_beside(large, soon), side_end::stopped);
+    EXPECT_TRUE(large->abandoned());
+    const auto small = std::make_shared<slow_job>();
+    small->ends = true;
+    watched_work later(true);
+    EXPECT_EQ(run_beside(small, later), side_end::stopped);
+    EXPECT_FALSE(small->ended);
+    large->ends = true;
+    EXPECT_EQ(run_beside(small, work), side_end::done);
+
+    const auto thrower = std::make_shared<slow_job>();
+    thrower->ends = thrower->throws = true;
+    EXPECT_THROW((void)run_beside(thrower, work), std::bad_alloc);
+}
+
+// ---------------------------------------------------------------- on the machine
+
+struct timed {
+    const char* program;   ///< much: it takes many turns
+    bool is_timed = false; ///< how many depends on the time that a thread takes
+};
+const timed programs[] = {
+    {"(length (sort (map (lambda (i) (modulo (* i 7919) 1000003)) (range 300000))))"},
+    {"(length (json-parse (json-string (range 300000))))"},
+    {"(length (unique (range 300000)))"},
+    {"(let ((x (range 600000)) (y (range 600000))) (if (equal? x y) 1 2))"},
+    {"(string-length (string-upcase (string-join (range 200000) \"\u00e4\")))"},
+    {"(length (read-all (string-join (range 200000))))"},
+    {"(length (parse (string-append \"(\" (string-join (range 200000)) \")\")))"},
+    {"(length (regex-match-all \"[0-9]+\" (string-join (range 100000))))", true},
+    {"(let ((x (range 100000))) (loop 30 (reverse x)) 1)"},
+    {"(let ((s (string-join (range 20000) \"\u00e4\"))) (loop 300 (string-length s)) 1)"},
+};
+
+TEST(work, of_a_program_is_done_in_turns_and_counts_as_steps) {
+    for (const timed& one : programs) {
+        lang_world world;
+        const std::string whole = world.shown(one.program);
+        const std::int64_t runs = world.runs;
+        EXPECT_TRUE(whole.find("Error") == std::string::npos) << one.program << ": " << whole;
+        EXPECT_GT(runs, 5) << one.program;
+
+        schedule few;
+        few.steps = 5000;
+        lang_world limited;
+        EXPECT_TRUE(limited.shown(one.program, few).starts_with("LimitError")) << one.program;
+        EXPECT_LT(limited.runs, 30) << one.program;
+
+        lang_world sandboxed;
+        const std::string inside = "(sandbox ((steps 5000)) " + std::string(one.program) + ")";
+        EXPECT_TRUE(sandboxed.shown(inside).starts_with("LimitError")) << one.program;
+        EXPECT_LT(sandboxed.runs, 60) << one.program;
+    }
+}
+
+TEST(work, of_a_program_ends_when_it_is_cancelled) {
+    for (const timed& one : programs) {
+        lang_world whole;
+        (void)whole.shown(one.program);
+        for (const std::int64_t at : {whole.runs / 3, whole.runs / 2, whole.runs - 2}) {
+            lang_world world;
+            schedule how;
+            how.cancel_at = at;
+            const std::string shown = world.shown(one.program, how);
+            if (one.is_timed && world.runs < at) continue; // it was quicker this time
+            EXPECT_TRUE(shown.starts_with("Cancelled")) << one.program << " at " << at;
+            EXPECT_LE(world.runs, at + 3) << one.program << " at " << at;
+        }
+    }
+}
+
+TEST(work, gives_the_same_value_whatever_the_schedule) {
+    for (const timed& one : programs) {
+        lang_world first;
+        const std::string expected = first.shown(one.program);
+        for (const bool split : {false, true}) {
+            schedule how;
+            how.slice = 50;
+            how.split = split;
+            how.moved = true;
+            lang_world world;
+            const std::string twice = "(map (lambda (i) " + std::string(one.program) + ") '(1 2))";
+            EXPECT_EQ(world.shown(twice, how), "(" + expected + " " + expected + ")")
+                << one.program;
+        }
+    }
+}
+
+TEST(work, of_more_builtins_than_have_a_stack_is_done_all_the_same) {
+    lang_world world;
+    schedule how;
+    how.split = true;
+    EXPECT_EQ(
+        world.shown("(length (unique (map (lambda (i) (length (sort (reverse (range 30000))))) "
+                    "(range 30))))",
+                    how),
+        "1");
+}
+
+TEST(work, of_an_error_in_a_long_builtin_can_be_caught) {
+    lang_world world;
+    EXPECT_EQ(world.shown("(try (sort (append (range 300000) '(\"x\"))) (catch (e 'TypeError) 7))"),
+              "7");
+    EXPECT_EQ(world.shown("(try (json-parse (string-append (json-string (range 200000)) \"x\")) "
+                          "(catch (e) 8))"),
+              "8");
+}
+
+// ---------------------------------------------------------------- shared parts and hashes
+
+TEST(work, on_shared_parts_looks_at_each_once) {
+    const std::string shared =
+        "(let next ((i 0) (x (list (list) (dict)))) (if (< i 200) (next (+ i 1) (list x x)) x))";
+    schedule how;
+    how.steps = 200'000;
+    for (const std::string& program :
+         {"(length (unique (list " + shared + " " + shared + ")))",
+          "(if (equal? " + shared + " " + shared + ") 1 2)", "(index-of (list " + shared + " 2) 2)",
+          "(length (sandbox () " + shared + "))"}) {
+        lang_world world;
+        const std::string shown = world.shown(program, how);
+        EXPECT_EQ(shown.size(), 1U) << program << ": " << shown;
+    }
+    lang_world world;
+    EXPECT_TRUE(
+        world.shown("(string-length (json-string " + shared + "))", how).starts_with("LimitError"));
+    lang_world printing;
+    EXPECT_TRUE(printing.shown("(format \"{}\" " + shared + ")", how).starts_with("LimitError"));
+}
+
+TEST(work, on_pairs_of_shared_parts_is_linear) {
+    // Each of 40 equal lists meets each: 1600 pairs, of which 80 are looked inside.
+    const auto side = [](heap& memory, std::size_t turn) {
+        std::vector<value> parts;
+        for (std::size_t i = 0; i < 40; ++i) parts.push_back(integers(memory, 1000));
+        std::vector<value> places;
+        for (std::size_t i = 0; i < 40; ++i) {
+            for (std::size_t k = 0; k < 40; ++k) places.push_back(parts[turn == 0 ? i : k]);
+        }
+        return make_list(memory, places);
+    };
+    const heap_owner memory(heap::create());
+    watched_work work;
+    EXPECT_TRUE(*values_equal(side(*memory, 0), side(*memory, 1), work));
+    EXPECT_LT(work.done(), 120'000U);
+}
+
+TEST(hash, agrees_with_equality) {
+    const heap_owner memory(heap::create());
+    const heap_owner other(heap::create());
+    free_work work;
+    value_hasher hasher(*memory, work);
+    const auto hash = [&](const value& v) { return *hasher.hash(v); };
+    EXPECT_EQ(hash(value::integer(1)), hash(value::real(1.0)));
+    EXPECT_EQ(hash(value::integer(1)), hash(value::boolean(true)));
+    EXPECT_EQ(hash(value::real(0.0)), hash(value::real(-0.0)));
+    const auto map = [](heap& of, bool reversed) {
+        value made = value::empty_map();
+        for (int i = 0; i < 50; ++i) {
+            const int k = reversed ? 49 - i : i;
+            made = map_put(of, std::move(made), std::to_string(k), value::integer(k));
+        }
+        return made;
+    };
+    const value one = map(*memory, false);
+    const value two = map(*memory, true);
+    const value three = map(*other, false);
+    EXPECT_EQ(hash(one), hash(two));
+    EXPECT_EQ(hash(one), hash(three));
+    EXPECT_TRUE(values_equal(one, three));
+    EXPECT_NE(hash(one), hash(map_put(*memory, one, "7", value::integer(0))));
+    EXPECT_NE(hash(integers(*memory, 100)), hash(integers(*memory, 101)));
+    EXPECT_EQ(hash(integers(*memory, 100)), hash(integers(*memory, 100)));
+    const value changed = map_put(*memory, three, "new", value::integer(1));
+    EXPECT_NE(map_find(changed, "new"), nullptr);
+    EXPECT_NE(map_find(changed, "31"), nullptr);
+}
+
+TEST(hash, of_a_text_differs_from_heap_to_heap) {
+    const heap_owner one(heap::create());
+    const heap_owner two(heap::create());
+    EXPECT_NE(hash_text(one->hash_seed(), "key"), hash_text(two->hash_seed(), "key"));
+}
+
+// ---------------------------------------------------------------- storage
+
+TEST(storage, that_is_large_is_not_kept_by_small_windows) {
+    const std::string big = "(string-join (map (lambda (i) \"0123456789\") (range 20000)))";
+    schedule how;
+    how.memory = std::size_t{16} * 1024 * 1024; // 200 of 220 kB each would be 44 MB
+    for (const std::string& piece :
+         {"(substring " + big + " 1000 1005)", "(first (string-split " + big + "))",
+          "(first (regex-match \"[0-9]+\" " + big + "))", std::string("(take (range 20000) 3)"),
+          std::string("(slice (range 20000) 100 103)")}) {
+        lang_world world;
+        EXPECT_EQ(world.shown("(length (map (lambda (i) " + piece + ") (range 200)))", how), "200")
+            << piece;
+    }
+}
+
+} // namespace
+} // namespace heddle::lang::testing
