@@ -135,13 +135,18 @@ constexpr std::uint64_t work_of_an_entry = 4;
     return copy;
 }
 
-/// Makes a large map one that takes the key in place, if need be a copy. False: stop.
+/// Makes a map one that takes the key in place, if need be a copy. False: stop.
 [[nodiscard]] bool own_map(native_call& call, value& map, std::string_view key) {
     constexpr std::uint32_t large = 256;
     if (map_takes_in_place(map, key)) return true;
-    if (map.length() <= large) return call.spend(map.length());
+    const std::size_t room = map_find(map, key) ? map.length() : map.length() * std::size_t{2};
+    if (map.length() <= large) {
+        if (!call.spend(map.length())) return false;
+        map = copy_map(call.memory(), map, std::max<std::size_t>(room, 1));
+        return true;
+    }
     if (!call.reserve((map.length() + 1) * 2 * sizeof(map_entry))) return false;
-    auto copy = copy_of_map(call, map, map.length() * std::size_t{2});
+    auto copy = copy_of_map(call, map, room);
     if (!copy) return false;
     map = *std::move(copy);
     return true;
@@ -152,8 +157,10 @@ value put(native_call& call, arguments_span a) {
     if (!map_or_nil(call, a[0])) return {};
     const auto key = key_argument(call, a, 1);
     if (!key || !call.spend_bytes(key->size())) return {};
+    value name = key_string(call, a[1]);
     if (!own_map(call, a[0], *key)) return {};
-    return map_put(call.memory(), std::move(a[0]), key_string(call, a[1]), std::move(a[2]));
+    // Nothing fails any more: what is changed is not lost.
+    return map_put(call.memory(), std::move(a[0]), std::move(name), std::move(a[2]));
 }
 
 value merge(native_call& call, arguments_span a) {
@@ -166,10 +173,10 @@ value merge(native_call& call, arguments_span a) {
     const auto first =
         std::find_if(a.begin(), a.end(), [](const value& map) { return map.length() != 0; });
     if (first == a.end()) return value::empty_map();
-    // Nothing is changed before it is certain that the work may be done.
-    std::size_t added = entries - first->length();
+    // Nothing is changed before it is certain that the work may be done, and needs no memory.
+    const std::size_t added = entries - first->length();
     if (added == 0) return *first;
-    const bool owned = first->target()->references == 1;
+    const bool owned = first->target()->references == 1 && map_free_places(*first) >= added;
     if (!call.expect((owned ? added : entries) * work_of_an_entry)) return {};
     value merged;
     if (owned) {

@@ -1,5 +1,6 @@
 #include "generator.hpp"
 
+#include "last_use.hpp"
 #include "leftovers.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -142,6 +143,8 @@ result<function_ref> generator::run() {
     if (failure_) return *failure_;
     moved_on_.resize(out_->code.size());
     out_->cleared = registers_to_clear(*out_, moved_on_);
+    move_last_uses(*out_);
+    mark_updates(*out_);
     out_->leaf = is_leaf(*out_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();

@@ -49,6 +49,7 @@ effect effect_of(op code) {
     case op::return_value: return effect::nothing;
     case op::load_const:
     case op::move:
+    case op::take:
     case op::cell_make:
     case op::cell_get:
     case op::cell_peek:
@@ -67,6 +68,7 @@ effect effect_of(op code) {
     case op::call:
     case op::call_global:
     case op::call_builtin:
+    case op::call_update:
     case op::call_effect: return effect::first;
     default: return effect::all; // rare: everything that they name, to be safe
     }

@@ -118,6 +118,7 @@ private:
             break;
         case op::list:
         case op::call_builtin:
+        case op::call_update:
         case op::call_effect:
             need(now.c == 0 || now.b + std::size_t{now.c} <= registers, i,
                  "has arguments beyond the registers");
@@ -127,10 +128,11 @@ private:
         if (!finding_.empty()) return;
         switch (now.code) {
         case op::call_builtin:
+        case op::call_update:
         case op::call_effect: {
             const value& row = constant(code_.code[i + 1].d);
             const builtin_kind wanted =
-                now.code == op::call_builtin ? builtin_kind::pure : builtin_kind::effect;
+                now.code == op::call_effect ? builtin_kind::effect : builtin_kind::pure;
             need(row.is(kind::builtin) && row.as_builtin().how == wanted, i,
                  "does not name a primitive of its kind");
             break;

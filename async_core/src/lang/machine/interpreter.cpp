@@ -86,7 +86,7 @@ outcome interpreter::dispatch() {
             const auto count = static_cast<std::size_t>(std::exchange(f_.first_call_, -1));
             if (call_value(0, count, false) == next::leave) return std::move(out_);
         }
-    if (f_.job_ && continue_job() == next::leave) return std::move(out_);
+        if (f_.job_ && continue_job() == next::leave) return std::move(out_);
         fuel = fuel_;
         if (f_.frames_.empty()) goto finished;
         LOAD();
@@ -106,6 +106,9 @@ outcome interpreter::dispatch() {
     op_move:
         R[i.a] = R[i.b];
         NEXT();
+    op_take:
+        R[i.a] = std::move(R[i.b]);
+        NEXT();
     op_cell_make:
         R[i.a] = make_cell(memory_, std::move(R[i.a]));
         NEXT();
@@ -120,7 +123,8 @@ outcome interpreter::dispatch() {
         R[i.a] = value(cell_of(R[i.b])->content);
         NEXT();
     op_cell_set:
-        cell_of(R[i.a])->content = R[i.b];
+        if (i.x != 0) cell_of(R[i.a])->content = std::move(R[i.b]);
+        else cell_of(R[i.a])->content = R[i.b];
         NEXT();
     op_up_get:
         R[i.a] = closure_of(R[-1])->captured()[i.b];
@@ -136,7 +140,8 @@ outcome interpreter::dispatch() {
         R[i.a] = cell_of(closure_of(R[-1])->captured()[i.b])->content;
         NEXT();
     op_up_cell_set:
-        cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
+        if (i.x != 0) cell_of(closure_of(R[-1])->captured()[i.a])->content = std::move(R[i.b]);
+        else cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
         NEXT();
     op_global_get : {
         const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
@@ -150,6 +155,7 @@ outcome interpreter::dispatch() {
     }
     op_global_define:
         f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
+        if (i.x != 0) R[i.a].set_nil();
         NEXT();
     op_global_update : {
         value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
@@ -158,6 +164,7 @@ outcome interpreter::dispatch() {
                 f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
         }
         content = R[i.a];
+        if (i.x != 0) R[i.a].set_nil();
         NEXT();
     }
     op_dynamic_get : {
@@ -233,10 +240,10 @@ outcome interpreter::dispatch() {
     op_jump_num_eq_i:
         COMPARE(==, num_eq_i, true, static_cast<std::int16_t>(i.b));
     op_jump_equal : {
-    const std::optional<bool> same = values_equal(R[i.a], R[i.b], work_);
-    if (work_.over()) [[unlikely]]
-        SLOW(equal_took_long(BASE(), i, same));
-    const bool holds = *same;
+        const std::optional<bool> same = values_equal(R[i.a], R[i.b], work_);
+        if (work_.over()) [[unlikely]]
+            SLOW(equal_took_long(BASE(), i, same));
+        const bool holds = *same;
         const std::int32_t distance = (pc++)->d;
         if (holds == (i.x != 0)) {
             pc += distance;
@@ -343,8 +350,8 @@ outcome interpreter::dispatch() {
     op_length : {
         const value& v = R[i.b];
         if (!v.is(kind::list)) [[unlikely]] {
-        SLOW(run_pure(*find_builtin("length"),
-                      {BASE() + i.a, BASE() + i.b, 1, builtin_place::arguments::keep}));
+            SLOW(run_pure(*find_builtin("length"),
+                          {BASE() + i.a, BASE() + i.b, 1, builtin_place::arguments::keep}));
         }
         R[i.a].set_integer(v.length());
         NEXT();
@@ -412,12 +419,12 @@ outcome interpreter::dispatch() {
             if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
                 i.b <= row.max_arguments) {
                 {
-                native_call call(memory_, row, work_);
+                    native_call call(memory_, row, work_);
                     value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
-                if (call.failure() || work_.over()) [[unlikely]]
-                    SLOW(after_builtin(
-                        call, row.run, std::move(made),
-                        {BASE() + i.a, BASE() + i.a + 1, i.b, builtin_place::arguments::clear}));
+                    if (call.failure() || work_.over()) [[unlikely]]
+                        SLOW(after_builtin(call, row.run, std::move(made),
+                                           {BASE() + i.a, BASE() + i.a + 1, i.b,
+                                            builtin_place::arguments::clear}));
                     R[i.a] = std::move(made);
                     for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
                 }
@@ -468,13 +475,20 @@ outcome interpreter::dispatch() {
         {
             const builtin& row =
                 f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
-        native_call call(memory_, row, work_);
+            native_call call(memory_, row, work_);
             value made = row.run(call, std::span<value>(R + i.b, i.c));
-        if (call.failure() || work_.over()) [[unlikely]]
-            SLOW(after_builtin(call, row.run, std::move(made), {BASE() + i.a, BASE() + i.b, i.c}));
+            if (call.failure() || work_.over()) [[unlikely]]
+                SLOW(after_builtin(call, row.run, std::move(made),
+                                   {BASE() + i.a, BASE() + i.b, i.c}));
             R[i.a] = std::move(made);
         }
         NEXT();
+    }
+    op_call_update : {
+        const instruction which = *pc++;
+        SLOW(call_update(
+            BASE(), i,
+            f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin()));
     }
     op_call_effect : {
         const instruction which = *pc++;

@@ -4,6 +4,7 @@
 
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/objects.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -59,6 +60,37 @@ interpreter::next interpreter::after_builtin(native_call& call, const native_cod
         std::for_each(first, first + place.count, [](value& each) { each.set_nil(); });
     f_.stack_[place.dest] = std::move(made);
     return next::go_on;
+}
+
+/// Where an instruction stores a register: the content of a cell, or a global.
+value* interpreter::stored_by(value* R, instruction i) noexcept {
+    switch (i.code) {
+    case op::cell_set: return &cell_of(R[i.a])->content;
+    case op::up_cell_set: return &cell_of(closure_of(R[-1])->captured()[i.a])->content;
+    case op::global_define:
+    case op::global_update: return &f_.world_->global(static_cast<std::uint32_t>(i.d));
+    default: return nullptr;
+    }
+}
+
+/// op::call_update: what the result replaces need not be kept meanwhile. Nobody sees that it is gone.
+interpreter::next interpreter::call_update(std::size_t base, instruction i, const builtin& row) {
+    value* R = f_.stack_ + base;
+    const builtin_place place{base + i.a, base + i.b, i.c};
+    value* const home = stored_by(R, *top().at);
+    if (!home || !home->identical(R[i.b]) || !home->target() || home->target()->references != 2)
+        return run_pure(row, place);
+    home->set_nil();
+    native_call call(memory_, row, work_);
+    value made;
+    try {
+        made = row.run(call, std::span<value>(R + i.b, i.c));
+    } catch (...) { // it has changed nothing
+        *home = R[i.b];
+        throw;
+    }
+    if (call.failure() || work_.stopped()) *home = R[i.b];
+    return after_builtin(call, row.run, std::move(made), place);
 }
 
 /// The first turn of what the strand waits for. The result goes to `dest`.

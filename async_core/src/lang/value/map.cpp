@@ -126,9 +126,19 @@ value map_put(heap& memory, value map, value key, value item) {
 
 bool map_takes_in_place(const value& map, std::string_view key) noexcept {
     const map_object* storage = storage_of(map);
-    if (!storage || storage->references == 1) return true;
-    const bool at_edge = map.length() == storage->used && storage->used < storage->capacity;
-    return at_edge && !map_find(map, key);
+    if (!storage) return false;
+    return map_find(map, key) ? storage->references == 1 : map_free_places(map) != 0;
+}
+
+std::size_t map_free_places(const value& map) noexcept {
+    const map_object* storage = storage_of(map);
+    return storage && map.length() == storage->used ? storage->capacity - storage->used : 0;
+}
+
+value copy_map(heap& memory, const value& map, std::size_t capacity) {
+    capacity = std::max<std::size_t>(capacity, map.length());
+    if (map.length() == 0) return make_map_with_capacity(memory, capacity);
+    return value::adopt(kind::map, copy_storage(memory, map, capacity), 0, map.length());
 }
 
 value make_map_with_capacity(heap& memory, std::size_t capacity) {

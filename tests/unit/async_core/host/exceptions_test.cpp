@@ -220,6 +220,24 @@ TEST_F(exceptions, no_allocation_that_fails_loses_a_run) {
     EXPECT_GT(failures, 100U);
 }
 
+TEST_F(exceptions, no_allocation_that_fails_loses_what_is_replaced_in_place) {
+    // Each round writes into the map that the variable held alone, or into a larger copy.
+    const std::string rounds =
+        "(let next ((i 0)) (if (= i 40) 'done (progn (set! m (put m (number->string i) i)) "
+        "(set! m (merge m (dict \"b\" i (number->string i) 0))) (next (+ i 1)))))";
+    for (std::uint64_t n = 1;; ++n) {
+        ASSERT_LT(n, 100'000U) << "it never ends";
+        ASSERT_EQ(run("(define m (dict \"kept\" 1)) (length m)"), "1");
+        failing_allocations::plan(n);
+        (void)drive(rounds, {}, true);
+        const bool failed = failing_allocations::failed() != 0;
+        failing_allocations::plan(0);
+        ASSERT_EQ(run("(get m \"kept\" nil)"), "1") << "allocation " << n;
+        if (!failed) break;
+    }
+    EXPECT_EQ(run("(length m)"), "42");
+}
+
 TEST_F(exceptions, a_session_can_be_made_after_one_that_found_no_memory) {
     for (std::uint64_t n = 1; n < 20'000; n += n < 100 ? 1 : 101) {
         failing_allocations::plan(n);

@@ -1,0 +1,72 @@
+// What shares storage, and what does not.
+#include "lang_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace heddle::lang::testing {
+namespace {
+
+TEST(storage, that_is_large_is_not_kept_by_small_windows) {
+    const std::string big = "(string-join (map (lambda (i) \"0123456789\") (range 20000)))";
+    schedule how;
+    how.memory = std::size_t{16} * 1024 * 1024; // 200 of 220 kB each would be 44 MB
+    for (const std::string& piece :
+         {"(substring " + big + " 1000 1005)", "(first (string-split " + big + "))",
+          "(first (regex-match \"[0-9]+\" " + big + "))", std::string("(take (range 20000) 3)"),
+          std::string("(slice (range 20000) 100 103)")}) {
+        lang_world world;
+        EXPECT_EQ(world.shown("(length (map (lambda (i) " + piece + ") (range 200)))", how), "200")
+            << piece;
+    }
+}
+
+TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
+    schedule how;
+    how.steps = 600'000; // a copy of the map for each round would be 2,000,000
+    const std::string keys = "(map (lambda (i) (number->string i)) (range 2000))";
+    for (const std::string& program :
+         {"(let ((ks " + keys +
+              ")) (length (keys (reduce (lambda (m k) (put m k 1)) (dict) "
+              "(append ks ks ks)))))",
+          "(let ((ks (append " + keys + " " + keys + " " + keys +
+              "))) (let next ((i 0) (m (dict))) "
+              "(if (< i 6000) (next (+ i 1) (put m (nth ks i) i)) (length m))))",
+          "(let ((ks (append " + keys + " " + keys + " " + keys +
+              ")) (m (dict)) (i 0)) "
+              "(while (< i 6000) (set! m (put m (nth ks i) i)) (set! i (+ i 1))) (length m))",
+          "(let ((ks " + keys +
+              ") (m (dict))) (let ((add (lambda (k) (set! m (put m k 1)) nil))) "
+              "(loop 3 (let next ((l ks)) (if (null? l) nil (progn (add (first l)) (next (rest "
+              "l))))))) "
+              "(length m))",
+          "(define m (dict)) (define ks " + keys +
+              ") (loop 3 (let next ((l ks)) (if (null? l) nil "
+              "(progn (set! m (put m (first l) 1)) (next (rest l)))))) (length m)",
+          std::string("(let next ((i 0) (l (range 2000))) "
+                      "(if (< i 6000) (next (+ i 1) (put l (modulo i 2000) 0)) (length l)))")}) {
+        lang_world world;
+        EXPECT_EQ(world.shown(program, how), "2000") << program;
+    }
+}
+
+TEST(storage, that_others_see_is_not_written) {
+    lang_world world;
+    EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
+              "((dict \"k\" 1) (dict \"k\" 2))");
+    EXPECT_EQ(world.shown("(let* ((f (lambda (m) (put m \"k\" 2))) (a (dict \"k\" 1)) (b (f a))) "
+                          "(list a b))"),
+              "((dict \"k\" 1) (dict \"k\" 2))");
+    EXPECT_EQ(world.shown("(let* ((a '(1 2 3)) (b (put a 0 9)) (c (put (rest a) 0 8))) "
+                          "(list a b c))"),
+              "((1 2 3) (9 2 3) (8 3))");
+    EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (try (put m 5 2) (catch (e) m)))"),
+              "(dict \"k\" 1)");
+    EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (let ((n (try (error \"x\" (put m \"k\" 2)) "
+                          "(catch (e) m)))) (list m n)))"),
+              "((dict \"k\" 1) (dict \"k\" 1))");
+}
+
+} // namespace
+} // namespace heddle::lang::testing
