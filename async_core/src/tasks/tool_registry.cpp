@@ -71,18 +71,23 @@ namespace json = boost::json;
                                : "its clauses: " + ascii::join(one.clauses, ", ");
 }
 
-/// The clauses as a map.
+/// The clauses as a map. What calls functions (a phase of a loop, map) calls tools too: then the
+/// arguments are the inputs in their order.
 [[nodiscard]] result<lang::value> bind_clauses(const registered_tool& one, lang::heap& memory,
                                                lang::effect_request request) {
     lang::value made = lang::value::empty_map();
     const bool by_clause = request.names.is(lang::kind::list);
-    if (!by_clause && !request.arguments.empty()) {
-        return malformed(one, "takes its inputs as clauses (name expression), not by position",
+    if (!by_clause && request.arguments.size() > one.clauses.size()) {
+        return malformed(one,
+                         "takes " + std::to_string(one.clauses.size()) +
+                             (one.clauses.size() == 1 ? " input" : " inputs") + ", not " +
+                             std::to_string(request.arguments.size()),
                          request.span)
             .with_hint(clauses_hint(one, {}));
     }
-    for (std::size_t i = 0; by_clause && i < request.arguments.size(); ++i) {
-        const std::string_view name = lang::symbol_name(lang::list_items(request.names)[i]);
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const std::string_view name =
+            by_clause ? lang::symbol_name(lang::list_items(request.names)[i]) : one.clauses[i];
         const bool known =
             std::find(one.clauses.begin(), one.clauses.end(), name) != one.clauses.end();
         if (!known && !one.open) {

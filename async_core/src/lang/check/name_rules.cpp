@@ -1,4 +1,5 @@
 #include "lang/check/rules.hpp"
+#include "lang/text/foreign_names.hpp"
 
 #include <heddle/lang/builtin.hpp>
 
@@ -40,7 +41,10 @@ private:
         const bool open = context_.facts.has_open_names();
         // Suggestions cost a look at every name.
         std::string hint;
-        if (suggestions_ < most_suggestions) hint = suggest_names(name, candidates());
+        if (suggestions_ < most_suggestions) {
+            hint = advice_for_name(name);
+            if (hint.empty()) hint = suggest_names(name, candidates());
+        }
         ++suggestions_;
         if (hint.empty()) {
             hint = "define it, or if it comes from elsewhere say so with --extern " + name;

@@ -104,6 +104,26 @@ bool analyzer::check_name(const form& f, std::string_view form_name, std::string
     return false;
 }
 
+/// The innermost scope does not have it yet.
+bool analyzer::check_new_name(const form& f, std::string_view form_name) {
+    const name_binding* bound = names_.find(f.name(), scope_);
+    if (!bound || bound->in != scope_) return true;
+    fail(f.span, std::string(form_name) + ": '" + std::string(f.name()) + "' is bound twice");
+    return false;
+}
+
+/// As check_name, for what is called: at the head of a list the name of a form means the form.
+bool analyzer::check_function_name(const form& f, std::string_view form_name,
+                                   std::string_view role) {
+    if (!check_name(f, form_name, role)) return false;
+    if (request_.internal_names || !find_special(f.name())) return true;
+    fail(f.span,
+         std::string(form_name) + ": '" + std::string(f.name()) +
+             "' is a special form, and stays one wherever it is called",
+         "choose another name");
+    return false;
+}
+
 result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     ast::lambda& around = arena_.lambdas.emplace_back();
     around_ = &around;
@@ -118,10 +138,13 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     for (const datum& each : forms) {
         const form one{each.content, each.span};
         collect_toplevel(one, seen);
-        // Calls that stand before the definition, or in it, know how a tool is called.
-        const bool tool = one.is_list() && one.size() > 1 && one[0].is_symbol() &&
-                          one[0].name() == "deftool" && one[1].is_symbol();
-        if (tool && !request_.site) defined_tasks_[std::string(one[1].name())].is_tool = true;
+        // Calls that stand before the definition, or in it, know how it is called.
+        if (request_.site || !one.is_list() || one.size() < 2 || !one[0].is_symbol() ||
+            !one[1].is_symbol())
+            continue;
+        const bool tool = one[0].name() == "deftool";
+        if (tool || one[0].name() == "defatom")
+            defined_tasks_[std::string(one[1].name())] = {inputs_of(one), tool};
     }
     node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
@@ -200,6 +223,10 @@ ast::node* analyzer::call(const form& f, position where) {
         return positional(f, expression(head, inner()));
     }
     const std::string_view name = head.name();
+    // The form wins, whatever the name is bound to, but for the label of a named let.
+    if (const handler special = find_special(name);
+        special && !is_internal(name) && !is_named_let(name))
+        return (this->*special)(f, where);
     if (const value* expander = find_macro(name)) {
         const form made = expand(f, *expander);
         if (failed()) return constant({}, f.span);
@@ -208,11 +235,6 @@ ast::node* analyzer::call(const form& f, position where) {
         --expansions_;
         return result;
     }
-    if (is_local(name)) return call_named(f, where);
-    const bool shadowed = defined_.contains(std::string(name)) ||
-                          (!request_.limits.closed && world_.find_program_global(name).has_value());
-    if (const handler special = find_special(name); special && !shadowed && !is_internal(name))
-        return (this->*special)(f, where);
     return call_named(f, where);
 }
 
@@ -257,7 +279,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
         if (const host_object* object = host_of(known))
             info = world_.host().describe_callable(*object);
         if (!info) return positional(f, callee);
-    } else if (defined_.contains(std::string(name))) {
+    } else if (defined_.contains(std::string(name)) && !inner_tasks_.contains(std::string(name))) {
         return positional(f, callee);
     } else {
         info = world_.host().find_operator(world_.memory(), name);
@@ -266,11 +288,11 @@ ast::node* analyzer::call_named(const form& f, position where) {
     // Nobody knows the name yet. If a task of that name is there when it runs, it decides.
     bool clauses = f.size() > 1;
     for (std::size_t i = 1; i < f.size(); ++i) clauses = clauses && is_clause(f[i]);
-    if (!clauses) return positional(f, callee);
+    if (!clauses) return head_first(f, callee);
     if (either_depth_ >= either_limit) return clause_call(f, callee, 1);
     ++either_depth_;
     node* either = make(node_kind::either_call, f.span);
-    either->children = {clause_call(f, callee, 1), positional(f, callee)};
+    either->children = {clause_call(f, callee, 1), head_first(f, callee)};
     --either_depth_;
     return either;
 }
@@ -291,6 +313,13 @@ ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position 
     return again;
 }
 
+/// Something that stands at the head of a list may have that name.
+bool analyzer::is_known_function(std::string_view name) const {
+    return is_local(name) || defined_.contains(std::string(name)) || world_.find_global(name) ||
+           find_builtin(name) || find_special(name) || world_.host().find_effect(name) ||
+           world_.find_macro(name) || world_.host().find_operator(world_.memory(), name);
+}
+
 /// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
 /// and they cannot all be calls of functions. Null: the primitive is meant.
 ast::node* analyzer::tool_behind_primitive(const form& f) {
@@ -298,10 +327,7 @@ ast::node* analyzer::tool_behind_primitive(const form& f) {
     bool all_known = true;
     for (std::size_t i = 1; i < f.size(); ++i) {
         if (!is_clause(f[i])) return nullptr;
-        const std::string_view clause = f[i][0].name();
-        all_known = all_known && (is_local(clause) || defined_.contains(std::string(clause)) ||
-                                  world_.find_global(clause) || find_builtin(clause) ||
-                                  find_special(clause) || world_.host().find_effect(clause));
+        all_known = all_known && is_known_function(f[i][0].name());
     }
     if (all_known) return nullptr;
     const auto info = world_.host().find_operator(world_.memory(), f[0].name());
@@ -317,6 +343,16 @@ ast::node* analyzer::positional(const form& f, node* callee) {
     node* made = make(node_kind::call, f.span);
     made->children.push_back(callee);
     for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
+    return made;
+}
+
+/// A call of a name that nothing defines yet. It is looked up before the arguments, so that the error
+/// of (defun f (x) x) names 'defun', and not 'f'.
+ast::node* analyzer::head_first(const form& f, node* callee) {
+    node* call = positional(f, callee);
+    if (f.size() == 1 || failed()) return call;
+    node* made = make(node_kind::sequence, f.span);
+    made->children = {reference(f[0]), call};
     return made;
 }
 
@@ -343,6 +379,8 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
                                bool declared, bool is_tool) {
     if (is_tool) return clause_call(f, callee, 1);
     std::size_t clauses = 0;
+    std::size_t unknown = 0;
+    std::size_t misspelt = 0; // of these
     for (std::size_t i = 1; i < f.size(); ++i) {
         const form argument = f[i];
         if (!is_clause(argument)) continue;
@@ -350,8 +388,13 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
         if (!declared || world_.host().is_reserved_key(key) ||
             std::find(inputs.begin(), inputs.end(), key) != inputs.end()) {
             ++clauses;
+        } else if (!is_known_function(key)) {
+            ++unknown;
+            misspelt += suggest_names(key, inputs).empty() ? 0 : 1;
         }
     }
+    // Names that are no function's can only be meant as inputs; the call then says which there are.
+    if (clauses != 0 || misspelt != 0) clauses += unknown;
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {
         return fail(f.span,

@@ -131,6 +131,12 @@ private:
     void read_quietly(node& call);
     node* form_defatom(const form& f, position where);
     node* form_deftool(const form& f, position where);
+    static std::vector<std::string> inputs_of(const form& f);
+    [[nodiscard]] bool is_known_function(std::string_view name) const;
+    [[nodiscard]] bool is_named_let(std::string_view name) const;
+    bool check_function_name(const form& f, std::string_view form_name, std::string_view role);
+    node* head_first(const form& f, node* callee);
+    bool check_new_name(const form& f, std::string_view form_name);
     node* bind_operator(const form& f, node* registered, std::vector<std::string> inputs,
                         bool is_tool);
     node* form_call_atomic_task(const form& f, position where);
@@ -263,6 +269,7 @@ private:
     bool named_let_next_ = false;             ///< the next lambda is the function of a named let
     std::unordered_set<std::string> defined_; ///< top-level names of this program
     std::unordered_map<std::string, defined_task> defined_tasks_; ///< tools too
+    std::unordered_set<std::string> inner_tasks_; ///< that it defines anywhere; tools too
     std::optional<error> failure_;
     std::vector<error>* collected_ = nullptr;
 };

@@ -31,9 +31,10 @@ struct variable {
     lambda* self = nullptr;               ///< the lambda that is its only value
     std::vector<std::string> task_inputs; ///< of a defatom or deftool
     bool is_task = false;
-    bool is_tool = false; ///< with is_task: of a deftool
-    bool hidden = false;  ///< the compiler's own: no symbol means it, whatever its name
-    int slot = -1;        ///< register, while code is made
+    bool names_let = false; ///< the name of a named let
+    bool is_tool = false;   ///< with is_task: of a deftool
+    bool hidden = false;    ///< the compiler's own: no symbol means it, whatever its name
+    int slot = -1;          ///< register, while code is made
 
     [[nodiscard]] bool in_cell() const noexcept {
         return captured && (reassigned || captured_early);

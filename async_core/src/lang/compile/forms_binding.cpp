@@ -34,6 +34,7 @@ ast::node* analyzer::form_let(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
+        if (!check_new_name(bindings[i][0], "let")) return made;
         ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
@@ -102,6 +103,7 @@ ast::node* analyzer::form_letrec(const form& f, position where) {
                         "letrec: a binding must be (name value), not " + shown(one.content));
         }
         if (!check_name(one[0], "letrec", "the name of a binding")) break;
+        if (!check_new_name(one[0], "letrec")) break;
         declare(one[0].name(), one[0].span);
     }
     node* made = make(node_kind::scope, f.span);
@@ -182,6 +184,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     ast::variable* self = declare(f[1].name(), f[1].span);
+    self->names_let = true;
     value parameters = value::empty_list();
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         parameters = list_push_back(world_.memory(), std::move(parameters), bindings[i][0].content);
@@ -226,7 +229,12 @@ ast::node* analyzer::form_bind(const form& f, position where) {
     if (f.size() < 3)
         return fail(f.span,
                     "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
-    if (!check_name(f[1], "bind", "the name")) return constant({}, f.span);
+    const form given = f[2];
+    const bool function =
+        given.is_list() && given.size() > 2 && given[0].is_symbol() && given[0].name() == "lambda";
+    const bool good = function ? check_function_name(f[1], "bind", "the name of a function")
+                               : check_name(f[1], "bind", "the name");
+    if (!good) return constant({}, f.span);
     if (f.size() > 3) {
         node* made = make(node_kind::scope, f.span);
         made->children.push_back(expression(f[2], inner()));
@@ -270,9 +278,9 @@ ast::node* analyzer::form_define(const form& f, position where) {
         return form_bind(f, where);
     }
     const form signature = f[1];
-    if (signature.size() == 0 || !check_name(signature[0], "define", "the name of a function")) {
-        return fail(f.span, "define: the function has no name");
-    }
+    if (signature.size() == 0) return fail(f.span, "define: the function has no name");
+    if (!check_function_name(signature[0], "define", "the name of a function"))
+        return constant({}, f.span);
     const std::string name(signature[0].name());
     const form parameters{list_slice(signature.content, 1, signature.size()), signature.span};
     ast::variable* var = bind_here(name, signature[0].span);

@@ -93,13 +93,8 @@ void analyzer::read_quietly(node& call) {
     }
 }
 
-/// The host parses the clauses (it knows templates); the language knows the name and, for calls by
-/// clause, the parameters.
-ast::node* analyzer::form_defatom(const form& f, position) {
-    if (f.size() < 2)
-        return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
-    if (!check_name(f[1], "defatom", "the name")) return constant({}, f.span);
-    const std::string name(f[1].name());
+/// Names of the parameters in the (params …) clauses of a defatom or deftool.
+std::vector<std::string> analyzer::inputs_of(const form& f) {
     std::vector<std::string> inputs;
     for (std::size_t i = 2; i < f.size(); ++i) {
         const form clause = f[i];
@@ -113,6 +108,17 @@ ast::node* analyzer::form_defatom(const form& f, position) {
                 inputs.emplace_back(parameter[0].name());
         }
     }
+    return inputs;
+}
+
+/// The host parses the clauses (it knows templates); the language knows the name and, for calls by
+/// clause, the parameters.
+ast::node* analyzer::form_defatom(const form& f, position) {
+    if (f.size() < 2)
+        return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
+    if (!check_function_name(f[1], "defatom", "the name")) return constant({}, f.span);
+    const std::string name(f[1].name());
+    std::vector<std::string> inputs = inputs_of(f);
     if (request_.limits.closed || sandboxes_ != 0) {
         return fail(
             f.span, "defatom: a sandbox cannot define tasks, which outlive it",
@@ -156,7 +162,7 @@ ast::node* analyzer::form_deftool(const form& f, position) {
     constexpr std::string_view usage =
         "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
     if (f.size() < 2) return fail(f.span, "deftool: expects a name", std::string(usage));
-    if (!check_name(f[1], "deftool", "the name")) return constant({}, f.span);
+    if (!check_function_name(f[1], "deftool", "the name")) return constant({}, f.span);
     const std::string name(f[1].name());
     std::optional<form> params;
     bool described = false;

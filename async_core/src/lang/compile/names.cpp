@@ -70,6 +70,12 @@ ast::variable* analyzer::declare_hidden(std::string_view name) {
     return &made;
 }
 
+/// The label of a named let wins over a form of its name inside its body.
+bool analyzer::is_named_let(std::string_view name) const {
+    const name_binding* bound = names_.find(name, scope_);
+    return bound && (bound->label || (bound->variable && bound->variable->names_let));
+}
+
 bool analyzer::is_local(std::string_view name) const {
     const name_binding* bound = names_.find(name, scope_);
     return bound && !bound->macro;
@@ -115,7 +121,10 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
         if (defines_name(head) && f.size() >= 2) {
             if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
                 ast::variable* bound = bind_here(f[1].name(), f[1].span);
-                if (head == "defatom" || head == "deftool") bound->is_task = true;
+                if (head == "defatom" || head == "deftool") {
+                    bound->is_task = true;
+                    bound->task_inputs = inputs_of(f);
+                }
                 if (head == "deftool") {
                     bound->is_tool = true;
                     return; // its body is a function's
@@ -141,9 +150,12 @@ void analyzer::collect_toplevel(const form& f, seen_lists& seen) {
         if (head == "quote" || head == "quasiquote") return;
         has_macros_ = has_macros_ || head == "defmacro";
         if (defines_name(head) && f.size() >= 2) {
-            if (f[1].is_symbol()) defined_.emplace(f[1].name());
-            else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol())
+            if (f[1].is_symbol()) {
+                defined_.emplace(f[1].name());
+                if (head == "defatom" || head == "deftool") inner_tasks_.emplace(f[1].name());
+            } else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
                 defined_.emplace(f[1][0].name());
+            }
         }
     }
     const auto items = list_items(f.content);

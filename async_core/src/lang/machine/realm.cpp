@@ -1,6 +1,7 @@
 #include <heddle/lang/realm.hpp>
 
 #include "lang/compile/form_docs.hpp"
+#include "lang/text/foreign_names.hpp"
 
 #include <heddle/lang/errors.hpp>
 
@@ -141,7 +142,8 @@ error realm::unbound_error(std::string_view name) const {
     std::vector<std::string> names;
     collect_names(names);
     error made(errc::unbound, "unbound symbol '" + std::string(name) + "'");
-    std::string hint = suggest_names(name, names);
+    std::string hint = advice_for_name(name);
+    if (hint.empty()) hint = suggest_names(name, names);
     if (!hint.empty()) made = std::move(made).with_hint(std::move(hint));
     return std::move(made).with_origin(error_origin::script);
 }

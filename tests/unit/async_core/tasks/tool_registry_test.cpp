@@ -77,7 +77,8 @@ TEST(tools, clauses_are_checked_by_the_schema) {
     EXPECT_THAT(w.json("(weigh (thing \"ink\") (grams 0))"), HasSubstr("grams"));
     EXPECT_THAT(w.json("(weigh (thing 7))"), HasSubstr("thing"));
     EXPECT_THAT(w.json("(weigh (thing (lambda () 1)))"), HasSubstr("weigh"));
-    EXPECT_THAT(w.json("(apply weigh (list \"ink\"))"), HasSubstr("not by position"));
+    EXPECT_EQ(w.json("(apply weigh (list \"ink\"))"), R"({"thing":"ink"})");
+    EXPECT_THAT(w.json("(apply weigh (list \"ink\" 1 2))"), HasSubstr("takes 2 inputs, not 3"));
 }
 
 TEST(tools, without_a_schema_any_clause_goes) {

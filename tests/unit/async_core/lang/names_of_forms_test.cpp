@@ -1,0 +1,75 @@
+// What a name at the head of a list means, and what is said of one that means nothing.
+#include "lang_world.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::lang::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string hint_of(lang_world& w, const std::string& program) {
+    const outcome ended = w.run(program);
+    return ended.failure ? ended.failure->info().hint : "no error";
+}
+
+TEST(names_of_forms, the_form_wins_over_variables) {
+    lang_world w;
+    EXPECT_EQ(w.shown("(let ((loop 5)) (loop 2 'x))"), "x");
+    EXPECT_EQ(w.shown("((lambda (if) (if true 1 2)) 5)"), "1");
+    EXPECT_EQ(w.shown("(define timeout 5) (timeout 1 timeout)"), "5");
+    EXPECT_EQ(w.shown("(let ((retry 5)) (list retry))"), "(5)");
+}
+
+TEST(names_of_forms, but_not_over_the_name_of_a_named_let) {
+    lang_world w;
+    EXPECT_EQ(w.shown("(let loop ((i 0)) (if (< i 5) (loop (+ i 1)) i))"), "5");
+    // As a function, not as a loop.
+    EXPECT_EQ(w.shown("(let loop ((i 0)) (if (< i 5) (+ 1 (loop (+ i 1))) 0))"), "5");
+    EXPECT_EQ(w.shown("(let loop ((i 0)) (let ((loop2 loop)) (if (< i 5) (loop2 (+ i 1)) i)))"),
+              "5");
+}
+
+TEST(names_of_forms, no_function_task_or_macro_has_one) {
+    lang_world w;
+    for (const char* program :
+         {"(define (if a b c) 'mine)", "(define if (lambda (a) a))", "(bind while (lambda (a) a))",
+          "(let ((x 1)) (define (loop a) a) 2)"}) {
+        EXPECT_THAT(w.shown(program), HasSubstr("is a special form")) << program;
+    }
+    EXPECT_THAT(w.shown("(defmacro if (a) a)"), HasSubstr("special form"));
+}
+
+TEST(names_of_forms, one_name_is_bound_once_in_a_let) {
+    lang_world w;
+    EXPECT_THAT(w.shown("(let ((x 1) (x 2)) x)"), HasSubstr("'x' is bound twice"));
+    EXPECT_THAT(w.shown("(letrec ((f (lambda () 1)) (f (lambda () 2))) (f))"),
+                HasSubstr("'f' is bound twice"));
+    EXPECT_EQ(w.shown("(let* ((x 1) (x (+ x 1))) x)"), "2");
+}
+
+TEST(names_of_forms, an_unknown_head_is_named_before_its_arguments) {
+    lang_world w;
+    EXPECT_THAT(w.shown("(setq x 5)"), StartsWith("UnboundSymbolError: unbound symbol 'setq'"));
+    EXPECT_THAT(w.shown("(defun f (x) x)"),
+                StartsWith("UnboundSymbolError: unbound symbol 'defun'"));
+    EXPECT_THAT(w.shown("(defn f [x] x)"), StartsWith("UnboundSymbolError: unbound symbol 'defn'"));
+    EXPECT_THAT(w.shown("(nosuch (thng \"x\"))"),
+                StartsWith("UnboundSymbolError: unbound symbol 'nosuch'"));
+}
+
+TEST(names_of_forms, words_of_other_languages_are_known) {
+    lang_world w;
+    EXPECT_THAT(hint_of(w, "(defun f (x) x)"), HasSubstr("(define (name parameter…) body…)"));
+    EXPECT_THAT(hint_of(w, "(setq x 5)"), HasSubstr("(define name value)"));
+    EXPECT_THAT(hint_of(w, "(println 5)"), HasSubstr("(print value)"));
+    EXPECT_THAT(hint_of(w, "(cond (false 1) (t 2))"), HasSubstr("(else value)"));
+    EXPECT_THAT(hint_of(w, "(get (dict) :a)"), HasSubstr("\"a\" or 'a"));
+    EXPECT_EQ(hint_of(w, "(sum '(1 2))"), "(import std/lists) defines it");
+    EXPECT_THAT(hint_of(w, "(lenght '(1))"), HasSubstr("'length'"));
+}
+
+} // namespace
+} // namespace heddle::lang::testing
