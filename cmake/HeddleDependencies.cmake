@@ -1,4 +1,5 @@
-# Third-party packages, all from the system. heddleConfig.cmake repeats those of the libraries.
+# Third-party packages, all from the system. cmake/heddleConfig.cmake.in
+# repeats those of the libraries.
 
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers json)

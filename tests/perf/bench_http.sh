@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # ./dev bench http: whole workflows and the bare client beside the C floor, in one run.
 #
-# Needs the mock service and the floor (a folder with mock/mock.sh and clients/epoll_floor.c), given
-# as HEDDLE_BENCH_DIR or standing beside the checkout as ../shared/bench; and nginx with the lua
-# module (Debian: nginx-core libnginx-mod-http-lua). Client on core 1, mock on core 0. Loopback only.
+# Needs a folder that is not part of heddle, with the mock service and the floor
+# (heddle-check: allow dangling-path): mock/mock.sh and clients/epoll_floor.c. It is given as HEDDLE_BENCH_DIR, or is
+# ../shared/bench next to the checkout. Also needs nginx with the lua module (Debian: nginx-core
+# libnginx-mod-http-lua). Client on core 1, mock on core 0. Loopback only.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

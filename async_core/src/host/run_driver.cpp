@@ -14,8 +14,8 @@ namespace heddle::host {
 
 namespace {
 
-// Half of what is promised (language.md 7): from a timer to the branch that it wakes there are a few
-// turns of the loop, and whoever computes takes its share in each.
+// Half of the bound in docs/spec/language.md §7: between a timer and the branch that it wakes are a
+// few turns of the loop, and every computing fiber takes its share in each.
 constexpr auto fair_share = std::chrono::milliseconds(1);
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual

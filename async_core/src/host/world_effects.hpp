@@ -1,4 +1,4 @@
-// The built-in effect primitives (language.md 8, World).
+// The builtins that perform effects (docs/spec/language.md §8, World).
 #pragma once
 
 #include <heddle/host/effect.hpp>

@@ -7,7 +7,7 @@
 
 namespace heddle::tasks {
 
-/// The reason (runtime.md 6) for an error that a model service gave.
+/// The reason (docs/spec/runtime.md §6) for an error that a model service gave.
 [[nodiscard]] std::string_view failure_reason(const error& failure) noexcept;
 
 } // namespace heddle::tasks

@@ -22,7 +22,7 @@ namespace heddle::tasks {
 [[nodiscard]] lang::value tool_result(lang::heap& memory, lang::value content, lang::value notes,
                                       std::string_view reason, std::string_view message);
 
-/// The notes.error of runtime.md 6.
+/// The notes.error of docs/spec/runtime.md §6.
 [[nodiscard]] lang::value failure_note(lang::heap& memory, std::string_view reason,
                                        std::string_view message);
 

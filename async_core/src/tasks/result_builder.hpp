@@ -19,7 +19,7 @@ namespace heddle::tasks {
 
 /// What went wrong in a task, as notes.error shows it.
 struct task_failure {
-    std::string reason; ///< runtime.md 6
+    std::string reason; ///< docs/spec/runtime.md §6
     std::string message;
     lang::value details;         ///< map or nil
     std::string_view resource{}; ///< not empty: RESOURCE_EXHAUSTION with these figures

@@ -1,4 +1,4 @@
-// What a task asks for when it wants another one to be run (runtime.md 5).
+// A task's request to run another one (docs/spec/runtime.md §5).
 #pragma once
 
 #include <heddle/base/error.hpp>

@@ -31,8 +31,8 @@ coro::task<result<void>> run_prompt_call(task_runner* runner, task_call call, st
 
 } // namespace
 
-// The steps of runtime.md 4. Whatever waits besides the model is a coroutine of its own, begun only
-// when a task needs it: a plain call has this frame and the provider's.
+// The steps of docs/spec/runtime.md §4. Any wait other than for the model is a separate coroutine,
+// started only when a task needs it: a plain call has this frame and the provider's.
 coro::task<result<lang::value>> task_runner::run(task_call call) {
     task_execution execution(*this, std::move(call));
     if (auto begun = execution.begin(); !begun) co_return std::move(begun).error();

@@ -56,8 +56,8 @@ public:
     /// A call of a tool by the workflow: as call_tool, and a CONTINUATION is run.
     [[nodiscard]] coro::task<result<lang::value>> run_tool(
         std::shared_ptr<const registered_tool> one, host::effect_call call);
-    /// What a task, tool or model asks to be run (runtime.md 5). What goes wrong in the subtask is
-    /// an outcome; errors: cancelled, the end of an extent, what a sandbox refuses.
+    /// Runs a subtask for a task, tool or model (docs/spec/runtime.md §5). A failure of the subtask
+    /// is an outcome; errors: cancelled, the end of a scope, what a sandbox refuses.
     [[nodiscard]] coro::task<result<subtask_outcome>> run_subtask(lang::value asked,
                                                                   const task_chain* chain,
                                                                   lang::scope_ref scope,

@@ -14,7 +14,7 @@
 
 namespace heddle::tasks {
 
-/// A limit that is reached: RESOURCE_EXHAUSTION (runtime.md 6).
+/// A limit that is reached: RESOURCE_EXHAUSTION (docs/spec/runtime.md §6).
 struct exhausted_resource {
     std::string_view resource; ///< turns, context, output, tokens, cost, time
     double used = 0;

@@ -129,7 +129,7 @@ private:
         const std::string folder(path.substr(0, slash));
 
         if (!public_path) {
-            // "lang/machine/frame.hpp": a private header, which only its own area may see.
+            // "lang/machine/interpreter.hpp": a private header, which only its own area may see.
             if (include.quoted && file.library() == "async_core" && may_include.contains(folder) &&
                 folder != layer) {
                 add(file, include, "private-header", "it is private to " + folder,

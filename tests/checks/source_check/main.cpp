@@ -25,6 +25,7 @@ std::vector<finding> check(const std::vector<source_file>& files,
                            const std::filesystem::path& root) {
     std::vector<finding> findings;
     check_includes(files, findings);
+    check_references(files, root, findings);
     for (const auto& file : files) {
         check_coroutines(file, findings);
         check_text(file, root, findings);

@@ -151,6 +151,24 @@ std::vector<std::string_view> split_lines(std::string_view text) {
     return lines;
 }
 
+std::vector<std::string_view> comment_lines(const source_file& file) {
+    if (file.is_cpp()) return split_lines(file.comments);
+    std::string_view start;
+    if (file.path.ends_with(".cmake") || file.path.ends_with("CMakeLists.txt") ||
+        file.text.starts_with("#!")) {
+        start = "#";
+    } else if (file.path.ends_with(".heddle")) {
+        start = ";";
+    } else if (file.path.ends_with(".def")) {
+        start = "//";
+    } else {
+        return {};
+    }
+    auto lines = split_lines(file.text);
+    for (auto& line : lines) line.remove_prefix(std::min(line.find(start), line.size()));
+    return lines;
+}
+
 source_file read_source(const fs::path& root, const fs::path& file) {
     source_file result;
     result.path = file.lexically_relative(root).generic_string();

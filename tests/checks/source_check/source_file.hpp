@@ -33,9 +33,9 @@ struct source_file {
 
     [[nodiscard]] bool is_cpp() const { return path.ends_with(".cpp") || is_header(); }
     [[nodiscard]] bool is_header() const { return path.ends_with(".hpp"); }
-    /// "io" of "io/src/http/pool.cpp".
+    /// "io" of "io/src/http/client.cpp".
     [[nodiscard]] std::string_view library() const;
-    /// "coro" of "async_core/src/coro/x.cpp" and of "async_core/include/heddle/coro/x.hpp".
+    /// "base" of "async_core/src/base/utf8.cpp" and of "async_core/include/heddle/base/utf8.hpp".
     [[nodiscard]] std::string_view area() const;
     [[nodiscard]] bool is_public_header() const;
     /// Line `number` (1-based) of `text`.
@@ -50,5 +50,9 @@ struct source_file {
 [[nodiscard]] std::vector<source_file> read_tree(const std::filesystem::path& root);
 
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);
+
+/// The comments of a file, as lines, each with its number in the file. Files that have no comments
+/// (pages, data) have no such lines.
+[[nodiscard]] std::vector<std::string_view> comment_lines(const source_file& file);
 
 } // namespace heddle::checks

@@ -22,23 +22,6 @@ bool has_word(std::string_view line, std::string_view word) {
     return false;
 }
 
-// The comments of a file, as lines. Other texts have none: a document may speak of these words.
-std::vector<std::string_view> comment_lines(const source_file& file) {
-    if (file.is_cpp()) return split_lines(file.comments);
-    std::string_view start;
-    if (file.path.ends_with(".cmake") || file.path.ends_with("CMakeLists.txt") ||
-        file.text.starts_with("#!")) {
-        start = "#";
-    } else if (file.path.ends_with(".heddle")) {
-        start = ";";
-    } else {
-        return {};
-    }
-    auto lines = split_lines(file.text);
-    for (auto& line : lines) line.remove_prefix(std::min(line.find(start), line.size()));
-    return lines;
-}
-
 void check_left_for_later(const source_file& file, std::vector<finding>& findings) {
     const auto lines = comment_lines(file);
     for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -21,8 +21,8 @@ namespace heddle {
 /// trusted as markup), or the user's script.
 enum class error_origin : std::uint8_t { client, server, script };
 
-/// Why something was cancelled (userver: task/cancel.hpp). Cancellation is a third outcome beside
-/// value and error; it travels in result<T> as an error whose is_cancelled() is true.
+/// Why an operation was cancelled. Cancellation is a third outcome besides value and error; it
+/// travels in result<T> as an error whose is_cancelled() is true.
 enum class cancel_reason : std::uint8_t { none, user, deadline, sibling, budget, shutdown };
 
 [[nodiscard]] std::string_view to_string(cancel_reason reason) noexcept;
@@ -156,8 +156,8 @@ struct is_error_code_enum<heddle::errc> : std::true_type {};
 } // namespace boost::system
 
 /// Propagates the error of a result expression, or binds its value to a new local.
-/// The one macro allowed for control flow (anchors 3.4). Not for expressions that contain co_await:
-/// await into a named local first.
+/// The one macro allowed for control flow. Not for expressions that contain co_await: await into a
+/// named local first.
 #define HEDDLE_TRY_NAME2(line) heddle_try_##line
 #define HEDDLE_TRY_NAME(line) HEDDLE_TRY_NAME2(line)
 #define HEDDLE_TRY(declaration, expression)                                              \

@@ -21,7 +21,7 @@ public:
     /// How time passes.
     enum class time : std::uint8_t {
         real,
-        virtual_ ///< only by run(): to the next timer when nothing is ready; see determinism.md
+        virtual_ ///< only by run(): to the next timer when idle: docs/reference/determinism.md
     };
 
     explicit event_loop(boost::asio::io_context& context, time passes = time::real);

@@ -10,8 +10,8 @@ namespace heddle::coro {
 /// The concrete executor of a shard's loop: type erasure costs a third of the calls per second.
 using executor = boost::asio::io_context::executor_type;
 
-/// A lazily started coroutine on one shard. asio::awaitable and nothing of our own: it pumps in a
-/// loop, so a million ready awaits do not grow the native stack (anchors, finding 4).
+/// A lazily started coroutine on one shard. Plain asio::awaitable: it resumes in a loop, so a
+/// million ready awaits do not grow the native stack.
 template <class T = void>
 using task = boost::asio::awaitable<T, executor>;
 

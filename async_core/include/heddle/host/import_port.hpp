@@ -17,7 +17,7 @@ struct imported_source {
     std::string text;
 };
 
-/// Finds the files that programs import (language.md 3). Threads: the loop's only.
+/// Finds the files that programs import (docs/spec/language.md §3). Threads: the loop's only.
 class import_port {
 public:
     virtual ~import_port() = default;

@@ -41,10 +41,10 @@ public:
     session& operator=(const session&) = delete;
 
     /// Reads, compiles and runs a program; `name` is shown in errors. Gives the last value.
-    /// Errors: SexpSyntaxError and all of language.md 6; cancelled with its reason. An exception of a
-    /// part of the host is the error of the branch that met it: LimitError for lack of memory, else
-    /// InternalError. A value that is a
-    /// FAILED TaskResult is given as a value.
+    /// Errors: the kinds of docs/spec/language.md §6; cancelled, with its reason. An exception that
+    /// a part of the host throws becomes the error of its branch: LimitError when memory is
+    /// exhausted, else InternalError. A FAILED TaskResult is a value,
+    /// not an error.
     /// Cancellation: by options.cancel or options.until; the call returns once every branch has
     /// ended, its connections are closed and its finally blocks have run.
     [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text,

@@ -1,4 +1,4 @@
-// Error kinds of the language (language.md 6).
+// Error kinds of the language (docs/spec/language.md §6).
 #pragma once
 
 #include <heddle/base/error.hpp>

@@ -32,7 +32,7 @@ class incomplete_input final : public error_payload {};
 /// True for an error of read_all that more text may mend.
 [[nodiscard]] bool needs_more_input(const error& failure) noexcept;
 
-/// Reads all expressions of a text (language.md 1) that was added to a source_map at `position`
+/// Reads all expressions of `text` (docs/spec/language.md §1), held by the source_map at `position`
 /// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the bytes.
 /// Iterative: depth is bounded by the option only.
 [[nodiscard]] result<std::vector<datum>> read_all(heap& memory, std::string_view text,

@@ -119,7 +119,7 @@ public:
         return static_cast<std::uint32_t>(meta_ >> 36);
     }
 
-    /// nil, false, 0, 0.0, "", () and the empty map are false; the rest is true (language.md 2).
+    /// False for nil, false, 0, 0.0, "", () and the empty map (docs/spec/language.md §2).
     [[nodiscard]] bool truthy() const noexcept {
         switch (type()) {
         case kind::nil:

@@ -29,7 +29,7 @@ struct context_request {
     coro::call_context context;
 };
 
-/// Settings merge, files, memory, inheritance, assembly (runtime.md 2). Threads: its shard's only.
+/// Merges settings, files, memory, inheritance (docs/spec/runtime.md §2). Threads: its shard.
 class context_preparer {
 public:
     virtual ~context_preparer() = default;

@@ -12,7 +12,7 @@ namespace heddle::tasks {
 enum class inherit_mode : std::uint8_t { full, subset, none };
 enum class accumulation : std::uint8_t { notes_only, full_output };
 
-/// `<context_management>` as one layer says it; absent: not said by this layer (runtime.md 2).
+/// `<context_management>` of one layer; absent: not set by this layer (docs/spec/runtime.md §2).
 struct context_management {
     std::optional<inherit_mode> inherit_context;
     std::optional<bool> accumulate_data;

@@ -1,4 +1,4 @@
-// One entrance to workflows, templates and tools (runtime.md 7).
+// One entry point for workflows, templates and tools (docs/spec/runtime.md §7).
 #pragma once
 
 #include <heddle/coro/task.hpp>

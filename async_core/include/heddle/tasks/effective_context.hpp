@@ -18,9 +18,9 @@ struct effective_context {
     friend bool operator==(const effective_context&, const effective_context&) = default;
 };
 
-/// What holds for a subtype when nobody says anything (runtime.md 2): standard, director, evaluator
-/// and every name that is not known inherit all; subtask, aider_automatic and aider_interactive
-/// inherit what matches and look up more.
+/// The preset of a subtype (docs/spec/runtime.md §2): standard, director, evaluator and unknown
+/// names inherit the whole context; subtask, aider_automatic and aider_interactive inherit the
+/// matching parts and look up more.
 [[nodiscard]] effective_context context_preset(std::string_view subtype) noexcept;
 
 /// Refuses a layer that contradicts itself: fresh_context enabled beside inherit_context full or

@@ -1,4 +1,4 @@
-// What went wrong in a task, as data (runtime.md 6).
+// What went wrong in a task, as data (docs/spec/runtime.md §6).
 #pragma once
 
 #include <heddle/base/error.hpp>

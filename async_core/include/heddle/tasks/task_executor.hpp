@@ -31,7 +31,7 @@ struct executor_request {
 struct executor_answer {
     std::string content;
     lang::value notes;          ///< a map whose entries go into notes, or nil
-    std::string failure_reason; ///< runtime.md 6; not empty: FAILED
+    std::string failure_reason; ///< docs/spec/runtime.md §6; not empty: FAILED
     std::string failure_message;
     lang::value failure_details; ///< map or nil
 };

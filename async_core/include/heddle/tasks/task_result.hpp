@@ -1,4 +1,4 @@
-// TaskResult values (runtime.md 6).
+// TaskResult values (docs/spec/runtime.md §6).
 #pragma once
 
 #include <heddle/base/error.hpp>

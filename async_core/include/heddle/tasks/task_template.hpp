@@ -75,7 +75,7 @@ struct task_template {
     source_span output_span;
 };
 
-/// Reads `(defatom name (params p…) (instructions "…") clause…)` (language.md 4).
+/// Reads `(defatom name (params p…) (instructions "…") clause…)` (docs/spec/language.md §4).
 /// Errors: SexpEvaluationError that names the clause, with the place of the clause.
 [[nodiscard]] result<task_template> parse_defatom(const lang::value& form, source_span span);
 

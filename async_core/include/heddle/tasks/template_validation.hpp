@@ -1,4 +1,4 @@
-// The rules that hold for every template, wherever it comes from (runtime.md 1).
+// The rules for every template, whatever its source (docs/spec/runtime.md §1).
 #pragma once
 
 #include <heddle/base/error.hpp>

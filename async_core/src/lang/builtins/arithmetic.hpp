@@ -7,7 +7,7 @@
 
 namespace heddle::lang {
 
-/// True for what arithmetic takes: integers, floats, and booleans as 1 and 0 (language.md 2).
+/// True for integers, floats, and booleans, which count as 1 and 0 (docs/spec/language.md §2).
 [[nodiscard]] inline bool counts_as_number(const value& v) noexcept {
     return v.is_integer() || v.is_real() || v.is_boolean();
 }

@@ -1,4 +1,4 @@
-// Forms of concurrency (language.md 7): timeout, race, hedge, retry, spawn, with-permit.
+// Forms of concurrency (docs/spec/language.md §7): timeout, race, hedge, retry, spawn, with-permit.
 #include "analyzer.hpp"
 #include "lang/text/form_text.hpp"
 

@@ -1,5 +1,5 @@
-// director-evaluator-loop and iterative-loop (language.md 5). Their clauses are checked here; the loops
-// themselves are functions of the prelude, so that every phase may wait.
+// director-evaluator-loop and iterative-loop (docs/spec/language.md §5): checks their clauses. The
+// loops themselves are functions of the prelude, so that every phase may wait.
 #include "analyzer.hpp"
 #include "lang/text/form_text.hpp"
 
