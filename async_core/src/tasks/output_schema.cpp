@@ -1,24 +1,23 @@
-// The only place that sees valijson.
+// Checks by valijson, which only this file and schema_constraints.cpp see.
+#include "schema_constraints.hpp"
 #include "schema_rewriter.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output_schema.hpp>
 
-#include <re2/re2.h>
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 
 #define VALIJSON_USE_EXCEPTIONS 1
 #include <valijson/adapters/boost_json_adapter.hpp>
-#include <valijson/constraints/concrete_constraints.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 namespace heddle::tasks {
 
@@ -30,6 +29,12 @@ constexpr std::size_t deepest_answer = 128;
 constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
 constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
 constexpr std::size_t longest_schema = 256 * 1024;
+/// What one check may take, in checks of a value by a schema: a schema that refers to itself can ask
+/// for more than there are atoms, with an answer of a few hundred bytes.
+constexpr std::uint64_t first_steps = 20'000;
+constexpr std::uint64_t steps_of_a_byte = 2;
+constexpr std::uint64_t max_steps = 1'000'000;
+constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
 
 [[nodiscard]] json::parse_options answer_options() {
     json::parse_options options;
@@ -37,101 +42,27 @@ constexpr std::size_t longest_schema = 256 * 1024;
     return options;
 }
 
-/// `pattern` in linear time.
-class safe_pattern final : public valijson::constraints::PolyConstraint {
-public:
-    explicit safe_pattern(const std::string& pattern)
-        : pattern_(std::make_shared<RE2>(pattern, RE2::Quiet)) {}
-
-    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
-                  valijson::ValidationResults* results) const override {
-        if (!target.isString() || RE2::PartialMatch(target.asString(), *pattern_)) return true;
-        if (results) {
-            results->pushError(where, "The text does not match the pattern " + pattern_->pattern());
-        }
-        return false;
-    }
-
-private:
-    Constraint* cloneInto(void* place) const override { return new (place) safe_pattern(*this); }
-    std::size_t sizeOf() const override { return sizeof(*this); }
-
-    std::shared_ptr<const RE2> pattern_;
-};
-
-class pattern_builder final : public valijson::ConstraintBuilder {
-public:
-    valijson::constraints::Constraint* make(
-        const valijson::adapters::Adapter& content) const override {
-        return new safe_pattern(content.asString());
-    }
-};
-
-/// Text that is the same for equal values and for no others.
-void append_canonical(std::string& out, const valijson::adapters::Adapter& target) {
-    if (target.isArray()) {
-        out += '[';
-        target.applyToArray([&](const valijson::adapters::Adapter& element) {
-            append_canonical(out, element);
-            out += ',';
-            return true;
-        });
-        out += ']';
-    } else if (target.isObject()) {
-        std::vector<std::string> members;
-        target.applyToObject([&](const std::string& name, const valijson::adapters::Adapter& item) {
-            std::string member = std::to_string(name.size()) + ":" + name;
-            append_canonical(member, item);
-            members.push_back(std::move(member));
-            return true;
-        });
-        std::sort(members.begin(), members.end());
-        out += '{';
-        for (const std::string& member : members) out += member;
-        out += '}';
-    } else if (target.isString()) {
-        const std::string text = target.asString();
-        out += 's' + std::to_string(text.size()) + ':' + text;
-    } else if (target.isInteger()) {
-        out += std::to_string(target.asInteger());
-    } else if (target.isNumber()) {
-        const double number = target.asDouble();
-        const auto whole = static_cast<std::int64_t>(number < 9e18 && number > -9e18 ? number : 0);
-        out += static_cast<double>(whole) == number ? std::to_string(whole)
-                                                    : 'd' + std::to_string(number);
-    } else {
-        out += target.isNull() ? 'n' : target.asBool() ? 't' : 'f';
+/// The library looks at no number that is above the greatest of std::int64_t.
+void make_comparable(json::value& tree) {
+    if (json::array* list = tree.if_array()) {
+        for (json::value& each : *list) make_comparable(each);
+    } else if (json::object* object = tree.if_object()) {
+        for (auto& [name, each] : *object) make_comparable(each);
+    } else if (tree.is_uint64()) {
+        tree = static_cast<double>(tree.get_uint64());
     }
 }
 
-/// `uniqueItems` without comparing each with each.
-class safe_unique final : public valijson::constraints::PolyConstraint {
-public:
-    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
-                  valijson::ValidationResults* results) const override {
-        if (!target.isArray()) return true;
-        std::vector<std::string> elements;
-        target.applyToArray([&](const valijson::adapters::Adapter& element) {
-            append_canonical(elements.emplace_back(), element);
-            return true;
-        });
-        std::sort(elements.begin(), elements.end());
-        if (std::adjacent_find(elements.begin(), elements.end()) == elements.end()) return true;
-        if (results) results->pushError(where, "Elements in the array should be unique");
-        return false;
+/// Whether a number in `text` may be above that.
+[[nodiscard]] bool has_long_number(std::string_view text) noexcept {
+    constexpr std::size_t digits_of_greatest = 19;
+    std::size_t digits = 0;
+    for (const char c : text) {
+        digits = ascii::is_digit(c) ? digits + 1 : 0;
+        if (digits == digits_of_greatest) return true;
     }
-
-private:
-    Constraint* cloneInto(void* place) const override { return new (place) safe_unique(*this); }
-    std::size_t sizeOf() const override { return sizeof(*this); }
-};
-
-class unique_builder final : public valijson::ConstraintBuilder {
-public:
-    valijson::constraints::Constraint* make(const valijson::adapters::Adapter&) const override {
-        return new safe_unique;
-    }
-};
+    return false;
+}
 
 /// "<root>", "[\"a\"]", "[0]" as a JSON pointer.
 [[nodiscard]] std::string pointer_of(const std::vector<std::string>& context) {
@@ -149,6 +80,29 @@ public:
 
 [[nodiscard]] std::string one_line(std::string_view text) {
     return utf8::shortened(utf8::printable_line(text), 500);
+}
+
+/// Says what is wrong, as far as that does not take too long.
+void explain(const valijson::Schema& schema, const valijson::adapters::BoostJsonAdapter& target,
+             schema_violation& found) {
+    valijson::ValidationResults results;
+    try {
+        const check_effort bounded(explaining_steps);
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        validator.validate(schema, target, &results);
+    } catch (const too_dear&) { // what was found until then is true
+    }
+    constexpr std::size_t most_told = 3;
+    std::size_t told = 0;
+    for (const auto& one : results) {
+        if (told == most_told) break;
+        const std::string path = pointer_of(one.context);
+        if (told == 0) found.path = path;
+        found.message += told == 0 ? ": " : "; ";
+        if (!path.empty()) found.message += "at " + one_line(path) + ": ";
+        found.message += one_line(one.description);
+        ++told;
+    }
 }
 
 } // namespace
@@ -204,9 +158,7 @@ result<output_schema> output_schema::compile(std::string_view schema) {
     all->strict = rewriter.strict() && all->object;
     try {
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-        // The parser deletes its builders.
-        parser.addConstraintBuilder(std::string(safe_pattern_key), new pattern_builder);
-        parser.addConstraintBuilder(std::string(safe_unique_key), new unique_builder);
+        add_own_keywords(parser);
         parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
     } catch (const std::exception& wrong) {
         return refused("the schema cannot be used: " + one_line(wrong.what()));
@@ -224,28 +176,23 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
     try {
         json::monotonic_resource memory;
         boost::system::error_code failed;
-        const json::value document =
+        json::value document =
             json::parse({text.data(), text.size()}, failed, &memory, answer_options());
         if (failed) return schema_violation{"the answer is not JSON: " + failed.message(), ""};
+        if (has_long_number(text)) make_comparable(document);
         const valijson::adapters::BoostJsonAdapter target(document);
-        valijson::Validator validator(valijson::Validator::kStrongTypes);
-        if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
-        schema_violation found{"the answer does not match the schema", ""};
-        if (text.size() > longest_explained) return found;
-        valijson::ValidationResults results;
-        validator.validate(compiled_->schema, target, &results);
-        constexpr std::size_t most_told = 3;
-        std::size_t told = 0;
-        for (const auto& one : results) {
-            if (told == most_told) break;
-            const std::string path = pointer_of(one.context);
-            if (told == 0) found.path = path;
-            found.message += told == 0 ? ": " : "; ";
-            if (!path.empty()) found.message += "at " + one_line(path) + ": ";
-            found.message += one_line(one.description);
-            ++told;
+        {
+            const check_effort bounded(
+                std::min(first_steps + steps_of_a_byte * text.size(), max_steps));
+            valijson::Validator validator(valijson::Validator::kStrongTypes);
+            if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }
+        schema_violation found{"the answer does not match the schema", ""};
+        if (text.size() <= longest_explained) explain(compiled_->schema, target, found);
         return found;
+    } catch (const too_dear&) {
+        return schema_violation{
+            "the answer cannot be checked: to hold it against the schema would take too long", ""};
     } catch (const std::exception& wrong) {
         return schema_violation{"the answer cannot be checked: " + one_line(wrong.what()), ""};
     }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 namespace heddle::tasks {
 
@@ -18,7 +19,10 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t deepest = 64;
-constexpr std::size_t most_schemas = 10'000;
+constexpr std::size_t max_schemas = 10'000;
+constexpr std::size_t max_path = 2'048;      ///< bytes of the JSON pointer of a schema
+constexpr std::size_t max_chain = 1'000;     ///< schemas in and behind each other
+constexpr std::size_t members_of_a_step = 4; ///< so many cost as much as the check of one schema
 
 enum class holds : std::uint8_t { schema, same_value, schemas, same_value_list };
 
@@ -75,17 +79,73 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
     return out;
 }
 
+/// Values in `content`. Calls itself no deeper than the parser let it be.
+[[nodiscard]] std::size_t count_values(const json::value& content) {
+    std::size_t count = 1;
+    if (const json::array* list = content.if_array()) {
+        for (const json::value& each : *list) count += count_values(each);
+    } else if (const json::object* object = content.if_object()) {
+        for (const auto& [name, each] : *object) count += count_values(each);
+    }
+    return count;
+}
+
+/// Steps that a check by `schema` takes, without those by the schemas in it.
+[[nodiscard]] std::int64_t effort_of(const json::object& schema) {
+    std::size_t members = 0;
+    for (const auto& [name, content] : schema) {
+        if (name == "enum" || name == "const") members += count_values(content);
+        else if (const json::array* list = content.if_array()) members += list->size();
+        else if (const json::object* object = content.if_object()) members += object->size();
+    }
+    return static_cast<std::int64_t>(1 + members / members_of_a_step);
+}
+
+/// The library looks at allOf before anything else, and at nothing else once that has failed. The
+/// new element goes to the end, so that references into the list stay right.
+void count_first(json::object& schema, std::int64_t effort) {
+    if (schema.contains("$ref")) return; // of a schema with a reference nothing else holds
+    json::value& all = schema["allOf"];
+    if (!all.is_array()) all = json::array();
+    all.get_array().push_back(json::object{{{effort_key.data(), effort_key.size()}, effort}});
+}
+
+void rename(json::object& schema, std::string_view from, std::string_view to) {
+    const auto found = schema.find({from.data(), from.size()});
+    if (found == schema.end()) return;
+    json::value moved = std::move(found->value());
+    schema.erase(found);
+    schema[{to.data(), to.size()}] = std::move(moved);
+}
+
+[[nodiscard]] bool is_above_zero(const json::value& number) {
+    if (number.is_int64()) return number.get_int64() > 0;
+    if (number.is_uint64()) return true;
+    return number.is_double() && number.get_double() > 0;
+}
+
 } // namespace
 
 result<void> schema_rewriter::rewrite(json::value& schema) {
     HEDDLE_CHECK(visit(schema, "", 0));
-    return check_references();
+    HEDDLE_CHECK(check_references());
+    return check_depth();
 }
 
 result<void> schema_rewriter::visit(json::value& schema, const std::string& path,
                                     std::size_t depth) {
+    const std::size_t beside = std::exchange(lowest_, depth);
+    HEDDLE_CHECK(visit_below(schema, path, depth));
+    heights_[path] = lowest_ - depth;
+    lowest_ = std::max(lowest_, beside);
+    return {};
+}
+
+result<void> schema_rewriter::visit_below(json::value& schema, const std::string& path,
+                                          std::size_t depth) {
     if (depth > deepest) return refused(path, "is nested too deep");
-    if (schemas_.size() >= most_schemas) return refused(path, "is too large");
+    if (path.size() > max_path) return refused(path, "has names that are too long");
+    if (schemas_.size() >= max_schemas) return refused(path, "is too large");
     schemas_[path];
     if (schema.is_bool()) {
         strict_ = false;
@@ -99,20 +159,29 @@ result<void> schema_rewriter::visit(json::value& schema, const std::string& path
         }
     }
     look_at_object(*object);
-    for (auto& [name, content] : *object) {
+    return visit_members(*object, path, depth);
+}
+
+result<void> schema_rewriter::visit_members(json::object& schema, const std::string& path,
+                                            std::size_t depth) {
+    const std::int64_t effort = effort_of(schema);
+    for (auto& [name, content] : schema) {
         HEDDLE_CHECK(visit_keyword(content, {name.data(), name.size()}, path, depth));
     }
-    object->erase("format");
-    if (const json::value* pattern = object->if_contains("pattern")) {
-        json::value moved = *pattern;
-        object->erase("pattern");
-        (*object)[{safe_pattern_key.data(), safe_pattern_key.size()}] = std::move(moved);
+    schema.erase("format");
+    for (const std::string_view own :
+         {safe_pattern_key, safe_unique_key, safe_multiple_key, effort_key}) {
+        schema.erase({own.data(), own.size()}); // nobody else's to say
     }
-    if (const json::value* unique = object->if_contains("uniqueItems")) {
-        const bool wanted = unique->is_bool() && unique->get_bool();
-        object->erase("uniqueItems");
-        if (wanted) (*object)[{safe_unique_key.data(), safe_unique_key.size()}] = true;
+    rename(schema, "pattern", safe_pattern_key);
+    rename(schema, "multipleOf", safe_multiple_key);
+    const json::value* unique = schema.if_contains("uniqueItems");
+    if (unique && unique->is_bool() && unique->get_bool()) {
+        rename(schema, "uniqueItems", safe_unique_key);
+    } else {
+        schema.erase("uniqueItems");
     }
+    count_first(schema, effort);
     return {};
 }
 
@@ -124,6 +193,11 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         options.set_log_errors(false);
         const RE2 pattern({content.get_string().data(), content.get_string().size()}, options);
         if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error());
+        return {};
+    }
+    if (keyword == "multipleOf") {
+        if (!is_above_zero(content))
+            return refused(path, "has a multipleOf that is not above zero");
         return {};
     }
     if (keyword == "$ref") {
@@ -208,6 +282,16 @@ result<void> schema_rewriter::check_references() const {
             else if (known->second == mark::open) return refused(target->first, "refers to itself");
         }
     }
+    return {};
+}
+
+/// The library reads a schema by calling itself, for what is inside of it and for what a reference
+/// leads to the first time. In whatever order it goes, this is as deep as it can come.
+result<void> schema_rewriter::check_depth() const {
+    const std::set<std::string_view> targets(references_.begin(), references_.end());
+    std::size_t chain = heights_.find("")->second + 1;
+    for (const std::string_view each : targets) chain += heights_.find(each)->second + 1;
+    if (chain > max_chain) return refused("", "refers to too many schemas with others in them");
     return {};
 }
 

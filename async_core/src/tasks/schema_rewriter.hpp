@@ -16,9 +16,14 @@ namespace heddle::tasks {
 /// subject) or in quadratic time get names of our own, under which bounded checks are registered.
 inline constexpr std::string_view safe_pattern_key = "heddle:pattern";
 inline constexpr std::string_view safe_unique_key = "heddle:uniqueItems";
+/// The library divides by zero and cuts fractions off.
+inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
+/// In every schema, before whatever it has to check: what one check by it takes, in steps.
+inline constexpr std::string_view effort_key = "heddle:effort";
 
 /// Walks a schema once: refuses what could not be bounded or would silently not be checked, renames
-/// `pattern` and `uniqueItems`, drops the annotation `format`, and sees what shape it has.
+/// `pattern`, `uniqueItems` and `multipleOf`, drops the annotation `format`, lets every check by a
+/// schema begin with counting it, and sees what shape it has.
 class schema_rewriter {
 public:
     /// Changes `schema`. Errors: invalid_argument with the place in the schema.
@@ -32,12 +37,20 @@ private:
                                      std::size_t depth);
     [[nodiscard]] result<void> visit_keyword(boost::json::value& content, std::string_view keyword,
                                              const std::string& path, std::size_t depth);
+    [[nodiscard]] result<void> visit_below(boost::json::value& schema, const std::string& path,
+                                           std::size_t depth);
+    [[nodiscard]] result<void> visit_members(boost::json::object& schema, const std::string& path,
+                                             std::size_t depth);
     [[nodiscard]] result<void> check_references() const;
+    [[nodiscard]] result<void> check_depth() const;
     void look_at_object(const boost::json::object& schema);
 
     /// Schemas by JSON pointer, with those that apply to the same value.
     std::map<std::string, std::vector<std::string>, std::less<>> schemas_;
     std::vector<std::string> references_;
+    std::map<std::string, std::size_t, std::less<>>
+        heights_;            ///< schemas inside each other below one
+    std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
 };
 

@@ -25,6 +25,7 @@ struct schema_violation {
 /// bounded or would not be checked: patternProperties, references to other documents, references
 /// that lead back to themselves without going deeper into the value. `pattern` runs on RE2 (linear
 /// time), so back-references and look-around are refused; `format` is an annotation, not checked.
+/// A check is bounded in time, memory and stack: one that would take longer is a violation.
 class output_schema {
 public:
     output_schema() = default; ///< accepts every value

@@ -112,6 +112,129 @@ TEST(output_schema, refuses_what_it_could_not_bound_or_check) {
     EXPECT_THAT(check(deep, "1"), HasSubstr("refused"));
 }
 
+TEST(output_schema, multiples_of_nothing_are_refused) {
+    for (const char* divisor : {"0", "0.0", "-0.0", "-1", "-2.5", "\"2\"", "null", "[1]", "true"}) {
+        const std::string schema = std::string(R"({"properties":{"a":{"multipleOf":)") + divisor;
+        EXPECT_THAT(check(schema + "}}}", R"({"a":5})"),
+                    HasSubstr("refused: the schema at \"/properties/a\" has a multipleOf"))
+            << divisor;
+    }
+}
+
+TEST(output_schema, multiples_are_exact) {
+    EXPECT_EQ(check(R"({"multipleOf":1})", "-9223372036854775808"), "");
+    EXPECT_EQ(check(R"({"multipleOf":2})", "-9223372036854775808"), "");
+    EXPECT_NE(check(R"({"multipleOf":3})", "-9223372036854775808"), "");
+    EXPECT_NE(check(R"({"multipleOf":9223372036854775806})", "9223372036854775807"), "");
+    EXPECT_NE(check(R"({"multipleOf":2})", "2.5"), "");
+    EXPECT_EQ(check(R"({"multipleOf":2})", "1e300"), "");
+    EXPECT_EQ(check(R"({"multipleOf":0.5})", "2.5"), "");
+    EXPECT_EQ(check(R"({"multipleOf":2})", "\"x\""), "");
+}
+
+TEST(output_schema, looks_at_numbers_above_the_greatest_integer) {
+    EXPECT_NE(check(R"({"maximum":10})", "18446744073709551615"), "");
+    EXPECT_NE(check(R"({"properties":{"a":{"type":"number","maximum":10}}})",
+                    R"({"a":9223372036854775808})"),
+              "");
+    EXPECT_EQ(check(R"({"minimum":10})", "18446744073709551615"), "");
+}
+
+TEST(output_schema, tells_numbers_apart_by_all_of_their_digits) {
+    EXPECT_EQ(check(R"({"uniqueItems":true})", "[0.1234561,0.1234562,1e-300,2e-300,0]"), "");
+    EXPECT_NE(check(R"({"uniqueItems":true})", "[0.1234561,0.12345610]"), "");
+}
+
+/// Schemas that a check would need longer than the age of the world for.
+TEST(output_schema, a_check_that_would_not_end_is_given_up) {
+    constexpr auto dear = "would take too long";
+    const auto recursive = [](const std::string& each) {
+        return R"({"$defs":{"e":{)" + each + R"("anyOf":[{)" + each + R"("type":"number"},{)" +
+               each +
+               R"("type":"object","properties":{"neg":{"$ref":"#/$defs/e"}},"required":["neg"]},{)" +
+               each +
+               R"("type":"object","properties":{"neg":{"$ref":"#/$defs/e"},"pos":{}}}]}},)"
+               R"("$ref":"#/$defs/e"})";
+    };
+    std::string answer = "\"x\"";
+    for (int i = 0; i < 60; ++i) answer = R"({"neg":)" + answer + "}";
+    for (const char* each : {"", R"("allOf":[true],)", R"("allOf":[{}],)", R"("not":false,)"}) {
+        EXPECT_THAT(check(recursive(each), answer), HasSubstr(dear)) << each;
+        EXPECT_EQ(check(recursive(each), R"({"neg":{"neg":1}})"), "") << each;
+    }
+    for (const char* combine : {"allOf", "anyOf", "oneOf"}) {
+        std::string graph = R"({"$defs":{)";
+        for (int i = 0; i < 40; ++i) {
+            const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
+            graph +=
+                "\"d" + std::to_string(i) + "\":{\"" + combine + "\":[" + next + "," + next + "]},";
+        }
+        graph +=
+            R"("d40":{"type":")" + std::string(combine == std::string("anyOf") ? "null" : "number");
+        graph += R"("}},"$ref":"#/$defs/d0"})";
+        EXPECT_THAT(check(graph, "1"), HasSubstr(dear)) << combine;
+    }
+}
+
+TEST(output_schema, each_part_of_a_check_is_bounded) {
+    constexpr auto dear = "would take too long";
+    std::string many = "[0";
+    for (int i = 1; i < 100'000; ++i) many += ",0";
+    many += "]";
+    std::string values = R"({"items":{"enum":[)";
+    for (int i = 1; i < 20'000; ++i) values += std::to_string(i) + ",";
+    EXPECT_THAT(check(values + "0]}}", many), HasSubstr(dear));
+    std::string names = R"({"items":{"properties":{)";
+    for (int i = 0; i < 8'000; ++i) names += "\"p" + std::to_string(i) + "\":true,";
+    std::string objects = "[{}";
+    for (int i = 1; i < 100'000; ++i) objects += ",{}";
+    EXPECT_THAT(check(names + R"("z":true}}})", objects + "]"), HasSubstr(dear));
+    // Its states are too many to be kept: each character is held against all of the pattern.
+    EXPECT_THAT(
+        check(R"({"pattern":"(a|b)*a(a|b){900}$"})", "\"" + std::string(2'000'000, 'a') + "b\""),
+        HasSubstr(dear));
+}
+
+TEST(output_schema, large_answers_are_checked) {
+    constexpr auto schema = R"({"type":"array","items":{"type":"object","required":["id","tags"],
+        "additionalProperties":false,"properties":{"id":{"type":"integer","minimum":0},
+        "name":{"type":"string","pattern":"^[a-z ]+$"},
+        "tags":{"type":"array","items":{"enum":["a","b","c"]},"uniqueItems":true}}}})";
+    std::string all = "[";
+    while (all.size() < 4'000'000) {
+        all += R"({"id":12345,"name":"a name of some words","tags":["a","b"]},)";
+    }
+    EXPECT_EQ(check(schema, all + R"({"id":1,"tags":[]}])"), "");
+    EXPECT_NE(check(schema, all + R"({"id":-1,"tags":[]}])"), "");
+}
+
+TEST(output_schema, schemas_that_lead_too_deep_are_refused) {
+    std::string chain = R"({"$defs":{)";
+    for (int i = 0; i < 3'000; ++i) {
+        chain += "\"a" + std::to_string(i) + R"(":{"not":{"$ref":"#/$defs/a)" +
+                 std::to_string(i + 1) + "\"}},";
+    }
+    EXPECT_THAT(check(chain + R"("a3000":{}},"$ref":"#/$defs/a0"})", "1"),
+                HasSubstr("refused: the schema at \"\" refers to too many"));
+    const std::string name(3'000, 'n');
+    EXPECT_THAT(check(R"({"properties":{")" + name + R"(":{}}})", "1"),
+                HasSubstr("names that are too long"));
+}
+
+TEST(output_schema, keeps_to_its_stack_whatever_a_schema_repeats) {
+    // Deep in the answer, and at each level as far behind references as is allowed.
+    std::string chain = R"({"$defs":{"a0":{"properties":{"n":{"$ref":"#/$defs/a1"}}},)";
+    for (int i = 1; i < 400; ++i) {
+        chain += "\"a" + std::to_string(i) + R"(":{"allOf":[{"$ref":"#/$defs/a)" +
+                 std::to_string(i + 1) + "\"}]},";
+    }
+    chain += R"("a400":{"$ref":"#/$defs/a0"}},"$ref":"#/$defs/a0"})";
+    std::string answer = "1";
+    for (int i = 0; i < 120; ++i) answer = R"({"n":)" + answer + "}";
+    const std::string told = check(chain, answer);
+    EXPECT_TRUE(told.empty() || told.find("would take too long") != std::string::npos) << told;
+}
+
 TEST(output_schema, sees_what_fits_the_strict_mode_of_services) {
     const auto strict = [](std::string_view schema) {
         return output_schema::compile(schema).value().fits_strict_mode();

@@ -1,0 +1,38 @@
+// What a check by a JSON Schema does in place of the library, and how it is bounded.
+#pragma once
+
+#include <cstdint>
+
+namespace valijson {
+class SchemaParser;
+}
+
+namespace heddle::tasks {
+
+/// Thrown through the library, which has no other way to be stopped.
+struct too_dear {};
+
+/// What a check may take while this lives, in checks of a value by a schema; and how deep the library
+/// may call itself, which is bounded in any case. Threads: a check is on one.
+class check_effort {
+public:
+    explicit check_effort(std::uint64_t steps) noexcept;
+    ~check_effort();
+    check_effort(const check_effort&) = delete;
+    check_effort& operator=(const check_effort&) = delete;
+
+    /// Throws too_dear when there are no steps left.
+    static void take(std::uint64_t steps);
+
+private:
+    [[nodiscard]] std::uint64_t stack_used() const noexcept;
+
+    std::uint64_t left_;
+    const void* base_;
+    check_effort* outer_;
+};
+
+/// Registers the keywords that the rewriter has put into schemas (schema_rewriter.hpp).
+void add_own_keywords(valijson::SchemaParser& parser);
+
+} // namespace heddle::tasks
