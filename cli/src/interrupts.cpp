@@ -1,20 +1,16 @@
 #include "interrupts.hpp"
 
-#include "exit_code.hpp"
+#include "signal_pipe.hpp"
 
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
+#include <utility>
 
 namespace heddle::cli {
-
-namespace {
-
-extern "C" void leave_at_once(int) { ::_exit(static_cast<int>(exit_code::interrupted)); }
-
-} // namespace
 
 const std::vector<int>& end_signals() {
     static const std::vector<int> signals = [] {
@@ -27,40 +23,51 @@ const std::vector<int>& end_signals() {
     return signals;
 }
 
-struct interrupts::state {
+struct interrupts::state : std::enable_shared_from_this<state> {
     state(boost::asio::io_context& context, std::function<void()> first)
-        : signals(context), on_first(std::move(first)) {
-        for (const int each : end_signals()) signals.add(each);
+        : on_first(std::move(first)), readable(context, ::dup(noted->descriptor())) {
+        noted->note_ends(1);
     }
 
-    boost::asio::signal_set signals;
+    void wait() {
+        // The handler holds the state: it may run once more after stop().
+        readable.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                            [held = shared_from_this()](boost::system::error_code ec) {
+                                if (!ec && held->noted) held->look();
+                            });
+    }
+    void look() {
+        for (int signal = noted->take(); signal != 0; signal = noted->take()) {
+            came = came || signal != SIGWINCH;
+        }
+        const auto first = came ? std::exchange(on_first, nullptr) : nullptr;
+        if (first) first();
+        if (!came) wait();
+    }
+
+    std::optional<signal_pipe> noted{std::in_place};
     std::function<void()> on_first;
+    boost::asio::posix::stream_descriptor readable;
     bool came = false;
 };
 
 interrupts::interrupts(boost::asio::io_context& context, std::function<void()> on_first)
     : state_(std::make_shared<state>(context, std::move(on_first))) {
-    // The handler holds the state: it may run once more after stop().
-    state_->signals.async_wait([held = state_](boost::system::error_code ec, int) {
-        if (ec) return;
-        held->came = true;
-        // Out of the loop's hands: a second signal must work even when the loop does not.
-        held->signals.clear(ec);
-        for (const int each : end_signals()) std::signal(each, leave_at_once);
-        const auto first = std::exchange(held->on_first, nullptr);
-        if (first) first();
-    });
+    state_->wait();
 }
 
-interrupts::~interrupts() { stop(); }
+interrupts::~interrupts() {
+    stop();
+    state_->noted.reset();
+}
 
 bool interrupts::came() const noexcept { return state_->came; }
 
 void interrupts::stop() {
     boost::system::error_code ec;
     state_->on_first = nullptr;
-    state_->signals.cancel(ec);
-    if (!state_->came) state_->signals.clear(ec);
+    state_->readable.close(ec);
+    if (!state_->came) state_->noted.reset();
 }
 
 } // namespace heddle::cli

@@ -13,8 +13,9 @@ namespace heddle::cli {
 /// connection goes away; the last not where it is ignored from the start, as nohup has it.
 [[nodiscard]] const std::vector<int>& end_signals();
 
-/// The first of them calls `on_first` on the loop. From then on a second one ends the process at once
-/// with exit code 130, whatever the loop is doing; programs that still run are killed by their keepers.
+/// The first of them calls `on_first` on the loop. A second one ends the process at once with exit code
+/// 130, whatever the loop is doing, also when it has not come to the first one; programs that still run
+/// are killed by their keepers.
 class interrupts {
 public:
     interrupts(boost::asio::io_context& context, std::function<void()> on_first);
@@ -23,7 +24,8 @@ public:
     interrupts& operator=(const interrupts&) = delete;
 
     [[nodiscard]] bool came() const noexcept;
-    /// Waits for signals no longer, so that the loop can end. They then have their usual effect.
+    /// Waits for signals no longer, so that the loop can end. They then have their usual effect, but for
+    /// the second one.
     void stop();
 
 private:

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <thread>
 
@@ -124,6 +126,30 @@ TEST_F(interrupt, runs_finally_and_a_second_one_stops_at_once) {
     EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
     EXPECT_EQ(ended.code, 130);
     EXPECT_FALSE(ended.signalled);
+}
+
+TEST_F(interrupt, twice_stops_a_loop_that_never_looks) {
+    // Nobody reads what it prints: it hangs in the middle of a write.
+    child_process child(heddle_command({"eval",
+                                        "(progn (log-message \"begun\") (while true (print "
+                                        "\"a line that fills what a pipe can hold\")))",
+                                        "-v"}));
+    ASSERT_TRUE(child.wait_for_err("begun"));
+    std::this_thread::sleep_for(milliseconds(500));
+    child.send_signal(SIGINT);
+    std::this_thread::sleep_for(milliseconds(100));
+    child.send_signal(SIGINT);
+    const auto second = std::chrono::steady_clock::now();
+    siginfo_t ended{};
+    while (ended.si_pid == 0 && std::chrono::steady_clock::now() - second < milliseconds(2000)) {
+        std::this_thread::sleep_for(milliseconds(5));
+        ASSERT_EQ(
+            ::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOHANG | WNOWAIT),
+            0);
+    }
+    EXPECT_EQ(ended.si_pid, child.pid());
+    EXPECT_EQ(ended.si_code, CLD_EXITED);
+    EXPECT_EQ(ended.si_status, 130);
 }
 
 } // namespace

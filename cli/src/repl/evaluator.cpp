@@ -18,11 +18,12 @@ public:
     explicit watch(evaluator& owner)
         : owner_(owner), pipe_(owner.tools_.loop().context(), ::dup(owner.signals_.descriptor())),
           alive_(std::make_shared<bool>(true)) {
+        owner_.signals_.note_ends(1);
         wait();
     }
     ~watch() {
         *alive_ = false;
-        owner_.signals_.end_at_once(false);
+        owner_.signals_.note_ends(signal_pipe::any_number);
     }
     watch(const watch&) = delete;
     watch& operator=(const watch&) = delete;
@@ -40,7 +41,7 @@ private:
         for (int signal = owner_.signals_.take(); signal != 0; signal = owner_.signals_.take()) {
             if (signal == SIGWINCH || !owner_.cancel_) continue;
             if (signal != SIGINT) owner_.terminated_ = true;
-            owner_.signals_.end_at_once(true);
+            owner_.signals_.note_ends(0); // it may have been noted before this began
             owner_.cancel_->request(cancel_reason::user);
         }
     }

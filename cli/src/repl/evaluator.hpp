@@ -2,7 +2,7 @@
 #pragma once
 
 #include "options.hpp"
-#include "repl/signal_pipe.hpp"
+#include "signal_pipe.hpp"
 #include "wiring.hpp"
 
 #include <heddle/host/session.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "console.hpp"
-#include "repl/signal_pipe.hpp"
+#include "signal_pipe.hpp"
 
 #include <cstdint>
 #include <functional>

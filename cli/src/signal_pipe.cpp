@@ -1,4 +1,4 @@
-#include "repl/signal_pipe.hpp"
+#include "signal_pipe.hpp"
 
 #include "exit_code.hpp"
 #include "interrupts.hpp"
@@ -18,10 +18,21 @@ namespace {
 
 // What a signal handler can reach is static.
 std::atomic<int> pipe_to_write{-1};
-std::atomic<bool> ends_at_once{false};
+std::atomic<int> ends_to_note{signal_pipe::any_number};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// Whether one more that asks for an end is noted.
+bool takes_one_more() noexcept {
+    int left = ends_to_note;
+    while (left > 0 && !ends_to_note.compare_exchange_weak(left, left - 1)) {}
+    return left != 0;
+}
 
 extern "C" void note_signal(int signal) {
-    if (ends_at_once && signal != SIGWINCH) ::_exit(static_cast<int>(exit_code::interrupted));
+    // Programs that still run are killed by their keepers.
+    if (signal != SIGWINCH && !takes_one_more()) {
+        ::_exit(static_cast<int>(exit_code::interrupted));
+    }
     const int errno_before = errno;
     const auto byte = static_cast<unsigned char>(signal);
     // When the pipe is full there are signals enough in it.
@@ -47,7 +58,7 @@ signal_pipe::signal_pipe() {
 
 signal_pipe::~signal_pipe() {
     for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
-    ends_at_once = false;
+    ends_to_note = any_number;
     pipe_to_write = -1;
     ::close(read_);
     ::close(write_);
@@ -58,7 +69,7 @@ int signal_pipe::take() noexcept {
     return ::read(read_, &byte, 1) == 1 ? byte : 0;
 }
 
-void signal_pipe::end_at_once(bool on) noexcept { ends_at_once = on; }
+void signal_pipe::note_ends(int count) noexcept { ends_to_note = count; }
 
 signal_pipe::woken_by signal_pipe::wait(int input) {
     for (;;) {
