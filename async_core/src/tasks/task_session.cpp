@@ -194,21 +194,26 @@ exhausted_resource task_session::time_over(coro::clock::duration used,
 }
 
 counted_use task_session::use_of(const ports::chat_response& response) const noexcept {
+    if (response.attempts == 0) return {}; // out of a cache
+    return use_of(response.usage, ports::bytes_of(response));
+}
+
+counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
+                                 std::size_t received) const noexcept {
     counted_use made;
-    if (!response.usage) {
-        std::size_t bytes = response.text.size() + response.refusal.size();
-        for (const ports::tool_call& call : response.tool_calls) {
-            bytes += call.name.size() + call.arguments_json.size();
-        }
-        for (const ports::reasoning_part& part : response.reasoning) bytes += part.text.size();
-        made.usage.input = estimate(asked_bytes_);
-        made.usage.output = estimate(bytes);
+    if (told) made.usage = *told;
+    else made.usage.input_told = made.usage.output_told = false;
+    const auto take = [&made](std::int64_t& figure, bool is_told, std::int64_t estimated) {
+        const bool possible = figure >= 0 && figure <= max_tokens_of_a_request;
+        if (!possible) figure = 0;
+        if (is_told && possible) return;
+        figure = std::max(figure, estimated);
         made.estimated = true;
-        return made;
-    }
-    made.usage = *response.usage;
-    for (std::int64_t* each : {&made.usage.input, &made.usage.output, &made.usage.cached,
-                               &made.usage.cache_written, &made.usage.reasoning}) {
+    };
+    take(made.usage.input, made.usage.input_told, estimate(asked_bytes_));
+    take(made.usage.output, made.usage.output_told, estimate(received));
+    for (std::int64_t* each :
+         {&made.usage.cached, &made.usage.cache_written, &made.usage.reasoning}) {
         *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
     }
     return made;

@@ -49,8 +49,12 @@ public:
     /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by what
     /// the limits leave, and notes warnings at 80 %.
     [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request);
-    /// What a response used: the service's figures, else an estimate from the texts.
+    /// What a response used: the service's figures, and for those that it did not tell, or that cannot
+    /// be, an estimate from the texts. Nothing for one out of a cache.
     [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
+    /// The same for the last request, whatever came of it. `received`: bytes of a response.
+    [[nodiscard]] counted_use use_of(const std::optional<ports::token_usage>& told,
+                                     std::size_t received) const noexcept;
     /// After a response. `cost`: empty when the price is not known.
     void count(const ports::chat_response& response, const counted_use& use,
                std::optional<double> cost);

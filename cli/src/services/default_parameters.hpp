@@ -14,6 +14,9 @@ public:
     default_parameters(ports::llm_port& inner, tasks::request_parameters parameters);
 
     [[nodiscard]] std::string_view provider_name() const noexcept override;
+    [[nodiscard]] bool keeps_responses() const noexcept override {
+        return inner_.keeps_responses();
+    }
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(

@@ -20,10 +20,10 @@ finish_reason read_stop(std::string_view reason) noexcept {
     return finish_reason::other; // pause_turn: the assistant's turn goes back as it is
 }
 
-void take_count(const json::object& counts, std::string_view name, std::int64_t& into) {
-    const json::value* found = member(counts, name);
-    if (!found || found->is_null()) return;
-    into = tokens_member(counts, name);
+/// What a later event does not tell stays.
+template <class Count>
+void take_count(const json::object& counts, std::string_view name, Count& into) {
+    if (const auto told = told_tokens(counts, name)) into = *told;
 }
 
 result<void> read_block(const json_reader& reader, const json::object& block,
@@ -51,6 +51,21 @@ result<void> read_block(const json_reader& reader, const json::object& block,
     return {};
 }
 
+result<void> read_blocks(const json_reader& reader, const json::object& root,
+                         chat_response& response) {
+    const json::array* content = array_member(root, "content");
+    if (!content) return reader.protocol_error("the answer holds no content");
+    for (const json::value& one : *content) {
+        const json::object* block = one.if_object();
+        if (!block) return reader.protocol_error("a part of the answer is not an object");
+        HEDDLE_CHECK(read_block(reader, *block, response));
+        if (response.reasoning.size() > most_reasoning_parts) {
+            return reader.protocol_error("the answer holds too many parts");
+        }
+    }
+    return {};
+}
+
 std::string_view request_id_of(const ports::http_response& answer) {
     return answer.header("request-id").value_or("");
 }
@@ -58,21 +73,26 @@ std::string_view request_id_of(const ports::http_response& answer) {
 } // namespace
 
 void raw_usage::take(const json::object& counts) {
-    seen = true;
+    if (told_tokens(counts, "output_tokens")) begins = false;
     take_count(counts, "input_tokens", input);
     take_count(counts, "cache_read_input_tokens", cache_read);
     take_count(counts, "cache_creation_input_tokens", cache_written);
     take_count(counts, "output_tokens", output);
 }
 
+void raw_usage::take_first(const json::object& counts) {
+    take(counts);
+    begins = true;
+}
+
 std::optional<ports::token_usage> raw_usage::total() const {
-    if (!seen) return std::nullopt;
-    ports::token_usage usage;
-    usage.input = input + cache_read + cache_written; // the service counts them apart
-    usage.output = output;
-    usage.cached = cache_read;
-    usage.cache_written = cache_written;
-    return usage;
+    auto told = told_usage(input, output);
+    if (!told) return std::nullopt;
+    if (input) told->input += cache_read + cache_written; // the service counts them apart
+    told->cached = cache_read;
+    told->cache_written = cache_written;
+    if (begins) told->output_told = false;
+    return told;
 }
 
 void take_stop(chat_response& response, std::string_view reason, const json::object* details) {
@@ -105,27 +125,20 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
     HEDDLE_TRY(const json::value tree,
                read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
     const json::object& root = tree.get_object();
-    const json::array* content = array_member(root, "content");
-    if (!content) return reader.protocol_error("the answer holds no content");
-    chat_response response;
+    chat_response response = begun_response();
     response.id = text_member(root, "id");
     response.model = text_member(root, "model");
-    for (const json::value& one : *content) {
-        const json::object* block = one.if_object();
-        if (!block) return reader.protocol_error("a part of the answer is not an object");
-        HEDDLE_CHECK(read_block(reader, *block, response));
-        if (response.reasoning.size() > most_reasoning_parts) {
-            return reader.protocol_error("the answer holds too many parts");
-        }
-    }
-    take_stop(response, text_member(root, "stop_reason"), object_member(root, "stop_details"));
-    HEDDLE_CHECK(check_calls(response, reader.options()));
-    name_calls(response.tool_calls, response.id); // services alike may leave ids out
     if (const json::object* counts = object_member(root, "usage")) {
         raw_usage usage;
         usage.take(*counts);
-        response.usage = usage.total();
+        response.usage = usage.total(); // first: it is paid, whatever else is wrong
     }
+    if (auto read = read_blocks(reader, root, response); !read) {
+        return with_so_far(std::move(read).error(), response);
+    }
+    take_stop(response, text_member(root, "stop_reason"), object_member(root, "stop_details"));
+    mend_calls(response, reader.options());
+    name_calls(response.tool_calls, response.id); // services alike may leave ids out
     drop_refused(response);
     return response;
 }

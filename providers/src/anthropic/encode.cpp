@@ -289,7 +289,8 @@ private:
     }
 
     result<void> tool_use(const ports::tool_call& call, bool marked) {
-        HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
+        std::string own;
+        const std::string_view arguments = arguments_of(call, own);
         out_.begin_object();
         out_.key("type").raw(R"("tool_use")");
         out_.key("id");

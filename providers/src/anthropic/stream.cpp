@@ -36,9 +36,7 @@ public:
         if (response_.finish == ports::finish_reason::unfinished) {
             response_.finish = ports::finish_reason::stop;
         }
-        if (auto checked = check_calls(response_, reader_.options()); !checked) {
-            return failed(std::move(checked).error());
-        }
+        mend_calls(response_, reader_.options());
         name_calls(response_.tool_calls, response_.id);
         drop_refused(response_);
         return std::move(response_);
@@ -92,7 +90,10 @@ private:
         if (!message) return;
         response_.id = text_member(*message, "id");
         response_.model = text_member(*message, "model");
-        take_usage(*message);
+        const json::object* counts = object_member(*message, "usage");
+        if (!counts) return;
+        usage_.take_first(*counts);
+        response_.usage = usage_.total();
     }
 
     void take_end(const json::object& event) {

@@ -34,13 +34,15 @@ struct codec_options {
 
 /// The counts as the service gives them: a stream corrects them as it goes on.
 struct raw_usage {
-    std::int64_t input = 0;
+    std::optional<std::int64_t> input;
     std::int64_t cache_read = 0;
     std::int64_t cache_written = 0;
-    std::int64_t output = 0;
-    bool seen = false;
+    std::optional<std::int64_t> output;
+    bool begins = false; ///< the output is what a stream began with
 
     void take(const json::object& counts);
+    /// At the beginning of a stream.
+    void take_first(const json::object& counts);
     [[nodiscard]] std::optional<ports::token_usage> total() const;
 };
 

@@ -70,7 +70,8 @@ private:
 /// A copy that was not paid for.
 chat_response unpaid(chat_response answer) {
     answer.attempts = 0;
-    if (answer.usage) answer.usage = ports::token_usage{};
+    answer.lost.clear();
+    answer.usage = ports::token_usage{};
     return answer;
 }
 
@@ -149,7 +150,8 @@ task<std::optional<result<chat_response>>> cached_provider::follow(const std::st
         if (woken != coro::wake::notified) {
             co_return outcome(error::cancelled(woken == coro::wake::cancelled
                                                    ? context.cancel->reason()
-                                                   : cancel_reason::deadline));
+                                                   : cancel_reason::deadline)
+                                  .with_attempts(0));
         }
         if (other->answer) {
             ++counters_.shared;
@@ -175,6 +177,10 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
         co_return made;
     }
     const std::string key = key_of(request);
+    if (use == cache_use::kept) {
+        result<chat_response> made = co_await kept_only(&key, on_delta, context);
+        co_return made;
+    }
     std::optional<seat> leading;
     if (use == cache_use::shared) {
         std::optional<result<chat_response>> followed = co_await follow(&key, &leading, context);
@@ -185,7 +191,7 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
     }
     if (use != cache_use::renewed) {
         std::optional<chat_response> known = co_await look_up(key, context);
-        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
         if (known) {
             ++counters_.hits;
             if (leading) leading->get().answer = known;
@@ -201,6 +207,21 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
     }
     if (made && can_be_kept(*made)) co_await keep(key, *made, context);
     co_return made;
+}
+
+task<result<chat_response>> cached_provider::kept_only(const std::string* key,
+                                                       const ports::chat_delta_sink* on_delta,
+                                                       call_context context) {
+    std::optional<chat_response> known = co_await look_up(*key, context);
+    if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
+    if (!known) {
+        co_return error(ports::make_error_code(ports::llm_errc::not_found),
+                        std::string(provider_name()) + ": no response to this is kept")
+            .with_retryable(false)
+            .with_attempts(0);
+    }
+    ++counters_.hits;
+    co_return hand_out(*std::move(known), on_delta);
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in answer

@@ -87,10 +87,14 @@ void append_error(std::string& out, const error& failure) {
         out += R"(,"retry_after_ms":)";
         append_json_number(out, static_cast<std::int64_t>(failure.info().retry_after->count()));
     }
+    if (failure.info().attempts) {
+        out += R"(,"attempts":)";
+        append_json_number(out, std::int64_t{*failure.info().attempts});
+    }
     const auto* partial =
         dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
     if (partial) {
-        out += R"(,"partial":)";
+        out += partial->all_lost ? R"(,"all_lost":true,"partial":)" : R"(,"partial":)";
         append_response_json(out, partial->so_far);
     }
     out += '}';
@@ -112,8 +116,15 @@ result<void> read_error(const json::object& said, recorded_call& call) {
     }
     if (const json::value* partial = said.if_contains("partial")) {
         HEDDLE_TRY(chat_response so_far, read_response_json(json::serialize(*partial)));
-        made = std::move(made).with_payload(
-            std::make_shared<ports::partial_response>(std::move(so_far)));
+        auto payload = std::make_shared<ports::partial_response>(std::move(so_far));
+        const json::value* lost = said.if_contains("all_lost");
+        payload->all_lost = lost && *lost == json::value(true);
+        made = std::move(made).with_payload(std::move(payload));
+    }
+    const json::value* attempts = said.if_contains("attempts");
+    if (const std::int64_t* known = attempts ? attempts->if_int64() : nullptr) {
+        made = std::move(made).with_attempts(
+            static_cast<std::uint32_t>(std::clamp<std::int64_t>(*known, 0, 1'000'000)));
     }
     call.outcome.emplace(std::move(made).with_origin(error_origin::server));
     return {};

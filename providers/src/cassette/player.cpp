@@ -102,7 +102,7 @@ public:
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
         co_await coro::yield_now(*context.loop); // as a call would: others come in between
-        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
         const std::string key = cassette_key(request);
         const recorded_call* call = cassette_.take(name_, key);
         if (!call) co_return cassette_.missing(name_, key);
@@ -121,17 +121,25 @@ public:
         if (pieces.empty() && !text.empty()) pieces.push_back(text.size());
         for (const std::size_t size : pieces) {
             co_await coro::yield_now(*context.loop);
-            if (auto stop = context.stop_error()) co_return *std::move(stop);
+            if (auto stop = context.stop_error()) {
+                co_return broken_off(*std::move(stop), text.substr(0, at));
+            }
             const std::string_view piece = text.substr(std::min(at, text.size()), size);
             at += size;
             if (piece.empty() || !on_delta) continue;
             result<void> taken = on_delta(piece);
-            if (!taken) co_return std::move(taken).error();
+            if (!taken) co_return broken_off(std::move(taken).error(), text.substr(0, at));
         }
         co_return *call->outcome;
     }
 
 private:
+    static error broken_off(error failure, std::string_view text) {
+        chat_response so_far = ports::begun_response();
+        so_far.text = text;
+        return std::move(failure).with_payload(
+            std::make_shared<ports::partial_response>(std::move(so_far)));
+    }
     /// What was handed out before the end: all of an answer, or the part of one that broke.
     static std::string_view text_of(const result<chat_response>& outcome) {
         if (outcome) return outcome->text;

@@ -15,6 +15,7 @@ public:
         : recorder_(recorder), inner_(inner) {}
 
     std::string_view provider_name() const noexcept override { return inner_.provider_name(); }
+    bool keeps_responses() const noexcept override { return inner_.keeps_responses(); }
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
     task<result<chat_response>> complete(const chat_request& request,

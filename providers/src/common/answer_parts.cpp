@@ -85,6 +85,16 @@ result<json::value> read_object(json_reader& reader, const ports::http_response&
     return reader.service_error(failure);
 }
 
+error with_told_usage(json_reader& reader, error failure, const ports::http_response& answer,
+                      usage_reader read) {
+    if (answer.status < 200 || answer.status >= 300) return failure;
+    const auto tree = reader.parse(answer.body);
+    const json::object* root = tree ? tree->if_object() : nullptr;
+    ports::chat_response so_far = ports::begun_response();
+    if (root) so_far.usage = read(*root);
+    return so_far.usage ? with_so_far(std::move(failure), so_far) : failure;
+}
+
 result<json::value> read_event(json_reader& reader, std::string_view data) {
     HEDDLE_TRY(json::value tree, reader.parse(data));
     if (tree.is_object()) return tree;
@@ -143,9 +153,33 @@ void drop_refused(ports::chat_response& response) {
     response.tool_calls.clear();
 }
 
+std::optional<std::int64_t> told_tokens(const json::object& object, std::string_view name) {
+    constexpr std::int64_t most = 1'000'000'000'000; // a sum of a few is far from an overflow
+    const json::value* found = object.if_contains(name);
+    if (!found || !found->is_number()) return std::nullopt;
+    const std::int64_t count = count_member(object, name);
+    const bool is_zero = found->is_double() ? found->get_double() == 0 : count == 0;
+    if (count < 0 || count > most || (count == 0 && !is_zero)) return std::nullopt;
+    if (found->is_uint64()) return std::nullopt;
+    return count;
+}
+
 std::int64_t tokens_member(const json::object& object, std::string_view name) {
-    constexpr std::int64_t most = 1'000'000'000'000'000;
-    return std::clamp<std::int64_t>(count_member(object, name), 0, most);
+    return told_tokens(object, name).value_or(0);
+}
+
+std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
+                                             std::optional<std::int64_t> output,
+                                             std::optional<std::int64_t> total) {
+    if (!input && !output) return std::nullopt;
+    if (total && !input && *total >= *output) input = *total - *output;
+    if (total && !output && *total >= *input) output = *total - *input;
+    ports::token_usage made;
+    made.input = input.value_or(0);
+    made.input_told = input.has_value();
+    made.output = output.value_or(0);
+    made.output_told = output.has_value();
+    return made;
 }
 
 std::string text_of_json(const json::value& value) {

@@ -33,11 +33,18 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
                                               failure_reader read,
                                               std::string_view request_id = {});
 
-/// The tree of one event of a stream, an object.
+using usage_reader = std::optional<ports::token_usage> (*)(const json::object& root);
+
+/// The failure that read_object found in an answer with a status of success, with what the service says
+/// beside it that it used.
+[[nodiscard]] error with_told_usage(json_reader& reader, error failure,
+                                    const ports::http_response& answer, usage_reader read);
+
 /// Whether an event of a stream is an error: it has one as a member, or it is named one, with the
 /// message beside the name. `event_type` is what the stream calls it, or empty.
 [[nodiscard]] bool is_failure_event(const json::object& event, std::string_view event_type);
 
+/// The tree of one event of a stream, an object.
 [[nodiscard]] result<json::value> read_event(json_reader& reader, std::string_view data);
 
 /// The texts under `name` in the objects of the list `list` in the answer, sorted; `prefix` is cut
@@ -57,9 +64,17 @@ void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_ma
 /// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.
 void drop_refused(ports::chat_response& response);
 
-/// A count of tokens: zero when it is missing or negative, and never so big that a sum of a few
-/// could overflow.
+/// A count of tokens; nothing when it is missing or no count: null, a text, negative, or more than
+/// there can be.
+[[nodiscard]] std::optional<std::int64_t> told_tokens(const json::object& object,
+                                                      std::string_view name);
+/// The same for a part of a figure, where missing is zero.
 [[nodiscard]] std::int64_t tokens_member(const json::object& object, std::string_view name);
+/// The usage with its two figures, as far as the service told them; one is made up out of the total,
+/// where that is told. Nothing when neither is known.
+[[nodiscard]] std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
+                                                           std::optional<std::int64_t> output,
+                                                           std::optional<std::int64_t> total = {});
 
 /// The text of a value, with numbers in their shortest form: arguments are shown to people.
 [[nodiscard]] std::string text_of_json(const json::value& value);

@@ -80,7 +80,8 @@ public:
     bool refused() const noexcept { return refused_; }
     bool handed_out() const noexcept { return events_ && events_->started(); }
     error with_so_far(error failure) const {
-        if (!handed_out() || failure.info().payload) return failure;
+        if (!events_ || failure.info().payload) return failure;
+        if (!handed_out() && !events_->so_far().usage) return failure;
         return std::move(failure).with_payload(
             std::make_shared<ports::partial_response>(events_->so_far()));
     }
@@ -134,10 +135,11 @@ bool http_chat_provider::caches_prompts() const noexcept { return codec_->caches
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
                                                          call_context context) {
-    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
-    std::optional<error> failed; // the attempt before
-    std::uint32_t resent = 0;    // by the HTTP client itself
+    std::optional<error> failed;           // the attempt before
+    std::uint32_t resent = 0;              // by the HTTP client itself
+    std::vector<ports::lost_request> lost; // of the attempts before
     std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
@@ -148,14 +150,16 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
                 result<call_permit> granted = co_await options_.gate->acquire(demand, context);
                 if (!granted) {
                     co_return not_admitted(std::move(granted).error(), failed,
-                                           tries.attempts() - 1 + resent);
+                                           tries.attempts() - 1 + resent, std::move(lost));
                 }
                 permit = *std::move(granted);
             }
         }
+        if (failed) ports::add_lost(lost, *failed);
         auto prepared = prepare(request, answer_mode::whole, tries.attempts(), warnings);
         if (!prepared) {
-            co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
+            co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
+                                              tries.attempts() - 1 + resent);
         }
         prepared->resent = &resent;
         result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
@@ -164,15 +168,20 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
         if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
+            read->lost = std::move(lost);
             read->warnings = std::move(warnings);
             co_return read;
         }
         failed = std::move(read).error().with_attempts(tries.attempts() + resent);
         const retry_decision decision = decide(tries, *failed, context);
-        if (!decision.again) co_return *std::move(failed);
+        if (!decision.again) co_return ports::with_lost(*std::move(failed), std::move(lost));
         if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
-        if (!waited) co_return std::move(waited).error();
+        if (!waited) {
+            ports::add_lost(lost, *failed);
+            co_return ports::between_attempts(std::move(waited).error(), std::move(lost),
+                                              tries.attempts() - 1 + resent);
+        }
     }
 }
 
@@ -180,10 +189,11 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
 task<result<chat_response>> http_chat_provider::stream(const chat_request& request,
                                                        chat_delta_sink on_delta,
                                                        call_context context) {
-    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
     retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
-    std::optional<error> failed; // the attempt before
-    std::uint32_t resent = 0;    // by the HTTP client itself
+    std::optional<error> failed;           // the attempt before
+    std::uint32_t resent = 0;              // by the HTTP client itself
+    std::vector<ports::lost_request> lost; // of the attempts before
     std::vector<std::string> warnings;
     for (;;) {
         call_permit permit;
@@ -194,14 +204,16 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
                 result<call_permit> granted = co_await options_.gate->acquire(demand, context);
                 if (!granted) {
                     co_return not_admitted(std::move(granted).error(), failed,
-                                           tries.attempts() - 1 + resent);
+                                           tries.attempts() - 1 + resent, std::move(lost));
                 }
                 permit = *std::move(granted);
             }
         }
+        if (failed) ports::add_lost(lost, *failed);
         auto prepared = prepare(request, answer_mode::stream, tries.attempts(), warnings);
         if (!prepared) {
-            co_return std::move(prepared).error().with_attempts(tries.attempts() - 1 + resent);
+            co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
+                                              tries.attempts() - 1 + resent);
         }
         prepared->gate = request.gate;
         prepared->resent = &resent;
@@ -220,20 +232,26 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         if (permit) settle(permit, receiving.head(), read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
+            read->lost = std::move(lost);
             read->warnings = std::move(warnings);
             co_return read;
         }
         // What has been handed out cannot be taken back: no second try after it, unless asked for.
         const bool too_late = receiving.handed_out() && !request.scheduling.retry_after_text;
         if (receiving.refused() || too_late) {
-            co_return std::move(read).error().with_attempts(tries.attempts() + resent);
+            error ended = std::move(read).error().with_attempts(tries.attempts() + resent);
+            co_return ports::with_lost(std::move(ended), std::move(lost));
         }
         failed = std::move(read).error().with_attempts(tries.attempts() + resent);
         const retry_decision decision = decide(tries, *failed, context);
-        if (!decision.again) co_return *std::move(failed);
+        if (!decision.again) co_return ports::with_lost(*std::move(failed), std::move(lost));
         if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
-        if (!waited) co_return std::move(waited).error();
+        if (!waited) {
+            ports::add_lost(lost, *failed);
+            co_return ports::between_attempts(std::move(waited).error(), std::move(lost),
+                                              tries.attempts() - 1 + resent);
+        }
     }
 }
 
@@ -359,15 +377,20 @@ void http_chat_provider::settle(call_permit& permit, const http_response* head,
 
 /// The gate lets no attempt pass: what the service itself said last counts for more, if it said so.
 error http_chat_provider::not_admitted(error refused, const std::optional<error>& failed,
-                                       std::uint32_t requests) const {
-    if (refused.is_cancelled()) return refused;
+                                       std::uint32_t requests,
+                                       std::vector<ports::lost_request> lost) const {
+    if (refused.is_cancelled()) {
+        if (failed) ports::add_lost(lost, *failed);
+        return ports::between_attempts(std::move(refused), std::move(lost), requests);
+    }
     const error_info& why = refused.info();
     error made = failed
                      ? error(*failed).with_trace("not tried again: " + why.message)
                      : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
     if (why.retry_after) made = std::move(made).with_retry_after(*why.retry_after);
     if (made.info().hint.empty()) made = std::move(made).with_hint(why.hint);
-    return std::move(made).with_retryable(false).with_attempts(requests);
+    return ports::with_lost(std::move(made).with_retryable(false).with_attempts(requests),
+                            std::move(lost));
 }
 
 retry_decision http_chat_provider::decide(retry_state& tries, const error& failure,

@@ -62,7 +62,7 @@ bool is_cut(const ports::tool_call& call) noexcept {
 
 } // namespace
 
-result<void> check_calls(ports::chat_response& response, const decode_options& options) {
+void mend_calls(ports::chat_response& response, const decode_options& options) {
     std::vector<ports::tool_call>& calls = response.tool_calls;
     const bool at_limit = response.finish == ports::finish_reason::length;
     if (at_limit && !calls.empty() && is_cut(calls.back())) {
@@ -73,14 +73,7 @@ result<void> check_calls(ports::chat_response& response, const decode_options& o
         if (call.arguments_json.empty()) call.arguments_json = "{}"; // how some say: none
         if (auto mended = mended_json(call.arguments_json))
             call.arguments_json = *std::move(mended);
-        if (check_json(call.arguments_json) != json_kind::object) {
-            return make_protocol_error(options.provider_name,
-                                       "invalid tool arguments (not a JSON object) for '" +
-                                           presentable(call.name, 64, options.hidden) + "'",
-                                       call.arguments_json, options.hidden);
-        }
     }
-    return {};
 }
 
 namespace {

@@ -45,11 +45,11 @@ struct decode_options {
     std::size_t max_tool_calls = 256; ///< of one answer
 };
 
-/// Checks the arguments of the calls, which models write, and not always well; none at all become
-/// "{}". `response.finish` must be set: a last call without whole arguments that the length limit cut
-/// off becomes `response.cut_tool_call`. Errors: llm_errc::protocol, which names the call.
-[[nodiscard]] result<void> check_calls(ports::chat_response& response,
-                                       const decode_options& options);
+/// Mends the arguments of the calls, which models write, and not always well: none at all become
+/// "{}". What is no object all the same stays, for whoever runs the call to tell the model.
+/// `response.finish` must be set: a last call without whole arguments that the length limit cut off
+/// becomes `response.cut_tool_call`.
+void mend_calls(ports::chat_response& response, const decode_options& options);
 
 /// A string of a tree that began with the second half of a character, or ended with the first:
 /// U+FFFD stands there.
@@ -101,14 +101,9 @@ private:
 /// with what came as a ports::partial_response.
 [[nodiscard]] error ended_early(std::string_view provider_name, const ports::chat_response& so_far);
 
-/// `failure` with what came as a ports::partial_response.
-/// What a stream is read into: it has not said yet why it ended.
-[[nodiscard]] inline ports::chat_response begun_response() {
-    ports::chat_response made;
-    made.finish = ports::finish_reason::unfinished;
-    return made;
-}
+using ports::begun_response;
 
+/// `failure` with what came as a ports::partial_response.
 [[nodiscard]] error with_so_far(error failure, const ports::chat_response& so_far);
 
 } // namespace heddle::providers

@@ -150,6 +150,44 @@ ports::finish_reason reason_named(std::string_view name) noexcept {
     return finish_reason::other;
 }
 
+void append_usage(std::string& out, const ports::token_usage& of) {
+    object_writer usage(out);
+    // Zeros are left out: what was not told has to be said.
+    if (of.input_told) usage.count("input", of.input);
+    else usage.name("input") += "null";
+    if (of.output_told) usage.count("output", of.output);
+    else usage.name("output") += "null";
+    usage.count("cached", of.cached);
+    usage.count("cache_written", of.cache_written);
+    usage.count("reasoning", of.reasoning);
+}
+
+void append_lost(std::string& out, const ports::lost_request& lost) {
+    object_writer object(out);
+    object.text("provider", lost.provider);
+    object.text("model", lost.model);
+    object.count("received", static_cast<std::int64_t>(lost.received));
+    if (lost.usage) append_usage(object.name("usage"), *lost.usage);
+}
+
+std::optional<ports::token_usage> read_usage(const json::object& of) {
+    const json::value* usage = of.if_contains("usage");
+    const json::object* counts = usage ? usage->if_object() : nullptr;
+    if (!counts) return std::nullopt;
+    ports::token_usage read;
+    read.input = tokens_member(*counts, "input");
+    read.output = tokens_member(*counts, "output");
+    read.cached = tokens_member(*counts, "cached");
+    read.cache_written = tokens_member(*counts, "cache_written");
+    read.reasoning = tokens_member(*counts, "reasoning");
+    const auto told = [&](std::string_view name) {
+        return !counts->contains(name) || told_tokens(*counts, name).has_value();
+    };
+    read.input_told = told("input");
+    read.output_told = told("output");
+    return read;
+}
+
 } // namespace
 
 void append_request_json(std::string& out, const chat_request& request) {
@@ -194,13 +232,10 @@ void append_response_json(std::string& out, const chat_response& response) {
     object.text("cut_tool_call", response.cut_tool_call);
     object.list("warnings", response.warnings,
                 [&](const auto& text) { append_json_string(out, text); });
-    if (!response.usage) return;
-    object_writer usage(object.name("usage"));
-    usage.count("input", response.usage->input);
-    usage.count("output", response.usage->output);
-    usage.count("cached", response.usage->cached);
-    usage.count("cache_written", response.usage->cache_written);
-    usage.count("reasoning", response.usage->reasoning);
+    if (response.attempts != 1)
+        append_json_number(object.name("attempts"), std::int64_t{response.attempts});
+    object.list("lost", response.lost, [&](const auto& one) { append_lost(out, one); });
+    if (response.usage) append_usage(object.name("usage"), *response.usage);
 }
 
 result<chat_response> read_response_json(std::string_view text) {
@@ -232,15 +267,16 @@ result<chat_response> read_response_json(std::string_view text) {
             if (const json::string* line = one.if_string()) made.warnings.emplace_back(*line);
         }
     }
-    const json::value* usage = object->if_contains("usage");
-    if (const json::object* counts = usage ? usage->if_object() : nullptr) {
-        made.usage.emplace();
-        made.usage->input = tokens_member(*counts, "input");
-        made.usage->output = tokens_member(*counts, "output");
-        made.usage->cached = tokens_member(*counts, "cached");
-        made.usage->cache_written = tokens_member(*counts, "cache_written");
-        made.usage->reasoning = tokens_member(*counts, "reasoning");
+    made.usage = read_usage(*object);
+    constexpr std::int64_t max_attempts = 1'000'000;
+    if (const auto attempts = told_tokens(*object, "attempts")) {
+        made.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
     }
+    each_object(*object, "lost", [&](const json::object& one) {
+        const auto received = static_cast<std::size_t>(tokens_member(one, "received"));
+        made.lost.push_back(
+            {text_of(one, "provider"), text_of(one, "model"), read_usage(one), received});
+    });
     return made;
 }
 

@@ -1,6 +1,7 @@
 #include "common/request_parts.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -64,14 +65,17 @@ result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
     return invalid_request("the extra parameter '" + name + "' is not JSON");
 }
 
-result<std::string_view> arguments_of(const ports::tool_call& call) {
-    if (call.arguments_json.empty()) return std::string_view("{}");
+std::string_view arguments_of(const ports::tool_call& call, std::string& own) {
+    constexpr std::size_t most_quoted = 4'000;
+    if (call.arguments_json.empty()) return "{}";
     if (check_json(call.arguments_json) == json_kind::object &&
         utf8::is_valid(call.arguments_json)) {
-        return std::string_view(call.arguments_json);
+        return call.arguments_json;
     }
-    return invalid_request("the arguments of a call of tool '" + call.name +
-                           "' are not a JSON object");
+    own = R"({"invalid_arguments":)";
+    append_json_string(own, utf8::shortened(call.arguments_json, most_quoted));
+    own += '}';
+    return own;
 }
 
 result<void> check_parameters(const ports::tool_spec& tool, json_memo& known) {

@@ -38,14 +38,21 @@ public:
                                         system_clock::time_point wall_now) override {
         HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
         collector collected(reader_);
+        const auto failed = [&](error failure) {
+            return with_so_far(std::move(failure), collected.so_far());
+        };
         std::string text;
-        HEDDLE_CHECK(collected.take(tree.get_object(), text));
+        if (auto taken = collected.take(tree.get_object(), text); !taken) {
+            return failed(std::move(taken).error());
+        }
         // A whole answer without a reason has ended all the same; one without a candidate has not.
         const json::array* candidates = array_member(tree.get_object(), "candidates");
         if (!collected.is_whole() && (!candidates || candidates->empty())) {
-            return reader_.protocol_error("the answer holds no candidates");
+            return failed(reader_.protocol_error("the answer holds no candidates"));
         }
-        return collected.finish();
+        auto made = collected.finish();
+        if (!made) return failed(std::move(made).error());
+        return made;
     }
 
     bool is_stream(const ports::http_response& head) const noexcept override {

@@ -3,6 +3,8 @@
 #include "common/request_parts.hpp"
 #include "gemini/wire.hpp"
 
+#include <utility>
+
 namespace heddle::providers::gemini {
 
 namespace {
@@ -82,6 +84,7 @@ result<void> collector::take(const json::object& chunk, std::string& text) {
         const std::string_view reason = feedback ? text_member(*feedback, "blockReason") : "";
         if (reason.empty()) return {};
         finished_ = true;
+        output_told_ = true; // there is none
         response_.finish = finish_reason::content_filter;
         response_.refusal = "the service blocked the prompt (" + std::string(reason) + ")";
         return {};
@@ -147,14 +150,19 @@ void collector::take_thought(std::string_view text, std::string_view signature) 
     thought_open_ = signature.empty();
 }
 
+/// Zeros are left out. The last one counts.
 void collector::take_usage(const json::object& counts) {
-    ports::token_usage usage;
-    usage.input = tokens_member(counts, "promptTokenCount") +
-                  tokens_member(counts, "toolUsePromptTokenCount");
-    usage.cached = tokens_member(counts, "cachedContentTokenCount");
-    usage.reasoning = tokens_member(counts, "thoughtsTokenCount");
-    usage.output = tokens_member(counts, "candidatesTokenCount") + usage.reasoning;
-    response_.usage = usage; // the last one counts
+    std::optional<std::int64_t> input = told_tokens(counts, "promptTokenCount");
+    if (input) *input += tokens_member(counts, "toolUsePromptTokenCount");
+    std::optional<std::int64_t> output = told_tokens(counts, "candidatesTokenCount");
+    const std::optional<std::int64_t> thoughts = told_tokens(counts, "thoughtsTokenCount");
+    if (thoughts) output = output.value_or(0) + *thoughts;
+    auto told = told_usage(input, output, told_tokens(counts, "totalTokenCount"));
+    if (!told) return;
+    told->cached = tokens_member(counts, "cachedContentTokenCount");
+    told->reasoning = thoughts.value_or(0);
+    output_told_ = std::exchange(told->output_told, false); // more may come
+    response_.usage = told;
 }
 
 void collector::take_finish(std::string_view reason, std::string_view message) {
@@ -171,10 +179,11 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
 }
 
 result<chat_response> collector::finish() {
+    if (response_.usage) response_.usage->output_told = output_told_;
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
     pieces_.end(response_);
     if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;
-    HEDDLE_CHECK(check_calls(response_, reader_.options()));
+    mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, response_.id);
     drop_refused(response_);
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {

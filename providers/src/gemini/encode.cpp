@@ -167,7 +167,8 @@ private:
     }
 
     result<void> function_call(const ports::tool_call& call) {
-        HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
+        std::string own;
+        const std::string_view arguments = arguments_of(call, own);
         out_.begin_object();
         out_.key("functionCall").begin_object();
         out_.key("args").raw(arguments);

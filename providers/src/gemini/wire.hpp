@@ -57,6 +57,7 @@ private:
     std::string bad_call_; // what the service says about a call that it could not read
     bool finished_ = false;
     bool started_ = false;
+    bool output_told_ = false;  // in the usage that came last
     bool thought_open_ = false; // the next piece of thought belongs to the last part
 };
 

@@ -409,9 +409,10 @@ void limiter_fsm::settle_tokens(record& ended, const call_report& report) noexce
     switch (report.end) {
     case call_end::answered:
         if (report.usage) {
-            input = tokens(report.usage->input);
-            output = tokens(report.usage->output);
-            learn_sizes(ended, input, output);
+            const bool all = report.usage->input_told && report.usage->output_told;
+            if (report.usage->input_told) input = tokens(report.usage->input);
+            if (report.usage->output_told) output = tokens(report.usage->output);
+            if (all) learn_sizes(ended, input, output);
         }
         break;
     case call_end::limited:

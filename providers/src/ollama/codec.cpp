@@ -47,13 +47,20 @@ public:
                                         system_clock::time_point wall_now) override {
         HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
         const json::object& root = tree.get_object();
-        if (!object_member(root, "message")) {
-            return reader_.protocol_error("the answer holds no message");
-        }
         collector collected(reader_);
+        const auto failed = [&](error failure) {
+            return with_so_far(std::move(failure), collected.so_far());
+        };
         std::string text;
-        HEDDLE_CHECK(collected.take(root, text));
-        return collected.finish();
+        if (auto taken = collected.take(root, text); !taken) {
+            return failed(std::move(taken).error());
+        }
+        if (!object_member(root, "message")) {
+            return failed(reader_.protocol_error("the answer holds no message"));
+        }
+        auto made = collected.finish();
+        if (!made) return failed(std::move(made).error());
+        return made;
     }
 
     bool is_stream(const ports::http_response& head) const noexcept override {

@@ -24,10 +24,16 @@ result<void> collector::take(const json::object& piece, std::string& text) {
     if (done_) return {}; // nothing after the end mark matters
     if (response_.model.empty()) response_.model = text_member(piece, "model");
     if (made_at_.empty()) made_at_ = text_member(piece, "created_at");
+    const bool ends = is_true(piece, "done");
+    if (ends) { // first: it is paid, whatever else is wrong
+        // The count of the prompt is left out when all of it was still in memory.
+        response_.usage =
+            told_usage(told_tokens(piece, "prompt_eval_count"), told_tokens(piece, "eval_count"));
+    }
     if (const json::object* message = object_member(piece, "message")) {
         HEDDLE_CHECK(take_message(*message, text));
     }
-    if (!is_true(piece, "done")) return {};
+    if (!ends) return {};
     take_end(piece);
     text += pieces_.end_text(response_);
     return {};
@@ -67,18 +73,12 @@ void collector::take_end(const json::object& piece) {
     if (reason == "stop" || reason.empty()) response_.finish = finish_reason::stop;
     else if (reason == "length") response_.finish = finish_reason::length;
     else response_.finish = finish_reason::other; // "load", "unload"
-    // The count of the prompt is left out when all of it was still in memory.
-    if (!member(piece, "eval_count") && !member(piece, "prompt_eval_count")) return;
-    ports::token_usage usage;
-    usage.input = tokens_member(piece, "prompt_eval_count");
-    usage.output = tokens_member(piece, "eval_count");
-    response_.usage = usage;
 }
 
 result<chat_response> collector::finish() {
     pieces_.end(response_);
     if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;
-    HEDDLE_CHECK(check_calls(response_, reader_.options()));
+    mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, made_at_);
     // Calls end with "stop" here.
     if (!response_.tool_calls.empty() && response_.finish == finish_reason::stop) {

@@ -126,7 +126,8 @@ private:
         if (message.tool_calls.empty()) return {};
         out_.key("tool_calls").begin_array();
         for (const ports::tool_call& call : message.tool_calls) {
-            HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
+            std::string own;
+            const std::string_view arguments = arguments_of(call, own);
             out_.begin_object();
             if (is_of_service(call.id)) out_.key("id").string(call.id);
             out_.key("function").begin_object();

@@ -48,24 +48,33 @@ result<void> read_message(const json_reader& reader, const json::object& message
 
 result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
                                     std::chrono::system_clock::time_point wall_now) {
-    HEDDLE_TRY(const json::value tree, read_object(reader, answer, wall_now, &read_failure,
-                                                   answer.header(request_id_header).value_or("")));
-    const json::object& root = tree.get_object();
-    const json::array* choices = array_member(root, "choices");
-    if (!choices || choices->empty()) return reader.protocol_error("the answer holds no choices");
-    const json::object* choice = choices->front().if_object();
-    const json::object* message = choice ? object_member(*choice, "message") : nullptr;
-    if (!message) return reader.protocol_error("the answer holds no message");
-
-    chat_response response;
+    const auto tree = read_object(reader, answer, wall_now, &read_failure,
+                                  answer.header(request_id_header).value_or(""));
+    if (!tree) {
+        return with_told_usage(reader, tree.error(), answer, [](const json::object& failed) {
+            return read_usage(member(failed, "usage"));
+        });
+    }
+    const json::object& root = tree->get_object();
+    chat_response response = begun_response();
     response.id = text_member(root, "id");
     response.model = text_member(root, "model");
-    HEDDLE_CHECK(read_message(reader, *message, response));
+    response.usage = read_usage(member(root, "usage")); // first: it is paid, whatever else is wrong
+    const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
+    const json::array* choices = array_member(root, "choices");
+    if (!choices || choices->empty()) {
+        return failed(reader.protocol_error("the answer holds no choices"));
+    }
+    const json::object* choice = choices->front().if_object();
+    const json::object* message = choice ? object_member(*choice, "message") : nullptr;
+    if (!message) return failed(reader.protocol_error("the answer holds no message"));
+    if (auto read = read_message(reader, *message, response); !read) {
+        return failed(std::move(read).error());
+    }
     response.finish = read_finish(text_member(*choice, "finish_reason"));
-    HEDDLE_CHECK(check_calls(response, reader.options()));
+    mend_calls(response, reader.options());
     name_calls(response.tool_calls, response.id);
     if (!response.refusal.empty()) response.finish = ports::finish_reason::refusal;
-    response.usage = read_usage(member(root, "usage"));
     return response;
 }
 

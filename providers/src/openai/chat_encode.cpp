@@ -142,7 +142,8 @@ private:
             append_json_string(out_, call.id);
             out_ += R"(,"type":"function","function":{"name":)";
             append_json_string(out_, call.name);
-            string_member(R"("arguments":)", call.arguments_json);
+            std::string own;
+            string_member(R"("arguments":)", arguments_of(call, own));
             out_ += "}}";
         }
         out_ += "]}";

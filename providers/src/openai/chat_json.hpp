@@ -3,6 +3,7 @@
 
 #include <heddle/ports/llm_port.hpp>
 
+#include "common/answer_parts.hpp"
 #include "common/json_reader.hpp"
 
 #include <optional>
@@ -12,10 +13,15 @@
 namespace heddle::providers::openai {
 
 /// Calls `take` with the text of a `content`: a string, or parts of which those of type text count.
+/// What some servers send as a value of JSON is text as well.
 template <class Take>
 void for_each_text(const json::value& content, Take take) {
     if (const json::string* text = content.if_string()) {
         take(std::string_view(text->data(), text->size()));
+        return;
+    }
+    if (content.is_number() || content.is_bool() || content.is_object()) {
+        take(std::string_view(text_of_json(content)));
         return;
     }
     const json::array* parts = content.if_array();

@@ -4,6 +4,8 @@
 #include "openai/chat_json.hpp"
 #include "openai/service.hpp"
 
+#include <utility>
+
 namespace heddle::providers::openai {
 
 result<void> chat_stream::take_event(const sse_event& event,
@@ -28,8 +30,10 @@ result<void> chat_stream::take_event(const sse_event& event,
     }
     if (response_.id.empty()) response_.id = text_member(*root, "id");
     if (response_.model.empty()) response_.model = text_member(*root, "model");
-    if (auto usage = read_usage(member(*root, "usage"))) response_.usage = usage;
-
+    if (auto usage = read_usage(member(*root, "usage"))) {
+        output_told_ = std::exchange(usage->output_told, false); // more may come
+        response_.usage = usage;
+    }
     const json::array* choices = array_member(*root, "choices");
     if (!choices || choices->empty()) return {}; // the chunk of usage, or a kind we do not know
     const json::object* choice = choices->front().if_object();
@@ -128,10 +132,9 @@ result<ports::chat_response> chat_stream::finish() {
         return ended_early(reader_.options().provider_name, response_);
     }
     pieces_.end(response_);
+    if (response_.usage) response_.usage->output_told = output_told_;
     if (!finished_) response_.finish = ports::finish_reason::stop;
-    if (auto good = check_calls(response_, reader_.options()); !good) {
-        return with_so_far(std::move(good).error(), response_);
-    }
+    mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, response_.id);
     if (!response_.refusal.empty()) {
         response_.finish = ports::finish_reason::refusal;

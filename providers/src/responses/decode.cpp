@@ -60,9 +60,11 @@ result<void> read_item(const json_reader& reader, const json::object& item,
 std::optional<ports::token_usage> read_usage(const json::object& root) {
     const json::object* counts = object_member(root, "usage");
     if (!counts) return std::nullopt;
-    ports::token_usage read;
-    read.input = tokens_member(*counts, "input_tokens");
-    read.output = tokens_member(*counts, "output_tokens");
+    auto told =
+        told_usage(told_tokens(*counts, "input_tokens"), told_tokens(*counts, "output_tokens"),
+                   told_tokens(*counts, "total_tokens"));
+    if (!told) return std::nullopt;
+    ports::token_usage& read = *told;
     if (const auto* details = object_member(*counts, "input_tokens_details")) {
         read.cached = tokens_member(*details, "cached_tokens");
         read.cache_written = tokens_member(*details, "cache_write_tokens");
@@ -70,7 +72,7 @@ std::optional<ports::token_usage> read_usage(const json::object& root) {
     if (const auto* details = object_member(*counts, "output_tokens_details")) {
         read.reasoning = tokens_member(*details, "reasoning_tokens");
     }
-    return read;
+    return told;
 }
 
 finish_reason read_finish(const json::object& root, const chat_response& response) {
@@ -87,44 +89,56 @@ finish_reason read_finish(const json::object& root, const chat_response& respons
 
 } // namespace
 
-result<chat_response> read_response(json_reader& reader, const json::object& root,
-                                    answer_mode mode) {
+namespace {
+
+result<void> read_output(const json_reader& reader, const json::object& root,
+                         chat_response& response) {
     const std::string_view status = text_member(root, "status");
-    service_failure failure;
-    failure.in_stream = mode == answer_mode::stream;
-    if (const json::object* failed = object_member(root, "error")) {
-        failure.code = text_member(*failed, "code");
-        failure.message = text_member(*failed, "message");
-        return reader.service_error(failure);
-    }
-    if (status == "failed") return reader.service_error(failure);
     if (status != "completed" && status != "incomplete") {
         return reader.protocol_error("the answer is not finished", status);
     }
     const json::array* output = array_member(root, "output");
     if (!output) return reader.protocol_error("the answer holds no output");
-
-    chat_response response;
-    response.id = text_member(root, "id");
-    response.model = text_member(root, "model");
     for (const json::value& item : *output) {
         const json::object* object = item.if_object();
         if (!object) return reader.protocol_error("an item of the answer is not an object");
         HEDDLE_CHECK(read_item(reader, *object, response));
     }
-    response.usage = read_usage(root);
+    return {};
+}
+
+} // namespace
+
+result<chat_response> read_response(json_reader& reader, const json::object& root,
+                                    answer_mode mode) {
+    chat_response response = begun_response();
+    response.id = text_member(root, "id");
+    response.model = text_member(root, "model");
+    response.usage = read_usage(root); // first: it is paid, whatever else is wrong
+    const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
+    service_failure failure;
+    failure.in_stream = mode == answer_mode::stream;
+    if (const json::object* said = object_member(root, "error")) {
+        failure.code = text_member(*said, "code");
+        failure.message = text_member(*said, "message");
+        return failed(reader.service_error(failure));
+    }
+    if (text_member(root, "status") == "failed") return failed(reader.service_error(failure));
+    if (auto read = read_output(reader, root, response); !read) {
+        return failed(std::move(read).error());
+    }
     response.finish = read_finish(root, response);
     return response;
 }
 
 result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
                                     std::chrono::system_clock::time_point wall_now) {
-    HEDDLE_TRY(const json::value tree,
-               read_object(reader, answer, wall_now, &openai::read_failure,
-                           answer.header(openai::request_id_header).value_or("")));
+    const auto tree = read_object(reader, answer, wall_now, &openai::read_failure,
+                                  answer.header(openai::request_id_header).value_or(""));
+    if (!tree) return with_told_usage(reader, tree.error(), answer, &read_usage);
     HEDDLE_TRY(chat_response response,
-               read_response(reader, tree.get_object(), answer_mode::whole));
-    HEDDLE_CHECK(check_calls(response, reader.options()));
+               read_response(reader, tree->get_object(), answer_mode::whole));
+    mend_calls(response, reader.options());
     name_calls(response.tool_calls, response.id);
     return response;
 }

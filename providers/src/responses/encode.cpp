@@ -122,7 +122,8 @@ private:
 
     result<void> tool_call(const ports::tool_call& call) {
         if (call.id.empty()) return invalid_request("a call of a tool has no id");
-        HEDDLE_TRY(const std::string_view arguments, arguments_of(call));
+        std::string mended;
+        const std::string_view arguments = arguments_of(call, mended);
         out_.begin_object();
         out_.key("type").string("function_call");
         const bool own = call.signature.starts_with("fc"); // not of another service

@@ -99,7 +99,11 @@ result<void> response_stream::take_end(const json::object& event,
         return with_so_far(reader_.protocol_error("the last event holds no answer"), response_);
     }
     auto read = read_response(reader_, *whole, answer_mode::stream);
-    if (!read) return with_so_far(std::move(read).error(), response_);
+    if (!read) {
+        // The last event has the usage, and the ones before it had the text.
+        if (const auto* part = ports::part_of(read.error())) response_.usage = part->usage;
+        return with_so_far(std::move(read).error(), response_);
+    }
     done_ = true;
     const std::size_t before = response_.text.size();
     pieces_.end(response_);
@@ -133,9 +137,7 @@ error response_stream::told_error(const json::object& event) {
 
 result<ports::chat_response> response_stream::finish() {
     if (!done_) return ended_early(reader_.options().provider_name, response_);
-    if (auto good = check_calls(response_, reader_.options()); !good) {
-        return with_so_far(std::move(good).error(), response_);
-    }
+    mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, response_.id);
     return std::move(response_);
 }

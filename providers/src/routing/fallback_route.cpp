@@ -1,7 +1,9 @@
 #include <heddle/providers/routing/route.hpp>
 
+#include "routing/paid_targets.hpp"
 #include "routing/target_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::providers {
@@ -17,8 +19,13 @@ struct fallback_route::progress {
     std::size_t at = 0;          ///< the target
     std::optional<error> failed; ///< of the targets before, the last with the others as causes
     std::uint32_t attempts = 0;  // requests of the targets before
+    std::vector<ports::lost_request> lost; // of those that may be charged for
     bool handed_out = false;
 
+    error end(error last, const std::vector<route_target>& targets) {
+        last = finish(std::move(last), targets);
+        return ports::with_lost(std::move(last), std::move(lost));
+    }
     error finish(error last, const std::vector<route_target>& targets) {
         if (!failed) return last;
         last = std::move(last).with_trace("after " + target_text(targets[at - 1]) +
@@ -40,7 +47,8 @@ bool fallback_route::hands_on(const error& failure, progress& so_far, const call
                          on_.has(static_cast<ports::llm_errc>(failure.code().value()));
     if (!curable || so_far.handed_out || so_far.at + 1 == targets_.size()) return false;
     if (context.stop_error()) return false;
-    const std::uint32_t sent = failure.info().attempts.value_or(1);
+    const std::uint32_t sent = ports::attempts_of(failure);
+    add_lost_of(so_far.lost, failure, targets_[so_far.at]);
     so_far.failed = so_far.finish(failure, targets_);
     so_far.attempts += sent;
     ++so_far.at;
@@ -51,6 +59,11 @@ bool fallback_route::hands_on(const error& failure, progress& so_far, const call
                        target_text(targets_[so_far.at]));
     }
     return true;
+}
+
+bool fallback_route::keeps_responses() const noexcept {
+    return std::all_of(targets_.begin(), targets_.end(),
+                       [](const route_target& each) { return each.provider->keeps_responses(); });
 }
 
 // `request` by reference: the port says that it outlives the call.
@@ -65,11 +78,14 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
         result<chat_response> answer = co_await target.provider->complete(*asked, context);
         if (answer) {
             sign(*answer, target);
+            sign_lost(answer->lost, 0, target);
             answer->attempts += so_far.attempts;
+            put_lost(*answer, so_far.lost);
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {
-            co_return so_far.finish(std::move(answer).error(), targets_);
+            co_return so_far.end(signed_failure(std::move(answer).error(), targets_[so_far.at]),
+                                 targets_);
         }
     }
 }
@@ -91,11 +107,14 @@ task<result<chat_response>> fallback_route::stream(const chat_request& request,
             co_await target.provider->stream(*asked, std::move(watching), context);
         if (answer) {
             sign(*answer, target);
+            sign_lost(answer->lost, 0, target);
             answer->attempts += so_far.attempts;
+            put_lost(*answer, so_far.lost);
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {
-            co_return so_far.finish(std::move(answer).error(), targets_);
+            co_return so_far.end(signed_failure(std::move(answer).error(), targets_[so_far.at]),
+                                 targets_);
         }
     }
 }

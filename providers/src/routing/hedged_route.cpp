@@ -3,6 +3,7 @@
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
 
+#include "routing/paid_targets.hpp"
 #include "routing/target_request.hpp"
 
 #include <algorithm>
@@ -22,11 +23,21 @@ namespace {
 
 constexpr std::size_t nobody = 2;
 
-error both_failed(error first, const error& second) {
-    const auto one = first.info().attempts;
-    const auto other = second.info().attempts;
-    if (one && other) first = std::move(first).with_attempts(*one + *other);
-    return std::move(first).with_last_cause(second);
+/// The failure that is told, with what the other call has cost.
+error with_other(error shown, const std::optional<result<chat_response>>& other,
+                 const route_target& target) {
+    if (!other) return shown;
+    std::vector<ports::lost_request> lost;
+    std::uint32_t attempts = ports::attempts_of(shown);
+    if (*other) {
+        ports::add_lost(lost, **other);
+        sign_lost(lost, 0, target);
+        attempts += (*other)->attempts;
+    } else {
+        add_lost_of(lost, other->error(), target);
+        attempts += ports::attempts_of(other->error());
+    }
+    return ports::with_lost(std::move(shown).with_attempts(attempts), std::move(lost));
 }
 
 double tokens_of(const chat_response& answer) noexcept {
@@ -110,6 +121,10 @@ hedged_route::hedged_route(std::string name, route_target first, route_target se
 
 hedged_route::~hedged_route() = default;
 
+bool hedged_route::keeps_responses() const noexcept {
+    return targets_[0].provider->keeps_responses() && targets_[1].provider->keeps_responses();
+}
+
 std::optional<coro::clock::duration> hedged_route::delay() const {
     if (rules_.after.count() > 0) return rules_.after;
     if (latencies_->count() < std::max(rules_.least_known, 1U)) return std::nullopt;
@@ -158,7 +173,7 @@ task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says it outlives
 task<result<chat_response>> hedged_route::run(const chat_request& request, chat_delta_sink on_delta,
                                               call_context context) {
-    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
     ++counters_.calls;
     race both(*this, request, on_delta, context);
     both.streams = static_cast<bool>(on_delta);
@@ -190,19 +205,27 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     if (!both.answers[shown]) co_return joined ? out_of_memory() : joined.error();
     result<chat_response> answer = std::move(*both.answers[shown]);
     const bool hedged = both.answers[1].has_value();
+    const std::optional<result<chat_response>>& other = both.answers[1 - shown];
     if (!answer) {
+        error failure = signed_failure(std::move(answer).error(), targets_[shown]);
         // The other one may have been cancelled, which is no failure of its own.
         const bool both_lost = hedged && both.winner == nobody;
-        if (!both_lost) co_return answer;
-        co_return both_failed(std::move(answer).error(), both.answers[1]->error());
+        if (both_lost) failure = std::move(failure).with_last_cause(other->error());
+        co_return with_other(std::move(failure), other, targets_[1 - shown]);
     }
+    sign_lost(answer->lost, 0, targets_[shown]);
     const double tokens = tokens_of(*answer);
     tokens_ += tokens;
     latencies_->add(both.first_byte - both.began[shown]);
     if (hedged) {
-        extra_tokens_ += tokens; // what the loser had cost by then is not told
-        const auto& other = *both.answers[1 - shown];
-        answer->attempts += other ? 1 : other.error().info().attempts.value_or(1);
+        extra_tokens_ += tokens; // about what the loser has cost
+        if (*other) {
+            ports::add_lost(answer->lost, **other);
+            answer->attempts += (*other)->attempts;
+        } else {
+            add_lost_of(answer->lost, other->error(), targets_[1 - shown]);
+            answer->attempts += ports::attempts_of(other->error());
+        }
         if (shown == 1) ++counters_.hedges_won;
     }
     co_return answer;

@@ -45,20 +45,27 @@ private:
     task<result<chat_response>> answer_to(const chat_request& request,
                                           const chat_delta_sink* on_delta, call_context context) {
         retry_state tries(options_.retry, jitter_);
+        std::vector<ports::lost_request> lost; // of the attempts before
         for (;;) {
-            if (auto stop = context.stop_error()) co_return *std::move(stop);
+            if (auto stop = context.stop_error()) {
+                co_return ports::between_attempts(*std::move(stop), std::move(lost),
+                                                  tries.attempts() - 1);
+            }
             outcome made = rules_->answer(request);
             if (made.delay.count() > 0) {
                 result<void> waited =
                     co_await coro::sleep_until(context, context.loop->now() + made.delay);
-                if (!waited) co_return std::move(waited).error();
+                if (!waited) co_return ended(std::move(waited).error(), std::move(lost), tries);
             }
             if (auto* answer = std::get_if<chat_response>(&made.answer)) {
                 answer->attempts = tries.attempts();
+                answer->lost = lost;
                 if (!on_delta || !*on_delta) co_return std::move(*answer);
                 result<void> handed_out =
                     co_await hand_out(*answer, *on_delta, made.piece_delay, request.gate, context);
-                if (!handed_out) co_return std::move(handed_out).error();
+                if (!handed_out) {
+                    co_return ended(std::move(handed_out).error(), std::move(lost), tries);
+                }
                 co_return std::move(*answer);
             }
             const error failure = as_error(std::get<fault>(made.answer));
@@ -70,10 +77,20 @@ private:
                 line += decision.why_not;
                 log_.write(log_level::debug, "llm", line);
             }
-            if (!decision.again) co_return failure;
+            if (!decision.again) co_return ended(failure, std::move(lost), tries);
+            ports::add_lost(lost, failure);
             result<void> waited = co_await coro::sleep_until(context, decision.at);
-            if (!waited) co_return std::move(waited).error();
+            if (!waited) {
+                co_return ports::between_attempts(std::move(waited).error(), std::move(lost),
+                                                  tries.attempts() - 1);
+            }
         }
+    }
+
+    static error ended(error failure, std::vector<ports::lost_request> lost,
+                       const retry_state& tries) {
+        return ports::with_lost(std::move(failure).with_attempts(tries.attempts()),
+                                std::move(lost));
     }
 
     /// Gives out the pieces one at each turn of the loop, as a network would.
@@ -81,20 +98,28 @@ private:
     static task<result<void>> hand_out(const chat_response& answer, const chat_delta_sink& on_delta,
                                        std::chrono::milliseconds pause, ports::flow_gate* gate,
                                        call_context context) {
+        chat_response so_far = ports::begun_response();
+        so_far.model = answer.model;
+        const auto broken = [&so_far](error failure) {
+            if (so_far.text.empty()) return failure;
+            return std::move(failure).with_payload(
+                std::make_shared<ports::partial_response>(so_far));
+        };
         for (const std::string_view piece : stream_pieces(answer.text)) {
             if (gate && !gate->open()) {
                 result<void> opened = co_await gate->opened(context);
-                if (!opened) co_return std::move(opened).error();
+                if (!opened) co_return broken(std::move(opened).error());
             }
+            so_far.text += piece;
             result<void> taken = on_delta(piece);
-            if (!taken) co_return std::move(taken).error();
+            if (!taken) co_return broken(std::move(taken).error());
             if (pause.count() > 0) {
                 result<void> waited =
                     co_await coro::sleep_until(context, context.loop->now() + pause);
-                if (!waited) co_return std::move(waited).error();
+                if (!waited) co_return broken(std::move(waited).error());
             } else {
                 co_await coro::yield_now(*context.loop);
-                if (auto stop = context.stop_error()) co_return *std::move(stop);
+                if (auto stop = context.stop_error()) co_return broken(*std::move(stop));
             }
         }
         co_return result<void>();

@@ -46,7 +46,8 @@ enum class chat_role : std::uint8_t { system, user, assistant, tool };
 struct tool_call {
     std::string id;
     std::string name;
-    std::string arguments_json; ///< an object, as text; checked to be JSON by the codec
+    /// As the model wrote them: an object of JSON, as text, or what it wrote in place of one.
+    std::string arguments_json;
     /// Opaque mark of the service (Gemini's thoughtSignature); goes back as it came.
     std::string signature{};
 };
@@ -104,7 +105,8 @@ enum class cache_use : std::uint8_t {
     shared,  ///< looked up and kept; waits for an equal call that is under way
     apart,   ///< looked up and kept, but does not wait for an equal call: a hedge overtakes one
     renewed, ///< not looked up, kept: what is there was of no use
-    none     ///< neither looked up nor kept
+    none,    ///< neither looked up nor kept
+    kept     ///< looked up only: nothing is sent. Only for a port that keeps_responses()
 };
 
 /// How a call shares the limits of its account with others. Not part of what is asked.
@@ -151,12 +153,25 @@ enum class finish_reason : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
 
+/// What a request used. A figure that the service did not tell, or told as something that is no count,
+/// or told in the middle of a stream that went on, is marked, and is what is known of it, or 0.
 struct token_usage {
     std::int64_t input = 0;
     std::int64_t output = 0;
     std::int64_t cached = 0;        ///< part of input
     std::int64_t cache_written = 0; ///< part of input: kept by the service for later requests
     std::int64_t reasoning = 0;     ///< part of output
+    bool input_told = true;
+    bool output_told = true;
+};
+
+/// A request beside the one that was answered, which the service may charge for all the same: an
+/// earlier attempt, the loser of a hedge, a target of a route that failed.
+struct lost_request {
+    std::string provider; ///< empty: the port that was asked
+    std::string model;    ///< empty: the one of the request
+    std::optional<token_usage> usage;
+    std::size_t received = 0; ///< bytes of an answer that had come
 };
 
 struct chat_response {
@@ -169,6 +184,8 @@ struct chat_response {
     finish_reason finish = finish_reason::stop;
     std::optional<token_usage> usage;
     std::uint32_t attempts = 1; ///< requests that were sent, retries included; 0: from a cache
+    /// Of the other attempts those that may be charged for.
+    std::vector<lost_request> lost{};
     std::string provider; ///< who answered, where a route chose; empty: the port that was asked
     /// The tool whose call the length limit cut off. That call is not among tool_calls.
     std::string cut_tool_call{};
@@ -176,12 +193,42 @@ struct chat_response {
     std::vector<std::string> warnings{};
 };
 
-/// The payload of an error that ends an answer in the middle: what came until then.
+/// Bytes that the model wrote.
+[[nodiscard]] std::size_t bytes_of(const chat_response& answer) noexcept;
+
+/// What an answer is read into: it has not said yet why it ended.
+[[nodiscard]] inline chat_response begun_response() {
+    chat_response made;
+    made.finish = finish_reason::unfinished;
+    return made;
+}
+
+/// The payload of an error that ends an answer in the middle: what came until then. Nothing may have
+/// come: then it has what earlier attempts have cost.
 class partial_response final : public error_payload {
 public:
     explicit partial_response(chat_response received) : so_far(std::move(received)) {}
     chat_response so_far;
+    bool all_lost = false; ///< the call ended between two requests: all of them are in so_far.lost
 };
+
+/// What came before a failure, or null when nothing did. Lives as long as the failure.
+[[nodiscard]] const chat_response* part_of(const error& failure) noexcept;
+/// Requests of a call that failed. Where it is not said: one, or none before a service was set up.
+[[nodiscard]] std::uint32_t attempts_of(const error& failure) noexcept;
+/// Whether nothing is charged for the last request of a call that failed: none was sent, the service
+/// refused it, or was not reached.
+[[nodiscard]] bool is_unpaid(const error& failure) noexcept;
+/// The requests of a call that failed which may be charged for, all but the last.
+[[nodiscard]] const std::vector<lost_request>& lost_with(const error& failure) noexcept;
+/// Adds the requests of a call that failed, or was answered in vain, to those of a call that goes on.
+void add_lost(std::vector<lost_request>& lost, const error& failure);
+void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
+/// `failure`, with requests that went before its own.
+[[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
+/// `failure`, which came between two requests: `lost` are all, of `attempts` that were sent.
+[[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,
+                                     std::uint32_t attempts);
 
 /// Receives text as it arrives. Returning an error cancels the call.
 using chat_delta_sink = std::function<result<void>(std::string_view text)>;
@@ -193,6 +240,9 @@ public:
 
     /// The name users write before the colon in "openai:gpt-4o".
     [[nodiscard]] virtual std::string_view provider_name() const noexcept = 0;
+    /// Whether it stands behind a cache in all that it asks, and so knows cache_use::kept: the kept
+    /// response, or llm_errc::not_found.
+    [[nodiscard]] virtual bool keeps_responses() const noexcept { return false; }
 
     /// One call, with the provider's retries. Errors: llm_errc, cancelled.
     /// Cancellation: at any point; nothing stays open.

@@ -35,7 +35,7 @@ public:
         made.model = "m";
         made.text = "answer " + std::to_string(number);
         made.finish = finish;
-        made.usage = ports::token_usage{.input = 10, .output = 5};
+        made.usage = usage;
         co_return made;
     }
     task<result<chat_response>> stream(const chat_request& request, ports::chat_delta_sink on_delta,
@@ -46,6 +46,7 @@ public:
     }
 
     int calls = 0;
+    std::optional<ports::token_usage> usage = ports::token_usage{.input = 10, .output = 5};
     int failures = 0;
     bool retryable = true;
     error failure{ports::make_error_code(ports::llm_errc::server), "down"};
@@ -130,6 +131,33 @@ TEST_F(cached_provider_test, asks_once_and_pays_once) {
     EXPECT_EQ(model.calls, 1);
     EXPECT_EQ(cached.counters().hits, 1U);
     EXPECT_EQ(cached.counters().misses, 1U);
+}
+
+TEST_F(cached_provider_test, a_kept_answer_counts_nothing_whatever_the_original_told) {
+    model.usage.reset();
+    const chat_request request = testing::user_request("q");
+    EXPECT_FALSE(ask(request).value().usage);
+    const auto kept = ask(request).value();
+    ASSERT_TRUE(kept.usage);
+    EXPECT_EQ(kept.usage->input + kept.usage->output, 0);
+    EXPECT_TRUE(kept.usage->input_told && kept.usage->output_told);
+    EXPECT_TRUE(kept.lost.empty());
+}
+
+TEST_F(cached_provider_test, looks_up_only_where_that_is_asked_for) {
+    EXPECT_TRUE(cached.keeps_responses());
+    chat_request request = testing::user_request("q");
+    request.scheduling.cache = ports::cache_use::kept;
+    const auto missing = ask(request);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), make_error_code(ports::llm_errc::not_found));
+    EXPECT_TRUE(ports::is_unpaid(missing.error()));
+    EXPECT_EQ(model.calls, 0);
+    request.scheduling.cache = ports::cache_use::shared;
+    EXPECT_TRUE(ask(request));
+    request.scheduling.cache = ports::cache_use::kept;
+    EXPECT_EQ(ask(request).value().text, "answer 1");
+    EXPECT_EQ(model.calls, 1);
 }
 
 TEST_F(cached_provider_test, tells_requests_apart_by_all_that_is_asked) {

@@ -79,6 +79,45 @@ protected:
     std::vector<std::string> heard;
 };
 
+TEST_F(cassette_test, what_calls_have_cost_comes_back) {
+    chat_response paid = answer("a");
+    paid.usage->output_told = false;
+    paid.attempts = 3;
+    paid.lost = {{"elsewhere", "m", ports::token_usage{7, 0}, 5}, {}};
+    model.answers.emplace_back(paid);
+    chat_response part = ports::begun_response();
+    part.text = "half";
+    model.answers.emplace_back(
+        ports::with_lost(error(ports::make_error_code(ports::llm_errc::server), "broken")
+                             .with_attempts(2)
+                             .with_payload(std::make_shared<ports::partial_response>(part)),
+                         {{}}));
+    model.answers.emplace_back(ports::between_attempts(
+        error(ports::make_error_code(ports::llm_errc::server), "between"), {{}, {}}, 2));
+    const chat_request request = testing::user_request("q");
+    for (int i = 0; i < 3; ++i) (void)ask(*recording, request);
+    const auto player = play();
+    const auto playing = player->play("listed");
+    ports::llm_port& port = *playing;
+    const auto first = ask(port, request).value();
+    EXPECT_EQ(first.attempts, 3U);
+    EXPECT_TRUE(first.usage->input_told);
+    EXPECT_FALSE(first.usage->output_told);
+    ASSERT_EQ(first.lost.size(), 2U);
+    EXPECT_EQ(first.lost[0].provider, "elsewhere");
+    EXPECT_EQ(first.lost[0].usage.value().input, 7);
+    EXPECT_EQ(first.lost[0].received, 5U);
+    EXPECT_FALSE(first.lost[1].usage);
+    const error second = ask(port, request).error();
+    EXPECT_EQ(ports::attempts_of(second), 2U);
+    EXPECT_EQ(ports::lost_with(second).size(), 1U);
+    ASSERT_TRUE(ports::part_of(second));
+    EXPECT_EQ(ports::part_of(second)->text, "half");
+    const error third = ask(port, request).error();
+    EXPECT_TRUE(ports::is_unpaid(third));
+    EXPECT_EQ(ports::lost_with(third).size(), 2U);
+}
+
 TEST_F(cassette_test, plays_back_answers_with_all_their_parts) {
     chat_response full = answer("two\nlines \xc3\xa9");
     full.tool_calls.push_back({"c1", "look", R"({"a":1})", "sig"});

@@ -129,10 +129,6 @@ TEST(anthropic_codec, what_the_service_cannot_take_is_named) {
     request = user_request("x");
     request.messages.front().role = chat_role::system;
     EXPECT_TRUE(refusal_of(*codec, request).starts_with("the request holds no message besides"));
-    request = user_request("x");
-    request.messages.push_back({chat_role::assistant, "", {{"1", "f", "[1]"}}, {}, {}});
-    EXPECT_TRUE(refusal_of(*codec, request)
-                    .starts_with("the arguments of a call of tool 'f' are not a JSON object"));
     request = user_request("x", "");
     EXPECT_TRUE(refusal_of(*codec, request).starts_with("the request names no model"));
 }
@@ -403,14 +399,10 @@ TEST(anthropic_codec, hostile_answers_are_bounded) {
     EXPECT_NE(many.message().find("too many tool calls"), std::string::npos);
     for (const char* body :
          {"[]", "{}", R"({"content":5})", R"({"content":[1]})", R"({"content":null})",
-          R"({"content":[{"type":"tool_use","name":"f","input":[1]}]})"}) {
+          R"({"content":[{"type":"tool_use","name":"f","input":[1]},7]})"}) {
         EXPECT_EQ(failure_of(*codec, 200, body).code(), make_error_code(llm_errc::protocol))
             << body;
     }
-    const auto usage = read_of(*codec, answer_with("[]", R"(,"usage":{"input_tokens":
-        9223372036854775807,"cache_read_input_tokens":9223372036854775807,"output_tokens":-5})"));
-    EXPECT_GT(usage.usage->input, 0);
-    EXPECT_EQ(usage.usage->output, 0);
     std::string thoughts = "[{}";
     for (int i = 0; i < 5000; ++i) thoughts += R"(,{"type":"thinking"})";
     EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),

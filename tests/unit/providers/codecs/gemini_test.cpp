@@ -227,10 +227,11 @@ TEST(gemini_codec, filters_take_back_what_was_said) {
 
 TEST(gemini_codec, hostile_answers_are_errors) {
     const auto codec = codec_of();
-    for (const char* body :
-         {"[]", "{}", R"({"candidates":[]})", R"({"candidates":[1]})", R"({"promptFeedback":{}})",
-          R"({"candidates":[{"content":{"parts":[5]}}]})",
-          R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":[1]}}]}}]})"}) {
+    for (
+        const char* body :
+        {"[]", "{}", R"({"candidates":[]})", R"({"candidates":[1]})", R"({"promptFeedback":{}})",
+         R"({"candidates":[{"content":{"parts":[5]}}]})",
+         R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":[1]}},7]}}]})"}) {
         EXPECT_EQ(failure_of(*codec, 200, body).code(), make_error_code(llm_errc::protocol))
             << body;
     }
@@ -238,11 +239,6 @@ TEST(gemini_codec, hostile_answers_are_errors) {
     for (int i = 0; i < 5000; ++i) thoughts += R"(,{"thought":true,"thoughtSignature":"s"})";
     EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),
               std::string::npos);
-    const auto usage = read_of(*codec, R"({"candidates":[{"finishReason":"STOP"}],"usageMetadata":{
-        "promptTokenCount":9223372036854775807,"toolUsePromptTokenCount":9223372036854775807,
-        "candidatesTokenCount":-1,"thoughtsTokenCount":9223372036854775807}})");
-    EXPECT_GT(usage.usage->input, 0);
-    EXPECT_GT(usage.usage->output, 0);
 }
 
 } // namespace

@@ -426,6 +426,61 @@ TEST(http_chat_provider, errors_count_the_requests_that_were_sent) {
     }
 }
 
+TEST(http_chat_provider, attempts_that_may_be_charged_for_go_along) {
+    fixture at;
+    at.http.reply(500, "");
+    at.http.reply(429, "");
+    at.http.reply(200, std::string(ok));
+    const auto answer = at.complete();
+    ASSERT_TRUE(answer) << answer.error().message();
+    EXPECT_EQ(answer->attempts, 3U);
+    EXPECT_EQ(answer->lost.size(), 1U) << "the 429 is charged for by nobody";
+
+    fixture failing;
+    for (int i = 0; i < 3; ++i) failing.http.reply(500, "");
+    const auto failed = failing.complete();
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().info().attempts, 3U);
+    EXPECT_EQ(ports::lost_with(failed.error()).size(), 2U);
+    EXPECT_FALSE(ports::is_unpaid(failed.error()));
+
+    fixture busy;
+    busy.http.reply(500, "");
+    busy.http.reply(400, "");
+    const auto refused = busy.complete();
+    ASSERT_FALSE(refused);
+    EXPECT_TRUE(ports::is_unpaid(refused.error()));
+    EXPECT_EQ(ports::lost_with(refused.error()).size(), 1U);
+}
+
+TEST(http_chat_provider, a_stream_that_is_begun_again_has_lost_what_came) {
+    fixture at;
+    at.request.scheduling.retry_after_text = true;
+    at.breaks(http_errc::connection_reset, std::string(piece));
+    at.http.reply(200, std::string(last), as_stream);
+    const auto answer = at.stream();
+    ASSERT_TRUE(answer) << answer.error().message();
+    ASSERT_EQ(answer->lost.size(), 1U);
+    EXPECT_EQ(answer->lost[0].received, 2U);
+}
+
+TEST(http_chat_provider_gate, that_is_left_between_attempts_has_lost_those_before) {
+    fixture with;
+    with.gated();
+    with.gate->admits = 1;
+    with.gate->wait = 1h;
+    with.http.reply(500, "");
+    coro::cancel_source cancel;
+    boost::asio::steady_timer later(with.on.io, 10ms);
+    later.async_wait([&](boost::system::error_code) { cancel.request(cancel_reason::user); });
+    const auto answer = with.complete(&cancel);
+    ASSERT_FALSE(answer);
+    EXPECT_TRUE(answer.error().is_cancelled());
+    EXPECT_EQ(answer.error().info().attempts, 1U);
+    EXPECT_TRUE(ports::is_unpaid(answer.error())) << "no request is under way";
+    EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
+}
+
 TEST(http_chat_provider_gate, gets_back_what_was_never_sent) {
     fixture with;
     with.gated();

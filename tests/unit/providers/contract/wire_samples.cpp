@@ -17,7 +17,6 @@ namespace {
 /// The names of the index for what can go wrong.
 const std::map<std::string, std::set<llm_errc>>& error_names() {
     static const std::map<std::string, std::set<llm_errc>> names = {
-        {"invalid tool arguments (not JSON)", {llm_errc::protocol}},
         {"malformed function call", {llm_errc::protocol}},
         {"no choices", {llm_errc::protocol}},
         {"not JSON", {llm_errc::protocol}},

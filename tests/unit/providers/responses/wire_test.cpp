@@ -188,17 +188,6 @@ TEST(responses_wire, items_of_an_answer_are_kept_for_the_next_turn) {
     EXPECT_EQ(answer->usage.value().reasoning, 3);
 }
 
-TEST(responses_wire, counts_of_tokens_are_bounded_whatever_a_server_says) {
-    const auto answer =
-        read(R"({"id":"1","status":"completed","model":"m","output":[{"type":"message",
-        "role":"assistant","content":[{"type":"output_text","text":"x"}]}],"usage":{"input_tokens":-7,
-        "output_tokens":9223372036854775807,"input_tokens_details":{"cached_tokens":-1}}})");
-    ASSERT_TRUE(answer && answer->usage);
-    EXPECT_EQ(answer->usage->input, 0);
-    EXPECT_EQ(answer->usage->cached, 0);
-    EXPECT_LT(answer->usage->output, INT64_MAX / 1000);
-}
-
 TEST(responses_wire, answers_that_did_not_end_well) {
     const auto code = [](const char* body) {
         const auto answer = read(body);

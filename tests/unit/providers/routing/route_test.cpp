@@ -412,6 +412,61 @@ TEST(hedged_route, cancellation_reaches_both) {
     }
 }
 
+/// "provider:model input" of each.
+std::vector<std::string> lost_of(const std::vector<ports::lost_request>& lost) {
+    std::vector<std::string> made;
+    for (const auto& each : lost) {
+        made.push_back(each.provider + ":" + each.model + " " +
+                       (each.usage ? std::to_string(each.usage->input) : "?"));
+    }
+    return made;
+}
+
+TEST(paid_requests, of_targets_that_failed_go_along) {
+    route_world at;
+    fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}, {&at.c, "m-c"}}, at.log);
+    at.a.plan = {{0ms, llm_errc::server}};
+    at.b.plan = {{0ms, llm_errc::rate_limit}}; // charges for nothing
+    auto answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->attempts, 3U);
+    EXPECT_EQ(lost_of(answer->lost), std::vector<std::string>{"a:m-a ?"});
+    at.c.plan = {{0ms, llm_errc::server}};
+    answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(answer);
+    EXPECT_TRUE(ports::is_unpaid(answer.error())) << "all are among the lost";
+    EXPECT_EQ(lost_of(ports::lost_with(answer.error())),
+              (std::vector<std::string>{"a:m-a ?", "c:m-c ?"}));
+}
+
+TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
+    route_world at;
+    hedge_rules rules;
+    rules.after = 100ms;
+    rules.most_extra_calls = 1;
+    hedged_route route("quick", {&at.a, "m-a"}, {&at.b, "m-b"}, rules);
+    at.a.plan = {{10s, {}}};
+    at.b.plan = {{50ms, {}}};
+    auto answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->provider, "b");
+    EXPECT_EQ(lost_of(answer->lost), std::vector<std::string>{"a:m-a ?"});
+    // Both answer in the same moment: both are paid.
+    at.a.plan = {{150ms, {}}};
+    answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(answer);
+    ASSERT_EQ(answer->lost.size(), 1U);
+    EXPECT_EQ(answer->attempts, 2U);
+    // Both fail.
+    at.a.plan = {{150ms, llm_errc::server, {}, 0ms, 2}};
+    at.b.plan = {{0ms, llm_errc::server}};
+    answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().info().attempts, 3U);
+    EXPECT_EQ(lost_of(ports::lost_with(answer.error())),
+              (std::vector<std::string>{"b:m-b ?", "a:m-a ?"}));
+}
+
 TEST(routes, compose) {
     route_world at;
     at.a.plan = {{60s, {}}};

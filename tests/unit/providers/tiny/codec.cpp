@@ -28,9 +28,7 @@ bool read_fault(const json::object& root, service_failure& failure) {
 void read_usage(const json::object& root, chat_response& response) {
     const json::object* counts = object_member(root, "tokens");
     if (!counts) return;
-    response.usage.emplace();
-    response.usage->input = count_member(*counts, "in");
-    response.usage->output = count_member(*counts, "out");
+    response.usage = told_usage(told_tokens(*counts, "in"), told_tokens(*counts, "out"));
 }
 
 /// Events {"piece": "text"}, and at the end {"over": true, "tokens": …}.
@@ -113,10 +111,12 @@ public:
     result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
         HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, &read_fault));
         const json::object& root = tree.get_object();
-        if (!member(root, "answer")) return reader_.protocol_error("the answer holds no text");
         chat_response response;
+        read_usage(root, response); // first: it is paid, whatever else is wrong
+        if (!member(root, "answer")) {
+            return with_so_far(reader_.protocol_error("the answer holds no text"), response);
+        }
         response.text = text_member(root, "answer");
-        read_usage(root, response);
         return response;
     }
 

@@ -37,6 +37,7 @@ public:
     cached_provider& operator=(const cached_provider&) = delete;
 
     [[nodiscard]] std::string_view provider_name() const noexcept override;
+    [[nodiscard]] bool keeps_responses() const noexcept override { return true; }
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
@@ -53,6 +54,9 @@ private:
     /// The outcome of an equal call, or nothing and a seat: the caller makes the call.
     [[nodiscard]] coro::task<std::optional<result<ports::chat_response>>> follow(
         const std::string* key, std::optional<seat>* leading, coro::call_context context);
+    /// The kept answer; llm_errc::not_found when there is none.
+    [[nodiscard]] coro::task<result<ports::chat_response>> kept_only(
+        const std::string* key, const ports::chat_delta_sink* on_delta, coro::call_context context);
     [[nodiscard]] coro::task<result<ports::chat_response>> ask(
         const ports::chat_request& request, const ports::chat_delta_sink* on_delta,
         coro::call_context context);

@@ -80,7 +80,8 @@ private:
     void settle(call_permit& permit, const ports::http_response* head,
                 const result<ports::chat_response>& read, wall_time time_of_day) const;
     [[nodiscard]] error not_admitted(error refused, const std::optional<error>& failed,
-                                     std::uint32_t requests) const;
+                                     std::uint32_t requests,
+                                     std::vector<ports::lost_request> lost) const;
     [[nodiscard]] retry_decision decide(retry_state& tries, const error& failure,
                                         const coro::call_context& context);
 

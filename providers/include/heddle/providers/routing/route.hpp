@@ -75,6 +75,7 @@ public:
                    error_kinds on = curable_elsewhere);
 
     [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
+    [[nodiscard]] bool keeps_responses() const noexcept override;
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
@@ -107,6 +108,7 @@ public:
     hedged_route& operator=(const hedged_route&) = delete;
 
     [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
+    [[nodiscard]] bool keeps_responses() const noexcept override;
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(

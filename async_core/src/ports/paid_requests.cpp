@@ -1,0 +1,110 @@
+// What requests that came to nothing have cost.
+#include <heddle/ports/http_port.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace heddle::ports {
+
+namespace {
+
+[[nodiscard]] const partial_response* payload_of(const error& failure) noexcept {
+    return dynamic_cast<const partial_response*>(failure.info().payload.get());
+}
+
+/// Whether the connection was never there.
+[[nodiscard]] bool was_not_reached(const error& failure) noexcept {
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        if (each->code().category() != http_category()) continue;
+        switch (static_cast<http_errc>(each->code().value())) {
+        case http_errc::resolve_failed:
+        case http_errc::connect_failed:
+        case http_errc::tls_failed:
+        case http_errc::connect_timeout:
+        case http_errc::proxy_refused: return true;
+        default: return false;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+std::size_t bytes_of(const chat_response& answer) noexcept {
+    std::size_t bytes = answer.text.size() + answer.refusal.size();
+    for (const tool_call& call : answer.tool_calls) {
+        bytes += call.name.size() + call.arguments_json.size();
+    }
+    for (const reasoning_part& part : answer.reasoning) bytes += part.text.size();
+    return bytes;
+}
+
+const chat_response* part_of(const error& failure) noexcept {
+    const partial_response* payload = payload_of(failure);
+    if (!payload) return nullptr;
+    return payload->so_far.usage || bytes_of(payload->so_far) != 0 ? &payload->so_far : nullptr;
+}
+
+std::uint32_t attempts_of(const error& failure) noexcept {
+    if (failure.code() == make_error_code(llm_errc::configuration)) return 0;
+    return failure.info().attempts.value_or(1);
+}
+
+bool is_unpaid(const error& failure) noexcept {
+    const partial_response* payload = payload_of(failure);
+    if (attempts_of(failure) == 0 || (payload && payload->all_lost)) return true;
+    if (part_of(failure) || failure.code().category() != llm_category()) return false;
+    switch (static_cast<llm_errc>(failure.code().value())) {
+    case llm_errc::invalid_request:
+    case llm_errc::authentication:
+    case llm_errc::permission:
+    case llm_errc::not_found:
+    case llm_errc::rate_limit:
+    case llm_errc::quota:
+    case llm_errc::overloaded: return true;
+    default: return was_not_reached(failure);
+    }
+}
+
+const std::vector<lost_request>& lost_with(const error& failure) noexcept {
+    static const std::vector<lost_request> none;
+    const partial_response* payload = payload_of(failure);
+    return payload ? payload->so_far.lost : none;
+}
+
+void add_lost(std::vector<lost_request>& lost, const error& failure) {
+    const std::vector<lost_request>& earlier = lost_with(failure);
+    lost.insert(lost.end(), earlier.begin(), earlier.end());
+    if (is_unpaid(failure)) return;
+    const chat_response* part = part_of(failure);
+    if (!part) {
+        lost.emplace_back();
+        return;
+    }
+    lost.push_back({part->provider, part->model, part->usage, bytes_of(*part)});
+}
+
+void add_lost(std::vector<lost_request>& lost, const chat_response& answer) {
+    lost.insert(lost.end(), answer.lost.begin(), answer.lost.end());
+    if (answer.attempts == 0) return;
+    lost.push_back({answer.provider, answer.model, answer.usage, bytes_of(answer)});
+}
+
+error with_lost(error failure, std::vector<lost_request> lost) {
+    if (lost.empty()) return failure;
+    const partial_response* payload = payload_of(failure);
+    auto made = std::make_shared<partial_response>(payload ? payload->so_far : begun_response());
+    made->all_lost = payload && payload->all_lost;
+    made->so_far.lost.insert(made->so_far.lost.begin(), lost.begin(), lost.end());
+    return std::move(failure).with_payload(std::move(made));
+}
+
+error between_attempts(error failure, std::vector<lost_request> lost, std::uint32_t attempts) {
+    auto made = std::make_shared<partial_response>(begun_response());
+    made->all_lost = true;
+    made->so_far.lost = std::move(lost);
+    return std::move(failure).with_attempts(attempts).with_payload(std::move(made));
+}
+
+} // namespace heddle::ports

@@ -1,0 +1,51 @@
+// What targets of a route have cost that gave no answer, or not the one that was taken.
+#pragma once
+
+#include <heddle/providers/routing/route.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace heddle::providers {
+
+/// Says of those from `first` on who was asked, unless a route within this one has said it.
+inline void sign_lost(std::vector<ports::lost_request>& lost, std::size_t first,
+                      const route_target& target) {
+    for (std::size_t i = first; i < lost.size(); ++i) {
+        if (lost[i].provider.empty()) lost[i].provider = target.provider->provider_name();
+        if (lost[i].model.empty()) lost[i].model = target.model;
+    }
+}
+
+/// Adds the requests of a target that failed.
+inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& failure,
+                        const route_target& target) {
+    const std::size_t first = lost.size();
+    ports::add_lost(lost, failure);
+    sign_lost(lost, first, target);
+}
+
+/// The failure of a target, as the failure of the route: its requests are that target's.
+[[nodiscard]] inline error signed_failure(error failure, const route_target& target) {
+    if (ports::is_unpaid(failure) && ports::lost_with(failure).empty()) return failure;
+    std::vector<ports::lost_request> lost;
+    const ports::chat_response* part = ports::part_of(failure);
+    if (!part) {
+        add_lost_of(lost, failure, target);
+        const std::uint32_t attempts = ports::attempts_of(failure);
+        return ports::between_attempts(std::move(failure), std::move(lost), attempts);
+    }
+    auto made = std::make_shared<ports::partial_response>(*part);
+    if (made->so_far.provider.empty()) made->so_far.provider = target.provider->provider_name();
+    if (made->so_far.model.empty()) made->so_far.model = target.model;
+    sign_lost(made->so_far.lost, 0, target);
+    return std::move(failure).with_payload(std::move(made));
+}
+
+/// An answer, with the requests that went before it or beside it.
+inline void put_lost(ports::chat_response& answer, const std::vector<ports::lost_request>& lost) {
+    answer.lost.insert(answer.lost.begin(), lost.begin(), lost.end());
+}
+
+} // namespace heddle::providers
