@@ -49,44 +49,6 @@ std::string refusal_text(const ports::chat_response& answer) {
     return said.starts_with(text) ? said : text + ": " + said;
 }
 
-/// Requests that were sent. Before a service is set up there are none.
-std::uint32_t attempts_of(const error& failure) noexcept {
-    if (failure.code() == ports::make_error_code(ports::llm_errc::configuration)) return 0;
-    return failure.info().attempts.value_or(1);
-}
-
-[[nodiscard]] const ports::partial_response* part_of(const error& failure) noexcept {
-    return dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
-}
-
-/// Whether no model can have worked for it: the service refused the request, or was not reached.
-bool was_turned_away(const error& failure) noexcept {
-    using ports::llm_errc;
-    if (failure.code().category() != ports::llm_category()) return false;
-    switch (static_cast<llm_errc>(failure.code().value())) {
-    case llm_errc::invalid_request:
-    case llm_errc::authentication:
-    case llm_errc::permission:
-    case llm_errc::not_found:
-    case llm_errc::rate_limit:
-    case llm_errc::quota:
-    case llm_errc::overloaded: return true;
-    default: break;
-    }
-    for (const error* each = &failure; each; each = each->info().cause.get()) {
-        if (each->code().category() != ports::http_category()) continue;
-        switch (static_cast<ports::http_errc>(each->code().value())) {
-        case ports::http_errc::resolve_failed:
-        case ports::http_errc::connect_failed:
-        case ports::http_errc::tls_failed:
-        case ports::http_errc::connect_timeout:
-        case ports::http_errc::proxy_refused: return true;
-        default: return false;
-        }
-    }
-    return false;
-}
-
 } // namespace
 
 result<lang::value> content_of_result(const lang::value& made) {
@@ -98,23 +60,57 @@ result<lang::value> content_of_result(const lang::value& made) {
     return *content;
 }
 
-/// In US dollars; empty when the price is not known.
-std::optional<double> task_execution::cost_of(const ports::chat_response& answer,
-                                              std::uint32_t attempts) const {
-    if (attempts == 0) return 0; // out of a cache
-    const ports::token_usage used = session_.use_of(answer).usage;
-    if (answer.provider.empty()) return price().of(used);
-    // Where a route chose, it is the one who answered that is paid.
-    return model_price{runner_.parts().prices, answer.provider, answer.model}.of(used);
+/// Where a route chose, it is the one who answered that is paid.
+model_price task_execution::price_of(std::string_view provider, std::string_view model) const {
+    if (provider.empty()) return price();
+    return {runner_.parts().prices, provider, model.empty() ? chosen_.model : model};
+}
+
+/// The request that was answered.
+paid_request task_execution::paid_for(const ports::chat_response& answer,
+                                      std::uint32_t attempts) const {
+    if (attempts == 0) return {{}, 0.0}; // out of a cache
+    paid_request made{session_.use_of(answer), {}};
+    made.cost = price_of(answer.provider, answer.model).of(made.use.usage);
+    return made;
+}
+
+std::vector<paid_request> task_execution::paid_for(
+    const std::vector<ports::lost_request>& lost) const {
+    std::vector<paid_request> made;
+    made.reserve(lost.size());
+    for (const ports::lost_request& each : lost) {
+        paid_request& one = made.emplace_back();
+        one.use = session_.use_of(each.usage, each.received);
+        one.cost = price_of(each.provider, each.model).of(one.use.usage);
+    }
+    return made;
+}
+
+/// A request without a response: what was sent, and where a budget knows more, what such a call costs.
+paid_request task_execution::least_paid() const {
+    paid_request made;
+    made.use.estimated = true;
+    made.use.usage.input = session_.estimate(request_);
+    made.cost = price().of(made.use.usage);
+    if (has_dollars_ && made.cost) made.cost = std::max(*made.cost, share_.expected());
+    return made;
 }
 
 void task_execution::count(const ports::chat_response& answer) {
     settle(answer, answer.attempts);
-    session_.count(answer, session_.use_of(answer), cost_of(answer, answer.attempts));
+    const paid_request paid = paid_for(answer, answer.attempts);
+    const std::vector<paid_request> lost = paid_for(answer.lost);
+    session_.count(answer, paid.use, paid.cost);
+    count_lost(lost);
     answered_ = true;
     finish_ = answer.finish;
     answering_model_ = answer.model;
     answering_provider_ = answer.provider;
+}
+
+void task_execution::count_lost(const std::vector<paid_request>& lost) {
+    for (const paid_request& each : lost) session_.count_failed(0, &each.use, each.cost);
 }
 
 /// Each once: the turns of a loop say the same.
@@ -127,22 +123,19 @@ void task_execution::add_warnings(const std::vector<std::string>& told) {
 
 /// What was sent counts, although no response came: its input at least.
 void task_execution::count_failure(const error& failure) {
-    const std::uint32_t attempts = attempts_of(failure);
-    if (const auto* partial = part_of(failure)) {
-        ports::chat_response part = partial->so_far;
+    const std::uint32_t attempts = ports::attempts_of(failure);
+    if (const ports::chat_response* so_far = ports::part_of(failure)) {
+        ports::chat_response part = *so_far;
         part.attempts = attempts;
         count(part);
         return;
     }
     settle(failure);
-    if (attempts == 0 || was_turned_away(failure)) {
-        session_.count_failed(attempts, nullptr, {});
-        return;
-    }
-    counted_use least;
-    least.estimated = true;
-    least.usage.input = session_.estimate(request_);
-    session_.count_failed(attempts, &least, price().of(least.usage));
+    const std::vector<paid_request> lost = paid_for(ports::lost_with(failure));
+    const paid_request last =
+        ports::is_unpaid(failure) ? paid_request{{}, 0.0} : least_paid(); // no cost is a known one
+    session_.count_failed(attempts, attempts == 0 ? nullptr : &last.use, last.cost);
+    count_lost(lost);
 }
 
 void task_execution::request_ended(const result<ports::chat_response>& ended) {
@@ -150,25 +143,26 @@ void task_execution::request_ended(const result<ports::chat_response>& ended) {
     else settle(ended.error());
 }
 
-/// Where the price of who answered is not known, a budget counts what was expected; further attempts
-/// (retries, the loser of a hedge) count with their input.
+/// As counted in the notes. Where the price of who answered is not known, a budget counts what was
+/// expected.
 void task_execution::settle(const ports::chat_response& answer, std::uint32_t attempts) {
     if (!share_.held()) return;
-    double spent = cost_of(answer, attempts).value_or(share_.expected());
-    if (has_dollars_ && attempts != 0) {
-        runner_.costs().add(cost_kind_, spent);
-        spent += (attempts - 1) * input_cost();
-    }
+    double spent = paid_for(answer, attempts).cost.value_or(share_.expected());
+    if (has_dollars_ && attempts != 0) runner_.costs().add(cost_kind_, spent);
+    for (const paid_request& each : paid_for(answer.lost))
+        spent += each.cost.value_or(input_cost());
     share_.settle(spent, attempts != 0);
 }
 
-/// What was sent counts with what such a call was expected to cost, and with its input at least.
 void task_execution::settle(const error& failure) {
     if (!share_.held()) return;
-    const std::uint32_t attempts = attempts_of(failure);
-    if (const auto* partial = part_of(failure)) settle(partial->so_far, attempts);
-    else if (attempts == 0 || was_turned_away(failure)) share_.settle(0, attempts != 0);
-    else share_.settle(std::max(input_cost() * attempts, share_.expected()), true);
+    const std::uint32_t attempts = ports::attempts_of(failure);
+    if (const ports::chat_response* part = ports::part_of(failure)) return settle(*part, attempts);
+    double spent = ports::is_unpaid(failure) ? 0 : least_paid().cost.value_or(share_.expected());
+    for (const paid_request& each : paid_for(ports::lost_with(failure))) {
+        spent += each.cost.value_or(input_cost());
+    }
+    share_.settle(spent, attempts != 0);
 }
 
 double task_execution::input_cost() const {
@@ -232,8 +226,9 @@ lang::value task_execution::extra_notes(const task_ending& end) {
 result<lang::value> task_execution::complete(task_ending end) {
     end.extra_notes = extra_notes(end);
     lang::value made = runner_.results().build(end);
+    if (continues(made)) return made; // it is the result of the subtask that was said
     record_turn(made);
-    if (!continues(made)) report(task_outcome::complete, {});
+    report(task_outcome::complete, {});
     return made;
 }
 
@@ -266,6 +261,24 @@ std::string_view task_execution::last_said() const noexcept {
     return {};
 }
 
+std::optional<result<lang::value>> task_execution::refuse_unless_kept(spent_budget over) {
+    ports::cache_use& use = request_.scheduling.cache;
+    const bool looks = use == ports::cache_use::shared || use == ports::cache_use::apart;
+    if (!looks || !provider().keeps_responses()) return refuse_spending(over);
+    use = ports::cache_use::kept;
+    spent_ = std::move(over);
+    return std::nullopt;
+}
+
+std::optional<result<lang::value>> task_execution::end_of_seeking(
+    const result<ports::chat_response>& answer) {
+    if (!spent_) return std::nullopt;
+    request_.scheduling.cache = settings_.cache;
+    const spent_budget over = *std::exchange(spent_, std::nullopt);
+    if (answer || answer.error().is_cancelled()) return std::nullopt;
+    return refuse_spending(over);
+}
+
 result<lang::value> task_execution::refuse_spending(const spent_budget& over) {
     return exhaust({over.resource, over.used, over.limit, over.message}, last_said());
 }
@@ -292,8 +305,12 @@ bool task_execution::own_time_is_over(const error& cancelled) const {
            !call_.context.until.passed(now) && context_.until.passed(now);
 }
 
-result<lang::value> task_execution::take_error(error failure) {
+/// What the model has said is the content, whatever came after it.
+result<lang::value> task_execution::take_error(error failure, std::string_view said) {
     count_failure(failure);
+    const ports::chat_response* part = ports::part_of(failure);
+    std::string kept = part ? part->text : std::string();
+    if (kept.empty()) kept = said.empty() ? last_said() : said;
     if (failure.is_cancelled()) {
         if (!own_time_is_over(failure)) {
             report(task_outcome::cancelled, {});
@@ -301,10 +318,8 @@ result<lang::value> task_execution::take_error(error failure) {
         }
         return exhaust(task_session::time_over(context_.loop->now() - began_,
                                                timeout_.value_or(std::chrono::nanoseconds(0))),
-                       {});
+                       kept);
     }
-    const auto* partial = part_of(failure);
-    const std::string part = partial ? partial->so_far.text : std::string();
     task_failure what;
     what.reason = failure_reason(failure);
     what.message = failure.message();
@@ -321,12 +336,12 @@ result<lang::value> task_execution::take_error(error failure) {
     if (lang::value causes = causes_of(memory, failure); !causes.is_nil()) {
         what.details = lang::map_put(memory, std::move(what.details), "causes", std::move(causes));
     }
-    return fail(ending(part.empty() ? std::string_view(what.message) : std::string_view(part)),
+    return fail(ending(kept.empty() ? std::string_view(what.message) : std::string_view(kept)),
                 what);
 }
 
-result<lang::value> task_execution::refuse(error failure) {
-    if (failure.is_cancelled()) return take_error(std::move(failure).with_attempts(0));
+result<lang::value> task_execution::refuse(error failure, std::string_view said) {
+    if (failure.is_cancelled()) return take_error(std::move(failure).with_attempts(0), said);
     report(task_outcome::failed, task_error_from(failure).type_name());
     return placed(std::move(failure));
 }
@@ -450,6 +465,9 @@ result<lang::value> task_execution::fail_subtask(std::string_view partial, std::
     return fail(ending(partial.empty() ? std::string_view(what.message) : partial), what);
 }
 
-void task_execution::end_continued() { report(task_outcome::complete, {}); }
+void task_execution::end_continued(const lang::value& made) {
+    record_turn(made);
+    report(task_outcome::complete, {});
+}
 
 } // namespace heddle::tasks

@@ -25,6 +25,12 @@ struct called_tool {
     std::chrono::nanoseconds took{0};
 };
 
+/// A request, and what it has cost as far as that is known.
+struct paid_request {
+    counted_use use;
+    std::optional<double> cost; ///< in US dollars
+};
+
 /// The content of a COMPLETE TaskResult, a string. Errors: the TaskError of a FAILED one.
 [[nodiscard]] result<lang::value> content_of_result(const lang::value& made);
 
@@ -53,8 +59,9 @@ public:
     [[nodiscard]] result<lang::value> accept_elsewhere(result<executor_answer> done);
     /// A step before the first request has failed: raised, or a FAILED result.
     [[nodiscard]] result<lang::value> take_step_error(error failure, bool of_workflow);
-    /// The workflow is at fault, or was cancelled, while the execution ran.
-    [[nodiscard]] result<lang::value> refuse(error failure);
+    /// The workflow is at fault, or was cancelled, while the execution ran. `said`: what the model had
+    /// said, where that is in no message yet.
+    [[nodiscard]] result<lang::value> refuse(error failure, std::string_view said = {});
 
     [[nodiscard]] bool waits_for_preparation() const noexcept {
         return wants_context_ || has_prompt_calls();
@@ -85,6 +92,11 @@ public:
     void request_ended(const result<ports::chat_response>& ended);
     /// The result when a budget is used up.
     [[nodiscard]] result<lang::value> refuse_spending(const spent_budget& over);
+    /// The same, unless there may be a kept response, which costs nothing: it is asked for instead.
+    [[nodiscard]] std::optional<result<lang::value>> refuse_unless_kept(spent_budget over);
+    /// After seeking one: the result when there is none.
+    [[nodiscard]] std::optional<result<lang::value>> end_of_seeking(
+        const result<ports::chat_response>& answer);
 
     [[nodiscard]] task_runner& runner() noexcept { return runner_; }
     [[nodiscard]] ports::llm_port& provider() noexcept { return *chosen_.provider; }
@@ -114,7 +126,8 @@ public:
     /// Whether a result asks for a subtask.
     [[nodiscard]] bool continues(const result<lang::value>& ended) const noexcept;
     [[nodiscard]] static lang::value asked_subtask(const lang::value& ended);
-    void end_continued();
+    /// `made`: the result of the subtask, which is that of the task.
+    void end_continued(const lang::value& made);
     /// The FAILED result of a task whose subtask has failed.
     [[nodiscard]] result<lang::value> fail_subtask(std::string_view partial, std::string message,
                                                    lang::value details);
@@ -132,7 +145,7 @@ private:
     [[nodiscard]] std::string_view provider_name() const noexcept;
 
     [[nodiscard]] bool own_time_is_over(const error& cancelled) const;
-    [[nodiscard]] result<lang::value> take_error(error failure);
+    [[nodiscard]] result<lang::value> take_error(error failure, std::string_view said = {});
     [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
                                               std::string_view content);
     [[nodiscard]] std::optional<result<lang::value>> take_json(ports::chat_response answer);
@@ -144,8 +157,13 @@ private:
     void count_failure(const error& failure);
     void settle(const ports::chat_response& answer, std::uint32_t attempts);
     void settle(const error& failure);
-    [[nodiscard]] std::optional<double> cost_of(const ports::chat_response& answer,
-                                                std::uint32_t attempts) const;
+    [[nodiscard]] paid_request paid_for(const ports::chat_response& answer,
+                                        std::uint32_t attempts) const;
+    [[nodiscard]] std::vector<paid_request> paid_for(
+        const std::vector<ports::lost_request>& lost) const;
+    [[nodiscard]] paid_request least_paid() const;
+    void count_lost(const std::vector<paid_request>& lost);
+    [[nodiscard]] model_price price_of(std::string_view provider, std::string_view model) const;
     [[nodiscard]] double input_cost() const;
     [[nodiscard]] result<cost_estimate> first_estimate() const;
     [[nodiscard]] model_price price() const noexcept;
@@ -171,6 +189,7 @@ private:
     bool has_dollars_ = false;
     std::string cost_kind_; ///< in the cost history; empty: no budget in dollars
     spending_share share_;
+    std::optional<spent_budget> spent_; ///< why only a kept response is asked for
     coro::call_context context_;
     std::optional<std::chrono::nanoseconds> timeout_;
     std::uint32_t asks_left_ = 0;

@@ -52,7 +52,8 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         if (execution.spends()) {
             result<std::optional<spent_budget>> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
-            if (*reserved) co_return execution.refuse_spending(**reserved);
+            if (*reserved) ended = execution.refuse_unless_kept(**std::move(reserved));
+            if (ended) co_return *std::move(ended);
         }
         coro::task<result<ports::chat_response>> asked =
             execution.streams()
@@ -62,6 +63,8 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         if (auto failed = execution.take_receiver_failure()) {
             co_return execution.abandon(answer, *std::move(failed));
         }
+        ended = execution.end_of_seeking(answer);
+        if (ended) co_return *std::move(ended);
         ended = execution.accept(std::move(answer));
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);
         if (ended) {

@@ -126,6 +126,13 @@ coro::task<result<void>> hand_on(host::session* owner, task_execution* execution
     }
 }
 
+/// The function did not come to the end of an answer that is there, and paid for.
+[[nodiscard]] error unheard(error failure, ports::chat_response answer) {
+    const std::uint32_t attempts = answer.attempts;
+    return std::move(failure).with_attempts(attempts).with_payload(
+        std::make_shared<ports::partial_response>(std::move(answer)));
+}
+
 } // namespace
 
 std::int64_t task_runner::add_stream(held_stream& stream) {
@@ -164,8 +171,9 @@ coro::task<result<ports::chat_response>> task_runner::stream_answer(task_executi
     both.start([&] { return hand_on(&owner_, &execution, &pieces, both.context()); });
     const result<void> joined = co_await both.join();
     execution.set_gate(nullptr);
-    if (joined) co_return *std::move(answer);
-    co_return joined.error();
+    if (!answer) co_return joined.error();
+    if (joined || !*answer) co_return *std::move(answer);
+    co_return unheard(joined.error(), **std::move(answer));
 }
 
 } // namespace heddle::tasks

@@ -14,6 +14,7 @@
 #include <heddle/tasks/task_result.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace heddle::tasks {
 
@@ -74,19 +75,21 @@ constexpr std::size_t deepest_arguments = 128;
     return made;
 }
 
-/// Ids that were made for calls without one can be those of an earlier turn; results are told apart
-/// by them.
+/// Ids that were made for calls without one can be those of an earlier turn, and some models give two
+/// calls the same; results are told apart by them.
 void make_ids_unique(std::vector<ports::tool_call>& calls,
                      const std::vector<ports::chat_message>& messages) {
-    const auto is_known = [&](std::string_view id) {
-        return std::any_of(messages.begin(), messages.end(), [&](const auto& message) {
-            return !message.tool_call_id.empty() && message.tool_call_id == id;
-        });
-    };
+    std::set<std::string> taken;
+    for (const ports::chat_message& each : messages) taken.insert(each.tool_call_id);
+    std::set<std::string> given = taken;
+    for (const ports::tool_call& each : calls) given.insert(each.id);
     for (ports::tool_call& each : calls) {
-        if (each.id.empty()) continue;
-        const std::string given = each.id;
-        for (int n = 2; is_known(each.id); ++n) each.id = given + "_" + std::to_string(n);
+        if (each.id.empty() || taken.insert(each.id).second) continue;
+        std::string made;
+        for (int n = 2; made.empty() || !given.insert(made).second; ++n) {
+            made = each.id + "_" + std::to_string(n);
+        }
+        each.id = std::move(made);
     }
 }
 
@@ -124,7 +127,7 @@ result<lang::value> task_execution::exhaust_call(const ports::chat_response& ans
     what.limit = static_cast<double>(request_.max_output_tokens.value_or(0));
     what.message = "the response reached the limit of its output inside a call of the tool '" +
                    answer.cut_tool_call + "'; raise max-tokens";
-    return exhaust(what, answer.text.empty() ? what.message : answer.text);
+    return exhaust(what, answer.text.empty() ? last_said() : std::string_view(answer.text));
 }
 
 std::optional<result<lang::value>> task_execution::take_tool_calls(ports::chat_response answer) {
@@ -426,9 +429,13 @@ coro::task<result<lang::value>> task_runner::continue_with(task_execution& execu
     result<subtask_outcome> outcome =
         co_await run_subtask(asked, &execution.chain(), execution.call().scope,
                              execution.call().span, execution.context());
-    if (!outcome) co_return execution.refuse(std::move(outcome).error());
+    if (!outcome) {
+        const lang::value said = partial_output(continued, {});
+        co_return execution.refuse(std::move(outcome).error(),
+                                   said.is_nil() ? std::string_view() : lang::string_bytes(said));
+    }
     if (!outcome->failed) {
-        execution.end_continued();
+        execution.end_continued(outcome->result);
         co_return outcome->result;
     }
     const lang::value partial = partial_output(continued, *outcome);

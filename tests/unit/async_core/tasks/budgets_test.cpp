@@ -192,6 +192,7 @@ TEST(budgets, count_further_attempts_with_their_input) {
         ports::chat_response made;
         made.usage = ports::token_usage{1000, 0, 0, 0};
         made.attempts = 3;
+        made.lost.resize(2);
         return made;
     });
     w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
