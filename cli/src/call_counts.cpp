@@ -38,6 +38,7 @@ std::string call_counts::cost_text() const {
     std::snprintf(amount, sizeof amount, "$%.*f", places, cost_usd);
     std::string made = amount;
     if (unpriced != 0) made += " and " + counted(unpriced, "call") + " of unknown cost";
+    if (replayed) made += " when they were recorded, nothing now";
     return made;
 }
 

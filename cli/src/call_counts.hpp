@@ -25,6 +25,7 @@ public:
     std::uint64_t estimated = 0;
     std::uint64_t with_turns = 0;    ///< calls whose prompt held earlier turns of a conversation
     std::uint64_t earlier_turns = 0; ///< of all of them
+    bool replayed = false;           ///< the responses are those of a recording: nothing is paid
 
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;

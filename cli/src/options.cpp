@@ -4,6 +4,7 @@
 
 #include "usage_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,15 @@
 namespace heddle::cli {
 
 namespace {
+
+/// CLI11 takes an empty text for no option at all: the bound would be left out.
+std::string needs_a_number(const std::string& text) { return text.empty() ? "needs a number" : ""; }
+
+std::string is_a_count(const std::string& text) {
+    constexpr std::size_t max_digits = 19; // of what fits into 64 bits
+    const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
+    return digits && text.size() <= max_digits ? "" : "needs a whole number that is not negative";
+}
 
 /// Holds CLI11's view of the program and the requests that it fills.
 class command_line {
@@ -382,7 +392,9 @@ private:
                         "Branches at a time; 64 unless heddle.toml says otherwise")
             ->type_name("N")
             ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}).description(""));
-        command.add_option("-t,--timeout", timeout_, about_timeout)->type_name("S");
+        command.add_option("-t,--timeout", timeout_, about_timeout)
+            ->type_name("S")
+            ->check(needs_a_number);
         command
             .add_option("--memory-limit", memory_limit_,
                         "Maximum memory of the workflow's values and branches, such as 1GiB; "
@@ -398,14 +410,16 @@ private:
             .add_option("--budget-usd", options.budget_usd,
                         "Maximum cost of the run's model calls in US dollars; further calls give "
                         "FAILED results")
-            ->type_name("X");
+            ->type_name("X")
+            ->check(needs_a_number);
         command
             .add_option("--max-calls", options.max_calls,
                         "Maximum number of the run's model calls; further ones give FAILED results")
-            ->check(CLI::NonNegativeNumber)
+            ->check(is_a_count)
             ->type_name("N");
         command.add_option("--seed", options.seed, "Makes random and retry waits repeatable")
-            ->type_name("N");
+            ->type_name("N")
+            ->check(needs_a_number);
         command
             .add_option("-w,--workspace", options.workspace,
                         "The directory whose files a workflow may use")

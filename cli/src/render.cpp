@@ -13,7 +13,10 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <heddle/tasks/task_result.hpp>
+
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 
 #include <algorithm>
 
@@ -110,7 +113,35 @@ boost::json::object place_of(const source_location& place) {
     return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
 }
 
+/// As JSON; null when it has no such form.
+boost::json::value json_of(const value& content) {
+    const auto text = lang::value_to_json(content);
+    if (!text) return nullptr;
+    boost::system::error_code failed;
+    boost::json::parse_options limits;
+    limits.max_depth = 256;
+    boost::json::value made = boost::json::parse(*text, failed, {}, limits);
+    return failed ? boost::json::value() : made;
+}
+
 } // namespace
+
+const value* failed_result_in(const error& failure) noexcept {
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    return script && tasks::is_failed_result(script->result) ? &script->result : nullptr;
+}
+
+std::string said_in_failure(const value& failed) {
+    const value* content = lang::map_find(failed, "content");
+    if (!content || !content->is(kind::string)) return {};
+    const value* notes = lang::map_find(failed, "notes");
+    const value* what = notes && notes->is(kind::map) ? lang::map_find(*notes, "error") : nullptr;
+    const value* message = what && what->is(kind::map) ? lang::map_find(*what, "message") : nullptr;
+    const std::string_view said = lang::string_bytes(*content);
+    const bool is_message =
+        message && message->is(kind::string) && lang::string_bytes(*message) == said;
+    return is_message ? std::string() : with_line_end(said);
+}
 
 std::string render_result(const value& content, unsigned columns) {
     if (content.is_nil()) return {};
@@ -162,20 +193,22 @@ std::string render_error_json(const error& failure, const source_map& sources, e
         causes.push_back(boost::json::string(cause->message()));
     }
     if (!causes.empty()) described["causes"] = std::move(causes);
+    if (const value* failed = failed_result_in(failure)) described["result"] = json_of(*failed);
     // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
     boost::json::value cost = counts.cost_usd;
     if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
-    const boost::json::object whole{{"error", std::move(described)},
-                                    {"exit_code", static_cast<int>(code)},
-                                    {"calls",
-                                     {{"done", counts.done},
-                                      {"failed", counts.failed},
-                                      {"cancelled", counts.cancelled},
-                                      {"input_tokens", counts.input_tokens},
-                                      {"output_tokens", counts.output_tokens},
-                                      {"cost_usd", std::move(cost)},
-                                      {"unpriced", counts.unpriced},
-                                      {"estimated", counts.estimated}}}};
+    boost::json::object whole{{"error", std::move(described)},
+                              {"exit_code", static_cast<int>(code)},
+                              {"calls",
+                               {{"done", counts.done},
+                                {"failed", counts.failed},
+                                {"cancelled", counts.cancelled},
+                                {"input_tokens", counts.input_tokens},
+                                {"output_tokens", counts.output_tokens},
+                                {"cost_usd", std::move(cost)},
+                                {"unpriced", counts.unpriced},
+                                {"estimated", counts.estimated}}}};
+    if (counts.replayed) whole["calls"].get_object()["replayed"] = true;
     return json_line(whole);
 }
 

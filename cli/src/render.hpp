@@ -17,8 +17,13 @@ namespace heddle::cli {
 /// else in its written form. Tables are made to fit into `columns` (0: as wide as they are).
 [[nodiscard]] std::string render_result(const lang::value& content, unsigned columns);
 
-/// An error as one JSON object in one line: `error` with kind, message, reason, hint, place and
-/// trace; `exit_code`; `calls`. docs/reference/cli.md lists the members.
+/// The FAILED TaskResult that an error was made of, or null.
+[[nodiscard]] const lang::value* failed_result_in(const error& failure) noexcept;
+/// What such a result has of a response, ending in a line end; empty when its content is its message.
+[[nodiscard]] std::string said_in_failure(const lang::value& failed);
+
+/// An error as one JSON object in one line: `error` with kind, message, reason, hint, place, trace
+/// and the FAILED result that it was made of; `exit_code`; `calls`. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
                                             exit_code code, const call_counts& counts);
 

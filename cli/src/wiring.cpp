@@ -152,6 +152,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     task_parts.max_calls = options.max_calls;
     task_parts.models = &made->models_->registry();
     task_parts.observer = &made->counts_;
+    made->counts_.replayed = options.replay.has_value();
     task_parts.memory = made->memory_.get();
     made->set_up_programs(options, task_parts);
     task_parts.matching = contexts.matching;

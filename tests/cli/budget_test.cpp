@@ -79,6 +79,25 @@ TEST_F(budgets, must_be_numbers) {
     EXPECT_EQ(model.counters().requests, 0U);
 }
 
+TEST_F(budgets, that_are_empty_are_a_mistake) {
+    for (const char* option : {"--budget-usd", "--max-calls", "--timeout", "--seed"}) {
+        for (const bool joined : {false, true}) {
+            const std::string name = option;
+            const auto ended = joined ? run({"--base-url", model.url(), name + "="})
+                                      : run({"--base-url", model.url(), name, ""});
+            EXPECT_EQ(ended.code, 2) << option;
+            EXPECT_THAT(ended.err, HasSubstr(option));
+            EXPECT_LT(ended.err.size(), 300U) << ended.err;
+        }
+    }
+    for (const char* wrong : {"-1", "1.5", "1e3", "99999999999999999999", "+1"}) {
+        const auto ended = run({"--base-url", model.url(), "--max-calls", wrong});
+        EXPECT_EQ(ended.code, 2) << wrong;
+        EXPECT_THAT(ended.err, HasSubstr("needs a whole number")) << wrong;
+    }
+    EXPECT_EQ(model.counters().requests, 0U);
+}
+
 TEST_F(budgets, of_dollars_need_a_price) {
     const auto ended =
         run_heddle({"eval", "(defatom t (params) (instructions \"x\")) (t)", "--model",

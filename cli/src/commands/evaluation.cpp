@@ -38,6 +38,7 @@ struct workflow_run {
     coro::cancel_source cancel;
     result<value> ended = value();
     exit_code on_failure = exit_code::failed;
+    bool shows_content = false; ///< of a FAILED result that is its value
 };
 
 /// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
@@ -142,6 +143,10 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
         return tell_usage_error(failure, options.json, output);
     }
     output.err(run.world->render(failure, output.err_in_colour()));
+    // It was paid for. As the value of the run it stands on standard output.
+    const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
+    const std::string said = failed ? said_in_failure(*failed) : std::string();
+    if (!said.empty()) output.err("what the task had of a response:\n" + utf8::printable(said));
     if (counts.any() && options.verbosity >= 0)
         output.err("before that: " + counts.summary() + "\n");
     return code;
@@ -166,11 +171,14 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     // The answer of a dispatch is a result in any case, and JSON shows all of it.
     const bool shows_failure = failed && run.source.dispatches && options.json;
     if (failed && !shows_failure) {
+        run.shows_content = !options.json;
+        if (run.shows_content) output.out(said_in_failure(*run.ended));
         run.ended = tasks::task_error_of(*run.ended);
     }
     const auto tell_loss = [&] { return tell_lost_output(run, tools, options, output); };
     if (output.output_lost() && !interrupted) return tell_loss();
     if (!run.ended) {
+        if (run.shows_content && !output.flush() && !interrupted) return tell_loss();
         const exit_code code = interrupted ? exit_code::interrupted : run.on_failure;
         return tell_failure(run.ended.error(), code, run, tools, options, output);
     }
