@@ -47,4 +47,17 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
     return made;
 }
 
+std::size_t footprint(const compiled_task& task) noexcept {
+    const task_template& declared = task.declared;
+    // Prompts and schemas are kept as they were written and as what was made of them.
+    std::size_t bytes = 2048 + declared.description.size() +
+                        3 * (declared.instructions.size() + declared.system.size()) +
+                        8 * declared.output.schema.size();
+    for (const task_input& input : declared.inputs) {
+        bytes += 2 * sizeof(task_input) + 2 * input.name.size() + input.description.size() +
+                 (input.default_json ? input.default_json->size() : 0);
+    }
+    return bytes;
+}
+
 } // namespace heddle::tasks

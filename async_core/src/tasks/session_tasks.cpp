@@ -62,7 +62,8 @@ result<lang::value> session_tasks::add(task_template declared) {
         fill_absent(declared, base->task->declared);
     }
     HEDDLE_TRY(auto task, compile_task(std::move(declared)));
-    lang::value callable = lang::make_host(owner_.memory(), std::make_unique<task_callable>(task));
+    lang::value callable =
+        lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {

@@ -15,6 +15,7 @@ namespace heddle::tasks {
 namespace {
 
 constexpr std::size_t deepest = 64;
+constexpr std::size_t max_json = std::size_t{1} << 20; ///< bytes
 
 /// Keys of JSON Schema whose empty list can only mean an object.
 [[nodiscard]] bool holds_object(std::string_view key) noexcept {
@@ -43,6 +44,11 @@ constexpr std::size_t deepest = 64;
 result<void> append(std::string& out, const source_form& given, std::size_t depth,
                     std::string_view key) {
     if (depth > deepest) return error(lang::errc::evaluation, "is nested too deep");
+    // Data that holds the same part twice at each of 30 levels is small; its JSON is not.
+    if (out.size() > max_json) {
+        return error(lang::errc::evaluation,
+                     "takes more than " + std::to_string(max_json / 1024) + " KiB as JSON");
+    }
     const source_form form = given.unquoted();
     if (!form.is_list()) {
         HEDDLE_TRY(const std::string json, lang::value_to_json(form.content));

@@ -1,13 +1,14 @@
 // Where in the tree of branches something runs, for hosts that keep something for each branch.
 #pragma once
 
+#include <heddle/lang/heap.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <unordered_map>
 
 namespace heddle::lang {
 
@@ -38,11 +39,13 @@ public:
     [[nodiscard]] const value& sandbox() const noexcept { return sandbox_; }
     /// realm::host_events() when the branch began.
     [[nodiscard]] std::uint64_t begun(std::uint32_t slot) const noexcept {
-        return slot < spawns_.size() ? spawns_[slot].begun : begun_;
+        const auto at = spawns_.find(slot);
+        return at != spawns_.end() ? at->second.begun : begun_;
     }
     /// Of a spawned branch: somebody has awaited it.
     [[nodiscard]] bool awaited(std::uint32_t slot) const noexcept {
-        return slot < spawns_.size() && spawns_[slot].awaited;
+        const auto at = spawns_.find(slot);
+        return at != spawns_.end() && at->second.awaited;
     }
     std::unique_ptr<branch_data> data; ///< the host's; null: nothing is kept
 
@@ -53,12 +56,18 @@ public:
         sandbox_ = std::move(sandbox);
     }
     /// The place of a further spawned branch.
-    [[nodiscard]] std::uint32_t add_spawn(std::uint64_t begun) {
-        spawns_.push_back({begun, false});
-        return static_cast<std::uint32_t>(spawns_.size() - 1);
+    [[nodiscard]] std::uint32_t add_spawn(heap& memory, std::uint64_t begun) {
+        while (!spawns_.try_emplace(next_spawn_, spawn{begun, false}).second) ++next_spawn_;
+        charge_spawns_.set(memory, spawns_.size() * spawn_bytes);
+        return next_spawn_++;
     }
     void note_awaited(std::uint32_t slot) noexcept {
-        if (slot < spawns_.size()) spawns_[slot].awaited = true;
+        if (const auto at = spawns_.find(slot); at != spawns_.end()) at->second.awaited = true;
+    }
+    /// The branch has ended, and nobody can await it any more. What the host keeps may ask for it yet.
+    void forget_spawn(heap& memory, std::uint32_t slot) noexcept {
+        if (data || spawns_.erase(slot) == 0) return;
+        charge_spawns_.set(memory, spawns_.size() * spawn_bytes);
     }
 
     void visit_values(value_visitor& visitor) const override {
@@ -74,7 +83,10 @@ private:
     branch_place outer_;
     value sandbox_;
     std::uint64_t begun_ = 0;
-    std::vector<spawn> spawns_;
+    static constexpr std::size_t spawn_bytes = 56; ///< with what the table takes for one
+    std::unordered_map<std::uint32_t, spawn> spawns_;
+    std::uint32_t next_spawn_ = 0;
+    heap_charge charge_spawns_;
 };
 
 /// The branch that a fiber is. Only between runs of the machine.

@@ -187,6 +187,7 @@ private:
     source_map sources_;
     const host_names* host_;
     std::vector<global_slot> globals_;
+    heap_charge names_; ///< of the globals
     index_map program_indexes_;
     index_map library_indexes_;
     std::unordered_map<std::string, value> macros_;

@@ -28,10 +28,16 @@ struct compiled_task {
 /// Errors: SexpEvaluationError naming the clause, with its place.
 [[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared);
 
-/// A task as a value of the language.
+/// Bytes that a task takes, about: what it was made from, and what was made of that.
+[[nodiscard]] std::size_t footprint(const compiled_task& task) noexcept;
+
+/// A task as a value of the language. It counts as memory of its heap.
 class task_callable final : public lang::host_object {
 public:
-    explicit task_callable(std::shared_ptr<const compiled_task> task) : task_(std::move(task)) {}
+    task_callable(lang::heap& memory, std::shared_ptr<const compiled_task> task)
+        : task_(std::move(task)) {
+        charge_.set(memory, footprint(*task_));
+    }
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "task"; }
     [[nodiscard]] std::string describe() const override { return "task " + task_->declared.name; }
@@ -42,6 +48,7 @@ public:
 
 private:
     std::shared_ptr<const compiled_task> task_;
+    lang::heap_charge charge_;
 };
 
 } // namespace heddle::tasks

@@ -47,12 +47,16 @@ ast::node* analyzer::make(node_kind kind, source_span span) {
              errc::limit);
     }
     constexpr std::size_t size = sizeof(ast::node) + 64; // and the places of its children
-    work_.take(size);
-    if (auto stop = work_.add(1); stop && !failure_) failure_ = std::move(stop);
+    spend(1, size);
     ast::node& made = arena_.nodes.emplace_back();
     made.kind = kind;
     made.span = span;
     return &made;
+}
+
+void analyzer::spend(std::uint64_t work, std::size_t bytes) {
+    work_.take(bytes);
+    if (auto stop = work_.add(work); stop && !failure_) failure_ = std::move(stop);
 }
 
 ast::node* analyzer::constant(value v, source_span span) {
@@ -214,6 +218,9 @@ ast::node* analyzer::call(const form& f, position where) {
         return positional(f, callee);
     }
     if (!head.is_symbol()) {
+        // Code that was made may hold a function where its name would stand.
+        if (head.content.is(kind::closure) || head.content.is(kind::builtin))
+            return positional(f, constant(head.content, head.span));
         if (!head.is_list() || head.size() == 0) {
             return fail(f.span,
                         "cannot call " + shown(head.content) + ": it is " +

@@ -170,11 +170,12 @@ private:
     node* named_let_as_loop(const form& f, position where);
     node* named_let_as_function(const form& f, position where);
     node* quasi(const form& f, std::size_t depth);
+    [[nodiscard]] bool has_unquotes(const value& data);
 
     // macros (macros.cpp)
     [[nodiscard]] const value* find_macro(std::string_view name) const;
     form expand(const form& call, const value& expander);
-    std::optional<value> compile_and_run(const form& definition);
+    std::optional<value> make_expander(const form& definition);
     void define_early(const form& definition);
 
     // code given to eval (forms_eval.cpp)
@@ -212,6 +213,8 @@ private:
     // helpers
     node* make(ast::node_kind kind, source_span span);
     node* constant(value v, source_span span);
+    /// Work was done, and memory taken as long as the compilation goes on. It may fail.
+    void spend(std::uint64_t work, std::size_t bytes);
     node* builtin_node(std::string_view name, source_span span, std::vector<node*> arguments);
     node* fail(source_span span, std::string message, std::string hint = {},
                errc code = errc::evaluation);
@@ -250,11 +253,13 @@ private:
     ast::arena& arena_;
     compile_request& request_;
     compile_work work_;
+    window_table<bool> unquotes_; ///< parts of the quasiquoted data under way: has unquotes
     std::size_t most_depth_;
     std::size_t depth_ = 0;
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
     bool defining_early_ = false;
+    bool making_expander_ = false;  ///< the text is a defmacro, whose function is wanted
     unsigned sandboxes_ = 0;        ///< open at this point of the text
     ast::lambda* around_ = nullptr; ///< stands for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level

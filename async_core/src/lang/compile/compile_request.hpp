@@ -16,7 +16,8 @@ struct compile_request {
     bool in_one = false;            ///< a top-level import does not split the program
     bool internal_names = false;    ///< a text of our own: it may use names that begin with %
     compile_watch* watch = nullptr; ///< of a program that waits for it
-    std::uint64_t expansion_steps = 10'000'000; ///< of macros; what is left afterwards
+    static constexpr std::uint64_t max_expansion_steps = 10'000'000;
+    std::uint64_t expansion_steps = max_expansion_steps; ///< of macros; what is left afterwards
 };
 
 /// As compile. With a site, the code's captured values are its cells: capture i of the function is

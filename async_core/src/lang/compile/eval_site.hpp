@@ -1,6 +1,7 @@
 // The names around an eval.
 #pragma once
 
+#include <heddle/lang/heap.hpp>
 #include <heddle/lang/objects.hpp>
 
 #include <cstddef>
@@ -33,10 +34,24 @@ public:
         return count;
     }
 
+    /// A further level takes memory.
+    void charge(heap& memory, const level& added) {
+        std::size_t bytes = charge_.bytes() + sizeof(level);
+        for (const name& each : added.names) {
+            bytes += sizeof(name) + each.text.size();
+            for (const std::string& input : each.task_inputs)
+                bytes += sizeof(std::string) + input.size();
+        }
+        charge_.set(memory, bytes);
+    }
+
     std::vector<level> levels; ///< outermost first
     /// The text around it is the body of a sandbox. Then the first cell holds that sandbox, and the
     /// outermost level is its body: what is around it is not seen.
     bool in_sandbox = false;
+
+private:
+    heap_charge charge_;
 };
 
 // Names of hidden variables.

@@ -33,6 +33,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
     }
     node* made = make(node_kind::eval_code, f.span);
     made->children.push_back(expression(f[1], inner()));
+    if (failed()) return made;
     extras_here();
     auto site = std::make_unique<eval_site>();
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
@@ -52,6 +53,8 @@ ast::node* analyzer::form_eval(const form& f, position) {
             level.has_extras = true;
             variables.push_back(s->extras);
         }
+        site->charge(world_.memory(), level);
+        spend(variables.size(), 2 * variables.size() * sizeof(ast::variable*));
         site->levels.push_back(std::move(level));
         levels.push_back(std::move(variables));
         if (!s->sandbox) continue;

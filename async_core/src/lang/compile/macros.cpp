@@ -34,6 +34,15 @@ result<value> run_apart(realm& world, value callee, std::span<const value> argum
         switch (now.kind) {
         case outcome_kind::done: return std::move(now.result);
         case outcome_kind::failed:
+            if (steps == 0 && now.failure->code() == errc::limit) {
+                return error(errc::limit,
+                             who +
+                                 " takes too many steps: all macros of a program "
+                                 "have " +
+                                 std::to_string(compile_request::max_expansion_steps / 1'000'000) +
+                                 " million of them");
+            }
+            return *std::move(now.failure);
         case outcome_kind::cancelled: return *std::move(now.failure);
         case outcome_kind::out_of_steps: break;
         default:
@@ -82,8 +91,8 @@ form analyzer::expand(const form& call, const value& expander) {
     return {*std::move(made), place};
 }
 
-/// The value of a definition that needs nothing but what is defined so far.
-std::optional<value> analyzer::compile_and_run(const form& definition) {
+/// The function of a `defmacro`, which needs nothing but what is defined so far.
+std::optional<value> analyzer::make_expander(const form& definition) {
     compile_request request;
     request.limits = request_.limits;
     request.generated = request_.generated;
@@ -92,6 +101,7 @@ std::optional<value> analyzer::compile_and_run(const form& definition) {
     ast::arena arena;
     analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
     apart.expansions_ = expansions_;
+    apart.making_expander_ = true;
     if (request_.limits.closed) apart.request_.site = nullptr;
     const datum one{definition.content, definition.span};
     auto code = compile_analysed(world_, apart, {&one, 1});
@@ -142,12 +152,12 @@ ast::node* analyzer::form_defmacro(const form& f, position) {
         return fail(f.span, "defmacro: a sandbox cannot define macros, which run outside of it",
                     "define '" + name + "' before the sandbox", errc::permission);
     }
-    // (lambda (parameter…) body…) with the places of the whole.
-    std::vector<value> parts{world_.memory().symbol("lambda")};
-    const auto items = list_items(f.content);
-    parts.insert(parts.end(), items.begin() + 2, items.end());
-    const form expander{make_list(world_.memory(), parts), f.span};
-    auto made = compile_and_run(expander);
+    if (std::exchange(making_expander_, false)) {
+        node* expander = make(node_kind::make_lambda, f.span);
+        expander->code = lambda_of(f, f[2], 3, name);
+        return expander;
+    }
+    auto made = make_expander(f);
     if (!made) return constant({}, f.span);
     if (scope_) {
         const auto& kept = local_macros_.emplace_back(f[1].content, *std::move(made));

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -90,12 +92,57 @@ ast::node* analyzer::form_quote(const form& f, position) {
 ast::node* analyzer::form_quasiquote(const form& f, position) {
     if (f.size() != 2)
         return fail(f.span, "quasiquote: expects 1 part, got " + count_of(f.size() - 1));
-    return quasi(f[1], 1);
+    // A table of its own: macros that run in between make lists that are gone when they have run.
+    window_table<bool> outer = std::exchange(unquotes_, {});
+    node* made = quasi(f[1], 1);
+    unquotes_ = std::move(outer);
+    return made;
+}
+
+/// Each part is walked once, however many places share it.
+bool analyzer::has_unquotes(const value& data) {
+    struct visit {
+        value list;
+        std::size_t next = 0;
+        bool found = false;
+    };
+    const auto known = [&](const value& part) -> std::optional<bool> {
+        if (!part.is(kind::list) || list_items(part).empty()) return false;
+        if (auto at = unquotes_.find(window_of(part)); at != unquotes_.end()) return at->second;
+        return std::nullopt;
+    };
+    std::vector<visit> open;
+    std::optional<bool> answer = known(data);
+    if (!answer) open.push_back({data});
+    while (!open.empty() && !failed()) {
+        visit& at = open.back();
+        const auto items = list_items(at.list);
+        spend(1, sizeof(visit));
+        if (items[0].is(kind::symbol)) {
+            const std::string_view head = symbol_name(items[0]);
+            at.found = at.found || head == "unquote" || head == "unquote-splicing";
+        }
+        std::optional<bool> inside = false;
+        while (at.next < items.size() && !at.found && inside) {
+            inside = known(items[at.next]);
+            if (!inside) break;
+            at.found = *inside;
+            ++at.next;
+        }
+        if (!inside) {
+            open.push_back({items[at.next]});
+            continue;
+        }
+        answer = at.found;
+        unquotes_.emplace(window_of(at.list), at.found);
+        open.pop_back();
+    }
+    return answer.value_or(false);
 }
 
 /// `depth` counts the quasiquotes that are open.
 ast::node* analyzer::quasi(const form& f, std::size_t depth) {
-    if (!f.is_list() || f.size() == 0) return constant(f.content, f.span);
+    if (failed() || !has_unquotes(f.content)) return constant(f.content, f.span);
     if (f[0].is_symbol() && f.size() == 2) {
         const std::string_view head = f[0].name();
         if (head == "unquote" && depth == 1) return expression(f[1], inner());
@@ -113,7 +160,7 @@ ast::node* analyzer::quasi(const form& f, std::size_t depth) {
     const auto flush = [&] {
         if (!run.empty()) parts.push_back(builtin_node("list", f.span, std::exchange(run, {})));
     };
-    for (std::size_t i = 0; i < f.size(); ++i) {
+    for (std::size_t i = 0; i < f.size() && !failed(); ++i) {
         const form element = f[i];
         const bool splices = depth == 1 && element.is_list() && element.size() == 2 &&
                              element[0].is_symbol() && element[0].name() == "unquote-splicing";

@@ -18,6 +18,9 @@ public:
     /// `group`, `slot`: its place among the branches of its scope.
     future(host_ref<future> outer, value group, std::uint32_t slot)
         : outer_(std::move(outer)), group_(std::move(group)), slot_(slot) {}
+    ~future() override;
+    future(const future&) = delete;
+    future& operator=(const future&) = delete;
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
     [[nodiscard]] std::string describe() const override;

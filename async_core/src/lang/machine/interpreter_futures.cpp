@@ -43,9 +43,9 @@ bool interpreter::make_future(std::size_t base, instruction i) {
                          "returned, and its computations have ended with it");
         return false;
     }
-    R[i.a] =
-        make_host(memory_, std::make_unique<future>(f_.scope_->spawned, R[i.b],
-                                                    group->add_spawn(f_.world_->host_events())));
+    R[i.a] = make_host(
+        memory_, std::make_unique<future>(f_.scope_->spawned, R[i.b],
+                                          group->add_spawn(memory_, f_.world_->host_events())));
     return true;
 }
 

@@ -66,6 +66,8 @@ std::uint32_t realm::global_index(std::string_view name) {
     const auto index = static_cast<std::uint32_t>(globals_.size());
     globals_.push_back({std::string(name), value::unbound(), compiling_library_});
     layer.emplace(std::string(name), index);
+    constexpr std::size_t row = sizeof(global_slot) + sizeof(index_map::value_type) + 32;
+    names_.set(*memory_, names_.bytes() + row + 2 * name.size());
     return index;
 }
 

@@ -79,14 +79,14 @@ void heap::collect_cycles() {
         visited = cells_.size();
     }
     collecting_ = false;
-    // The next time when cells have doubled, and when as many were made as this time had to look at:
-    // the work is paid for by the cells whatever they reach.
+    // The next time when cells have doubled, and when as many were made as what stays had to be looked
+    // at: that is what the next time looks at again. Garbage is looked at once, so it pays for itself.
     collect_at_ = cells_.size() + std::max({first_collection, cells_.size(), visited / 4});
     cells_made_ = 0;
     used_after_ = used_;
 }
 
-/// Gives the work that it was.
+/// Gives the work that the objects were that stay.
 std::size_t heap::empty_garbage_cells() {
     // References from inside the graph that the cells reach, per object.
     std::unordered_map<object*, std::uint32_t> inner;
@@ -96,13 +96,7 @@ std::size_t heap::empty_garbage_cells() {
         if (auto [at, fresh] = inner.try_emplace(next, 0); fresh) work.push_back(next);
     };
     for (cell_object* cell : cells_) reach(cell);
-    std::size_t visited = work.size();
-    for (std::size_t i = 0; i < work.size(); ++i) {
-        for_each_reference(work[i], [&](object* next) {
-            ++visited;
-            reach(next);
-        });
-    }
+    for (std::size_t i = 0; i < work.size(); ++i) for_each_reference(work[i], reach);
     for (object* from : work) {
         for_each_reference(from, [&](object* to) {
             if (auto at = inner.find(to); at != inner.end()) ++at->second;
@@ -114,8 +108,11 @@ std::size_t heap::empty_garbage_cells() {
         if (candidate->references > inner[candidate]) alive.push_back(candidate);
     }
     for (object* root : alive) inner.erase(root);
+    std::size_t visited = 0;
     for (std::size_t i = 0; i < alive.size(); ++i) {
+        ++visited;
         for_each_reference(alive[i], [&](object* to) {
+            ++visited;
             if (inner.erase(to) != 0) alive.push_back(to);
         });
     }

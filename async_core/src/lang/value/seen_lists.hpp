@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace heddle::lang {
@@ -27,6 +28,10 @@ struct window_hash {
         return hash ^ hash >> 31;
     }
 };
+
+/// What is known of each.
+template <class Known>
+using window_table = std::unordered_map<window, Known, window_hash>;
 
 /// The lists and maps that a walk over data has been at. A value that holds the same part twice at each of
 /// 60 levels is small, and has 2^60 paths: who walks over data walks each part once.

@@ -84,5 +84,26 @@ TEST_F(long_life, keeps_the_texts_of_functions_that_are_alive) {
     EXPECT_NE(report.find("(define (broken) (error \"here\"))"), std::string::npos) << report;
 }
 
+TEST_F(long_life, of_one_session_needs_no_more_than_its_first_evaluations) {
+    const std::unique_ptr<session> one = *engine_.new_session();
+    const auto round = [&](std::size_t i) {
+        ASSERT_EQ(run(*one, request), "UserError");
+        ASSERT_EQ(run(*one, "(define (again x) (list x 'quoted)) (length (again " +
+                                std::to_string(i) + "))"),
+                  "2");
+        // Garbage waits for its collection, so there is a bound of it and not a fixed number.
+        ASSERT_LE(one->memory().live_cells(), 50'000U);
+    };
+    const auto in_use = [&] {
+        one->memory().collect_cycles();
+        return bytes_in_use();
+    };
+    const std::size_t count = times(12'000);
+    for (std::size_t i = 0; i < count / 4; ++i) round(i);
+    const std::size_t before = in_use();
+    for (std::size_t i = count / 4; i < count; ++i) round(i);
+    EXPECT_LT(in_use(), before + 512 * 1024);
+}
+
 } // namespace
 } // namespace heddle::host

@@ -19,6 +19,9 @@ const example evaluated[] = {
     {"(eval 5)", "5"},
     {"(eval \"text\")", "\"text\""},
     {"(define x 4) (eval 'x)", "4"},
+    {"(eval (list (lambda (x) (* x 2)) 3))", "6"},
+    {"(eval (list + 1 2))", "3"},
+    {"(let ((n 1)) (eval (list (list (lambda () (lambda (x) (+ x n)))) 4)))", "5"},
     {"(eval (parse \"(+ 1 2)\"))", "3"},
     {"(map eval '((+ 1 2) (* 3 4)))", "(3 12)"},
     {"(eval '(progn))", "()"},
@@ -107,11 +110,13 @@ const example expanded[] = {
     {"(eq? (gensym) (gensym))", "false"},
     {"(defmacro m (x) (map (lambda (y) y) x)) (m (+ 1 2))", "3"},
     // what goes wrong
-    {"(defmacro m (x) x) (m)", "ArityError: a function expects 1 argument, got 0"},
+    {"(defmacro m (x) x) (m)", "ArityError: 'm' expects 1 argument, got 0"},
     {"(defmacro m () (error \"bad\")) (m)", "UserError: bad"},
     {"(defmacro m (x) (list 'm x)) (m 1)",
      "LimitError: the macro 'm' expands for ever: 1000 expansions inside each other"},
-    {"(defmacro m () (while true 1)) (m)", "LimitError: the step limit of this run is used up"},
+    {"(defmacro m () (while true 1)) (m)",
+     "LimitError: the macro 'm' takes too many steps: all macros of a program have 10 million of "
+     "them"},
     {"(defmacro m () (pause 1)) (m)",
      "SexpEvaluationError: the macro 'm' cannot wait for the world while it expands"},
     {"(defmacro m () (map pause '(1 2))) (m)",
@@ -168,6 +173,14 @@ TEST(eval, errors_in_code_show_its_own_text) {
         " 2 |   (+ x \"a\"))\n"
         "   |   ^^^^^^^^^\n"
         "  in 'eval' (after 2 tail calls) (parsed text:1:1)\n");
+}
+
+TEST(eval, an_error_in_a_macro_is_placed_in_its_body) {
+    lang_world world;
+    const outcome ended =
+        world.run("(defmacro broken (x)\n  (list 1)\n  (error \"bad\" x))\n(broken 1)");
+    ASSERT_EQ(ended.kind, outcome_kind::failed);
+    EXPECT_EQ(world.world.sources().locate(ended.failure->info().span).line, 3U);
 }
 
 TEST(eval, generated_code_leaves_nothing_behind) {

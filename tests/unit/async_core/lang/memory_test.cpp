@@ -102,6 +102,50 @@ TEST(memory, collection_pays_for_itself_beside_much_live_data) {
     EXPECT_EQ(session.shown(program), "200000");
 }
 
+TEST(memory, garbage_does_not_put_off_the_next_collection) {
+    lang_world session;
+    // Each cell is in a cycle of many objects, all of them garbage at once.
+    EXPECT_EQ(session.shown("(let ((i 0)) (while (< i 100000) (set! i (+ i 1))"
+                            "  (let ((f nil)) (set! f (spawn (list (lambda () f) i))) (await f)))"
+                            "  i)"),
+              "100000");
+    EXPECT_LE(session.world.memory().live_cells(), 30'000U);
+}
+
+TEST(memory, futures_that_nobody_holds_leave_nothing) {
+    lang_world session;
+    schedule how;
+    how.memory = 8 * mebibyte;
+    EXPECT_EQ(session.shown("(let ((i 0)) (while (< i 500000) (set! i (+ i 1))"
+                            "  (if (= (modulo i 2) 0) (spawn i) (await (spawn i)))) i)",
+                            how),
+              "500000");
+}
+
+TEST(memory, new_names_are_charged) {
+    lang_world session;
+    schedule how;
+    how.memory = 8 * mebibyte;
+    const std::string told = session.shown(
+        "(define i 0) (while true (set! i (+ i 1))"
+        "  (eval (list 'define (string->symbol (string-append \"a-long-name-of-a-variable-\" i)) "
+        "1)))",
+        how);
+    EXPECT_TRUE(told.starts_with("LimitError: ")) << told;
+    EXPECT_LE(session.world.global_count(), 50'000U);
+}
+
+TEST(compiling, shared_parts_of_quasiquoted_data_are_walked_once) {
+    lang_world session;
+    schedule how;
+    how.memory = 8 * mebibyte;
+    how.steps = 10'000;
+    EXPECT_EQ(session.shown("(let ((m 1)) (loop 60 (set! m (list m m)))"
+                            "  (length (eval (list 'quasiquote (list m '(unquote (+ 1 2)) m)))))",
+                            how),
+              "3");
+}
+
 struct excess {
     const char* name;
     const char* code;
@@ -126,6 +170,14 @@ constexpr excess excesses[] = {
      "(let next ((i 0) (xs '()))"
      "  (next (+ i 1) (cons (string->symbol (number->string i)) xs)))"},
     {"results_of_map", "(map (lambda (i) (range 1000)) (range 1000000))"},
+    {"futures", "(let ((all '())) (while true (set! all (cons (spawn 1) all))))"},
+    {"quasiquote_of_shared_unquotes",
+     "(let ((m (list 'unquote 1))) (loop 24 (set! m (list m m))) (eval (list 'quasiquote m)))"},
+    {"evals_beside_many_names",
+     "(let ((m '()) (i 0))"
+     "  (loop 3000 (progn (set! i (+ i 1))"
+     "    (set! m (cons (list 'bind (string->symbol (string-append \"v\" i)) '(eval 1)) m))))"
+     "  (eval (list 'let '() (cons 'progn m))) 1)"},
     {"inside_finally", "(try 1 (finally (let next ((xs '())) (next (cons 1 xs)))))"},
     {"inside_finally_after_an_error",
      "(try (error \"x\") (finally (let next ((xs '())) (next (cons 1 xs)))))"},
