@@ -28,6 +28,10 @@ public:
 
     std::unique_ptr<extent_ledger> ledger; ///< the host's; made when it is first needed
 
+    /// A refusal or a limit has ended a computation inside that nothing awaits: what else runs inside
+    /// ends with it too.
+    void end_with(error failure);
+
 private:
     friend class sandbox_policy;
 
@@ -46,6 +50,7 @@ private:
     std::size_t memory_end_ = SIZE_MAX; ///< the heap may grow up to here
     std::size_t entries_ = 0;
     std::optional<double> seconds_; ///< for each entry from outside
+    std::optional<error> ended_;    ///< without its mark, which refers to this
 };
 
 /// The sandboxes that bind a piece of code, outermost first. A sandbox inside another is bound by both,
@@ -93,6 +98,8 @@ public:
     /// Code of `from` goes on as code of this policy, or of none (null to `moved`).
     static void moved(const sandbox_policy* from, const sandbox_policy* to,
                       std::size_t used) noexcept;
+    /// The error of the outermost sandbox that a refusal has ended, see sandbox_extent::end_with.
+    [[nodiscard]] std::optional<error> ended() const;
     /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory is;
     /// nil: none. `what` says which.
     [[nodiscard]] value exhausted(std::size_t used, std::string& what) const;

@@ -320,8 +320,8 @@ void generator::with_settings(const node& n, int dest) {
     }
     const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
     to(*n.children[1], result);
-    const std::size_t end = here();
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
+    const std::size_t end = here(); // leaving a sandbox may fail
     const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
     out_->handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
                               static_cast<std::uint32_t>(here()),

@@ -5,6 +5,7 @@
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
 
 #include <algorithm>
 #include <unordered_set>
@@ -16,6 +17,11 @@ namespace {
 constexpr std::size_t most_looked_at = 1000; ///< fibers, in the search for a cycle
 
 } // namespace
+
+future::~future() {
+    auto* group = static_cast<join*>(host_of(group_));
+    group->forget_spawn(group->memory(), slot_);
+}
 
 std::string future::describe() const {
     switch (state_) {
@@ -60,6 +66,10 @@ void future::fail(error failure) noexcept {
         failure_ = error_of_exception("a spawned computation");
     }
     charge_.set(static_cast<join*>(host_of(group_))->memory(), footprint(*failure_));
+    // What ends a sandbox ends it even if nothing awaits the future.
+    if (const value* mark = extent_of(*failure_)) {
+        if (auto* ended = host_as<sandbox_extent>(*mark)) ended->end_with(*failure_);
+    }
     settle(state::failed);
 }
 

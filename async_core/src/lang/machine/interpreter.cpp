@@ -559,10 +559,7 @@ outcome interpreter::dispatch() {
         fuel = fuel_; // the first step of a sandbox is looked at
         NEXT();
     op_settings_pop:
-        fuel_ = fuel;
-        move_to(scope_ref::from_value(R[i.a]));
-        fuel = fuel_; // the first step outside of a sandbox is looked at
-        NEXT();
+        SLOW(pop_settings(BASE() + i.a));
     op_settings_leave:
         fuel_ = fuel;
         leave_settings(BASE(), i);

@@ -139,6 +139,7 @@ private:
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
     void end_cleanup() noexcept;
+    next pop_settings(std::size_t saved);
     void leave_settings(std::size_t base, instruction i);
     [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& strand,
                                                                const run_budget& budget);

@@ -74,6 +74,15 @@ void interpreter::end_cleanup() noexcept {
     f_.cleanups_.pop_back();
 }
 
+/// The body of a form that opened a scope has its value.
+interpreter::next interpreter::pop_settings(std::size_t saved) {
+    if (const sandbox_policy* bounds = sandbox()) {
+        if (auto ended = bounds->ended()) return raise(*std::move(ended));
+    }
+    move_to(scope_ref::from_value(f_.stack_[saved]));
+    return next::go_on;
+}
+
 /// First of the cleanup of a form that opened a scope. An error on its way out of the extent that it
 /// opened is an ordinary one from here on.
 void interpreter::leave_settings(std::size_t base, instruction i) {

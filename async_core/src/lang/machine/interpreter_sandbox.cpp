@@ -140,6 +140,7 @@ void interpreter::set_memory_limit() noexcept {
 std::optional<error> interpreter::sandbox_over(bool memory_is_over) const {
     const sandbox_policy* bounds = sandbox();
     if (!bounds) return std::nullopt;
+    if (auto ended = bounds->ended()) return ended;
     std::string what;
     value over = bounds->exhausted(memory_is_over ? memory_.used() : 0, what);
     if (over.is_nil()) return std::nullopt;

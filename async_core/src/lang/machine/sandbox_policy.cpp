@@ -150,6 +150,17 @@ result<void> sandbox_policy::count_call() {
     return {};
 }
 
+void sandbox_extent::end_with(error failure) {
+    if (!ended_) ended_ = std::move(failure).with_payload(nullptr);
+}
+
+std::optional<error> sandbox_policy::ended() const {
+    for (const auto& each : extents_) {
+        if (each->ended_) return with_extent(*each->ended_, each.as_value());
+    }
+    return std::nullopt;
+}
+
 std::uint64_t sandbox_policy::steps_left() const noexcept {
     std::uint64_t least = UINT64_MAX;
     for (const auto& each : extents_) least = std::min(least, each->steps_);

@@ -201,6 +201,26 @@ TEST(sandbox, lets_nothing_out) {
     for (const example& one : refused) expect_everywhere(one);
 }
 
+// A refusal or a limit in a computation that nobody awaits ends the sandbox all the same.
+const example unawaited[] = {
+    {"(sandbox () (let ((f (spawn (pause 1)))) (sleep 1) (format \"{}\" f)))",
+     "PermissionError: the sandbox does not allow 'pause'"},
+    {"(sandbox () (spawn (pause 1)) (sleep 1) 7)",
+     "PermissionError: the sandbox does not allow 'pause'"},
+    {"(sandbox ((allow (pause)) (calls 0)) (let ((f (spawn (pause 1)))) (sleep 1) 1))",
+     "LimitError: the sandbox allows 0 calls of tasks and tools, and they are used up"},
+    {"(sandbox () (let ((f (spawn (let ((g (spawn (pause 1)))) (sleep 1) 1))))"
+     " (try (await f) (catch (e) 2))))",
+     "PermissionError: the sandbox does not allow 'pause'"},
+    {"(sandbox () (let ((f (spawn (error \"no\")))) (try (await f) (catch (e) 8))))", "8"},
+    {"(sandbox () (spawn (error \"nobody awaits it\")) (sleep 1) 9)", "9"},
+    {"(sandbox () (let ((f (timeout 1 (spawn (sleep 5)) 'late))) (sleep 2) 10))", "10"},
+};
+
+TEST(sandbox, ends_at_a_refusal_that_nobody_awaits) {
+    for (const example& one : unawaited) expect_everywhere(one);
+}
+
 TEST(sandbox, keeps_its_limits) {
     for (const example& one : limited) expect_everywhere(one);
 }
