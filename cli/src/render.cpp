@@ -19,6 +19,7 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace heddle::cli {
 
@@ -109,6 +110,22 @@ std::string_view reason_name(cancel_reason reason) noexcept {
     return "none";
 }
 
+/// The arguments of (error "…" argument…), or their written form when they have none in JSON.
+std::optional<boost::json::value> data_of(const error& failure) {
+    constexpr std::size_t most_bytes = 64 * 1024;
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (!script || !script->data.is(kind::list) || script->data.length() == 0) return std::nullopt;
+    const auto text = lang::value_to_json(script->data);
+    boost::system::error_code failed;
+    if (text && text->size() <= most_bytes) {
+        boost::json::value read = boost::json::parse(*text, failed);
+        if (!failed) return read;
+    }
+    lang::print_options options;
+    options.max_bytes = most_bytes;
+    return boost::json::value(utf8::replace_invalid(lang::print_value(script->data, options)));
+}
+
 boost::json::object place_of(const source_location& place) {
     return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
 }
@@ -170,6 +187,7 @@ std::string render_error_json(const error& failure, const source_map& sources, e
         script && !script->reason.empty()) {
         described["reason"] = script->reason;
     }
+    if (auto data = data_of(failure)) described["data"] = *std::move(data);
     if (failure.is_cancelled()) {
         described["cancelled_because"] =
             boost::json::string(reason_name(failure.cancelled_because()));

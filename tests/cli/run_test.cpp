@@ -55,6 +55,31 @@ TEST_F(run, names_missing_and_unknown_inputs) {
     EXPECT_NE(ended.err.find("its parameters are: name, times"), std::string::npos) << ended.err;
 }
 
+TEST_F(run, says_that_a_text_is_not_json) {
+    const auto file = workflow("(define (main rows) (map (lambda (x) x) rows))");
+    const auto ended = run_heddle({"run", file, "-i", "rows=5"});
+    EXPECT_NE(ended.err.find("hint: rows=5 is the text \"5\"; rows:=5 is read as JSON"),
+              std::string::npos)
+        << ended.err;
+}
+
+TEST_F(run, tells_of_a_main_that_ran_twice) {
+    const auto file = workflow("(define (main) (print \"run\") 5)\n(main)\n");
+    const auto ended = run_heddle({"run", file});
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_NE(ended.err.find("w.heddle calls main itself"), std::string::npos) << ended.err;
+    EXPECT_EQ(run_heddle({"run", file, "-q"}).err, "");
+    EXPECT_EQ(run_heddle({"run", workflow("(define (main) 5)\n(define (b) (main))")}).err, "");
+}
+
+TEST_F(run, shows_the_data_of_an_error) {
+    const auto file = workflow("(error \"top\" (dict 'a 1) 7)");
+    const auto ended = run_heddle({"run", file});
+    EXPECT_NE(ended.err.find("data: (dict \"a\" 1) 7\n"), std::string::npos) << ended.err;
+    const auto as_json = run_heddle({"run", file, "--json"});
+    EXPECT_EQ(json::parse(as_json.err).at("error").at("data"), json::parse(R"([{"a":1},7])"));
+}
+
 TEST_F(run, refuses_inputs_when_there_is_no_main) {
     const auto ended = run_heddle({"run", workflow("(+ 1 2)"), "-i", "x=1"});
     EXPECT_EQ(ended.code, 2);

@@ -77,6 +77,12 @@ std::string render_diagnostic(std::string_view kind, const error& failure,
         out += "  " + shown(entry.what, style.max_message);
         const source_location place = sources.locate(entry.where);
         if (place.line != 0) out += paint("2", " (" + place_name(place) + ")");
+        // A function that calls itself.
+        const std::size_t first = i;
+        while (i + 1 < count && info.trace[i + 1].what == entry.what &&
+               info.trace[i + 1].where == entry.where)
+            ++i;
+        if (i != first) out += ", " + std::to_string(i - first + 1) + " times";
         out += "\n";
     }
     if (!info.hint.empty())

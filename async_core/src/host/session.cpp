@@ -6,11 +6,16 @@
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/base/exceptions.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/compile.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/prelude.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/lang/reader.hpp>
+
+#include <algorithm>
 
 namespace heddle::host {
 
@@ -217,7 +222,19 @@ std::optional<std::vector<std::string>> session::parameters_of(const lang::value
 std::string session::render(const error& failure, bool colour) {
     diagnostic_style style;
     style.colour = colour;
-    return render_diagnostic(lang::error_kind_name(failure), failure, world_->sources(), style);
+    std::string text =
+        render_diagnostic(lang::error_kind_name(failure), failure, world_->sources(), style);
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (!script || !script->data.is(lang::kind::list) || script->data.length() == 0) return text;
+    // What (error "…" data…) was given beside the message.
+    lang::print_options options;
+    options.max_bytes = 500;
+    const auto data = lang::list_items(script->data);
+    text += "data:";
+    constexpr std::size_t most_shown = 10;
+    for (std::size_t i = 0; i < std::min(data.size(), most_shown); ++i)
+        text += " " + utf8::printable_line(lang::print_value(data[i], options));
+    return text + (data.size() > most_shown ? " …\n" : "\n");
 }
 
 } // namespace heddle::host

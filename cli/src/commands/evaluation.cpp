@@ -39,6 +39,7 @@ struct workflow_run {
     result<value> ended = value();
     exit_code on_failure = exit_code::failed;
     bool shows_content = false; ///< of a FAILED result that is its value
+    std::vector<std::string> remarks; ///< to be told at the end
 };
 
 /// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
@@ -80,6 +81,31 @@ result<tasks::dispatch_request> dispatch_of(workflow_run& run, host::run_options
     return made;
 }
 
+/// (main) at the beginning of a line, which runs main a first time.
+bool calls_main_itself(std::string_view text) {
+    for (std::size_t at = text.find("(main"); at != text.npos; at = text.find("(main", at + 1)) {
+        const bool begins = at == 0 || text[at - 1] == '\n';
+        const char after = at + 5 < text.size() ? text[at + 5] : ' ';
+        if (begins && (after == ')' || after == ' ' || after == '\n')) return true;
+    }
+    return false;
+}
+
+coro::task<result<value>> evaluate_source(workflow_run* run, host::run_options options) {
+    host::session& world = *run->world;
+    const program& source = run->source;
+    if (source.calls.empty()) {
+        result<value> ended = co_await world.evaluate(source.name, source.text, options);
+        co_return ended;
+    }
+    const std::uint32_t position = world.world().sources().add(
+        source.name, std::string(utf8::skip_byte_order_mark(source.text)));
+    auto forms = tasks::forms_of_calls(world.memory(), source.calls, position);
+    if (!forms) co_return std::move(forms).error();
+    result<value> ended = co_await world.evaluate_forms(*std::move(forms), options);
+    co_return ended;
+}
+
 coro::task<result<value>> perform(workflow_run* run, host::run_options options) {
     host::session& world = *run->world;
     if (run->source.dispatches) {
@@ -88,7 +114,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         result<value> answer = co_await tasks::dispatch(world, *std::move(request));
         co_return answer;
     }
-    result<value> last = co_await world.evaluate(run->source.name, run->source.text, options);
+    result<value> last = co_await evaluate_source(run, options);
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
         if (world.counters().most_fibers == 0) run->on_failure = exit_code::usage;
@@ -104,6 +130,11 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     }
     auto arguments = arguments_of_main(*run, *main);
     if (!arguments) co_return std::move(arguments).error();
+    if (calls_main_itself(run->source.text)) {
+        run->remarks.push_back(run->source.name +
+                               " calls main itself, and 'heddle run' has called it once more; "
+                               "remove one of the calls");
+    }
     result<value> answer = co_await world.call(*main, *std::move(arguments), options);
     co_return answer;
 }
@@ -112,6 +143,23 @@ coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
     result<value> ended = co_await perform(run, options);
     run->ended = std::move(ended);
     co_await tools->close();
+}
+
+/// An input that was given as NAME=TEXT and is what a type error complains of.
+error with_input_hint(error failure, const program& source) {
+    if (failure.code() != lang::errc::type || !failure.info().hint.empty()) return failure;
+    for (const std::string& input : source.inputs) {
+        const std::size_t equals = input.find('=');
+        if (equals == std::string::npos || equals == 0 || input[equals - 1] == ':') continue;
+        const std::string name = input.substr(0, equals);
+        const std::string given = input.substr(equals + 1);
+        if (given.empty() || given.size() > 40) continue;
+        if (failure.message().find("not the string \"" + given + "\"") == std::string::npos)
+            continue;
+        return std::move(failure).with_hint(name + "=" + given + " is the text \"" + given +
+                                            "\"; " + name + ":=" + given + " is read as JSON");
+    }
+    return failure;
 }
 
 /// The value as it is to be printed. Errors: it has no JSON form.
@@ -130,6 +178,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
     failure = with_model_hint(std::move(failure), tools.has_models());
+    failure = with_input_hint(std::move(failure), run.source);
     if (options.json) {
         output.err(render_error_json(failure, run.world->world().sources(), code, counts));
         return code;
@@ -194,6 +243,8 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
         return exit_code::failed;
     }
     if (options.verbosity >= 0) {
+        for (const std::string& line : run.remarks)
+            output.err("heddle: " + utf8::printable(line) + "\n");
         for (const std::string& line : tools.models().closing_remarks()) {
             output.err("heddle: " + utf8::printable(line) + "\n");
         }

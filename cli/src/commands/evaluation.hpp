@@ -7,6 +7,7 @@
 #include "options.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/tasks/template_loader.hpp>
 
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ inline constexpr std::string_view output_lost_message = "standard output cannot 
 struct program {
     std::string name; ///< in errors
     std::string text;
+    /// The program are these calls, which stand in `text`.
+    std::vector<tasks::template_call> calls;
     /// Call the function `main`, if the program defines one, with the inputs.
     bool calls_main = false;
     std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON

@@ -7,8 +7,9 @@ namespace heddle::cli {
 
 namespace {
 
-/// The calls of a file of templates as a program; the file joins the templates of the run.
-result<std::string> program_of(const std::string& file, workflow_options& options) {
+/// The calls of a file of templates; the file joins the templates of the run.
+result<std::vector<tasks::template_call>> calls_of(const std::string& file,
+                                                   workflow_options& options) {
     if (options.tasks.empty() && has_templates(options.default_tasks)) {
         options.tasks.push_back(options.default_tasks);
     }
@@ -22,7 +23,7 @@ result<std::string> program_of(const std::string& file, workflow_options& option
         return error(errc::invalid_argument, file + " holds no <call>, so there is nothing to run")
             .with_hint("call a template of it with: heddle call NAME --tasks " + file);
     }
-    return tasks::program_of_calls(loaded.calls);
+    return std::move(loaded.calls);
 }
 
 } // namespace
@@ -44,9 +45,9 @@ exit_code run_file(const run_request& asked, const environment& variables, conso
     workflow_options options = asked.options;
     if (asked.file != "-") options.default_tasks = tasks_beside(asked.file);
     if (is_template_file(asked.file)) {
-        auto program = program_of(asked.file, options);
-        if (!program) return tell_usage_error(program.error(), json, output);
-        source.text = *std::move(program);
+        auto calls = calls_of(asked.file, options);
+        if (!calls) return tell_usage_error(calls.error(), json, output);
+        source.calls = *std::move(calls);
     }
     source.inputs = asked.inputs;
     if (asked.input_json) {

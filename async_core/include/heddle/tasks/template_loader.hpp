@@ -1,6 +1,9 @@
 // Task templates out of XML files.
 #pragma once
 
+#include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/tasks/task_template.hpp>
 #include <heddle/tasks/template_report.hpp>
 #include <heddle/tasks/template_validation.hpp>
@@ -28,6 +31,8 @@ struct template_call {
     std::vector<template_argument> arguments;
     std::vector<std::string> parameters; ///< of the template, in order
     std::string source;                  ///< "file:line"
+    std::uint32_t begin = 0; ///< bytes of its start tag in the file, without a byte order mark
+    std::uint32_t end = 0;
 };
 
 /// Bounds for files that somebody else may have written.
@@ -86,5 +91,10 @@ private:
 /// last is its value. Arguments that name inputs of the run become parameters of its `main`.
 /// Without calls: empty.
 [[nodiscard]] std::string program_of_calls(const std::vector<template_call>& calls);
+
+/// The same program as forms. Their spans are those of the `<call>` elements in the file, whose text
+/// was added to the sources of the session at `position`.
+[[nodiscard]] result<std::vector<lang::datum>> forms_of_calls(
+    lang::heap& memory, const std::vector<template_call>& calls, std::uint32_t position);
 
 } // namespace heddle::tasks

@@ -2,6 +2,8 @@
 #include <heddle/tasks/template_loader.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include "tasks/templates/element_reading.hpp"
@@ -9,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <iterator>
 
 namespace heddle::tasks {
 
@@ -27,33 +31,50 @@ constexpr std::array<string_view, 7> taken{
     return digit && read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
+/// A stretch of the program, and the call of the file that it was made of.
+struct program_part {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    const template_call* call = nullptr;
+};
+
 class call_program {
 public:
     explicit call_program(const std::vector<template_call>& calls) : calls_(calls) {}
 
     std::string write() {
         if (calls_.empty()) return {};
-        std::string steps;
-        for (std::size_t i = 0; i + 1 < calls_.size(); ++i) {
-            const template_call& call = calls_[i];
-            const std::string name =
-                call.name.empty() ? "%step-" + std::to_string(i + 1) : call.name;
-            steps += "\n      (" + name + " " + written(call) + ")";
+        // A step that failed ends the whole: what comes after it has nothing to work on. The result
+        // of a single call is the value, also when it failed.
+        const bool steps = calls_.size() > 1;
+        std::string body = steps ? "(with ((on-failure 'raise))\n    " : "";
+        for (const template_call& call : calls_) {
+            const bool last = &call == &calls_.back();
+            const bool named = !call.name.empty() && !last;
+            if (named) body += "(bind " + call.name + " ";
+            const std::size_t begin = body.size();
+            body += written(call);
+            parts_.push_back({static_cast<std::uint32_t>(begin),
+                              static_cast<std::uint32_t>(body.size()), &call});
+            body += named ? ")" : "";
+            body += last ? "" : "\n    ";
             if (!call.name.empty()) results_.push_back(call.name);
         }
-        const std::string last = written(calls_.back());
-        std::string body = last;
-        if (!steps.empty()) {
-            // A step that failed ends the whole: what comes after it has nothing to work on.
-            body = "(with ((on-failure 'raise))\n    (let* (" + steps.substr(7) + ")\n      " +
-                   last + "))";
-        }
+        if (steps) body += ")";
         std::string made = "(define (main";
         for (const std::string& name : required_) made += " " + name;
         if (!optional_.empty()) made += " &optional";
         for (const std::string& name : optional_) made += " " + name;
-        return made + ")\n  " + body + ")\n";
+        made += ")\n  ";
+        for (program_part& each : parts_) {
+            each.begin += static_cast<std::uint32_t>(made.size());
+            each.end += static_cast<std::uint32_t>(made.size());
+        }
+        return made + body + ")\n";
     }
+
+    /// In the order of the program.
+    [[nodiscard]] const std::vector<program_part>& parts() const noexcept { return parts_; }
 
 private:
     std::string written(const template_call& call) {
@@ -163,15 +184,67 @@ private:
     }
 
     const std::vector<template_call>& calls_;
+    std::vector<program_part> parts_;
     std::vector<std::string> results_; ///< names of earlier calls
     std::vector<std::string> required_;
     std::vector<std::string> optional_;
+};
+
+/// Moves the spans of forms from the program to the calls that its parts were made of.
+class relocation {
+public:
+    /// The program was read at position 1, the file stands at `position`.
+    relocation(const std::vector<program_part>& parts, std::uint32_t position)
+        : parts_(parts), position_(position) {}
+
+    void move(lang::datum& form) {
+        form.span = moved(form.span);
+        std::vector<lang::value> left{form.content};
+        while (!left.empty()) {
+            lang::value list = std::move(left.back());
+            left.pop_back();
+            if (!list.is(lang::kind::list) || list.length() == 0) continue;
+            if (lang::list_places* places =
+                    static_cast<lang::list_object*>(list.target())->places) {
+                places->whole = moved(places->whole);
+                for (std::size_t i = 0; i < places->count; ++i)
+                    places->elements[i] = moved(places->elements[i]);
+            }
+            const auto items = lang::list_items(list);
+            left.insert(left.end(), items.begin(), items.end());
+        }
+    }
+
+private:
+    [[nodiscard]] source_span moved(source_span span) const {
+        if (!span.known()) return {};
+        const auto after = std::upper_bound(
+            parts_.begin(), parts_.end(), span.begin - 1,
+            [](std::uint32_t at, const program_part& part) { return at < part.begin; });
+        if (after == parts_.begin()) return {};
+        const program_part& part = *std::prev(after);
+        if (span.end - 1 > part.end) return {};
+        return {position_ + part.call->begin, position_ + part.call->end};
+    }
+
+    const std::vector<program_part>& parts_;
+    std::uint32_t position_;
 };
 
 } // namespace
 
 std::string program_of_calls(const std::vector<template_call>& calls) {
     return call_program(calls).write();
+}
+
+result<std::vector<lang::datum>> forms_of_calls(lang::heap& memory,
+                                                const std::vector<template_call>& calls,
+                                                std::uint32_t position) {
+    call_program program(calls);
+    HEDDLE_TRY(std::vector<lang::datum> forms, lang::read_all(memory, program.write(), 1));
+    relocation spans(program.parts(), position);
+    for (lang::datum& form : forms) spans.move(form);
+    return forms;
 }
 
 } // namespace heddle::tasks

@@ -100,6 +100,13 @@ TEST(diagnostic, a_long_trace_is_folded_in_the_middle) {
               "error: x\n  step 0\n  step 1\n  … 6 more …\n  step 8\n  step 9\n");
 }
 
+TEST(diagnostic, equal_lines_of_a_trace_are_counted) {
+    error failure(errc::internal, "x");
+    for (int i = 0; i < 8; ++i) failure = std::move(failure).with_trace("in 'f'");
+    failure = std::move(failure).with_trace("in 'main'");
+    EXPECT_EQ(rendered(failure), "error: x\n  in 'f', 8 times\n  in 'main'\n");
+}
+
 TEST(diagnostic, no_control_character_gets_through) {
     source_map sources;
     const std::uint32_t at = sources.add("\x1b[2Jp\xC2\x9B\xFF",
