@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace heddle::lang {
 
@@ -23,6 +24,9 @@ namespace heddle::lang {
 /// outside (a snapshot) must be checked before it runs. `globals`: how many the realm has.
 /// Errors: invalid_argument that names the function, the instruction and what is wrong.
 [[nodiscard]] result<void> verify(const function& code, std::size_t globals);
+
+/// True when a list with that name at its head is a special form, whatever the name is bound to.
+[[nodiscard]] bool is_special_form(std::string_view name) noexcept;
 
 /// Human-readable listing, nested functions included: index, opcode, operands, constants, places.
 [[nodiscard]] std::string disassemble(const function& code, realm& world);

@@ -1,4 +1,5 @@
 // Primitives of control, and the prelude's own.
+#include "lang/text/described.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -61,8 +62,7 @@ value loop_count(native_call& call, std::span<value> arguments) {
                                "loop: the count must be a non-negative integer, not " + given));
     };
     if (!arguments[0].is_integer()) {
-        return refuse("the " + std::string(kind_name(arguments[0].type())) + " " +
-                      shown(arguments[0]));
+        return refuse(described(arguments[0]));
     }
     if (arguments[0].as_integer() < 0) return refuse(std::to_string(arguments[0].as_integer()));
     return arguments[0];
@@ -87,6 +87,11 @@ value raise_evaluation_error(native_call& call, std::span<value> arguments) {
     for (const value& part : arguments)
         message += part.is(kind::string) ? std::string(string_bytes(part)) : shown(part);
     return call.fail(error(errc::evaluation, std::move(message)));
+}
+
+/// (%shown x): a value as error messages show it.
+value shown_value(native_call& call, std::span<value> arguments) {
+    return make_string(call.memory(), described(arguments[0]));
 }
 
 /// (%sandbox-value v): only data leaves a sandbox.
@@ -119,6 +124,7 @@ constexpr builtin rows[] = {
     {"%out-of-reach", "name forbidden", 2, 2, control, nullptr, "Raises PermissionError.", "",
      "control"},
     {"%sandbox-value", "x", 1, 1, pure, &sandbox_value, "x, if it is data.", "", "control"},
+    {"%shown", "x", 1, 1, pure, &shown_value, "x as error messages show it.", "", "control"},
     {"%type-error", "who index expected given", 4, 4, pure, &type_error, "Raises a TypeError.", "",
      "control"},
     {"apply", "f x… xs", 2, any, control, nullptr,

@@ -65,6 +65,7 @@ value equal(native_call& call, arguments_span a) {
 value negate(native_call&, arguments_span a) { return value::boolean(!a[0].truthy()); }
 
 value type_of(native_call& call, arguments_span a) {
+    if (a[0].is_nil()) return call.memory().symbol("null"); // no program can write the symbol nil
     const host_object* host = host_of(a[0]);
     return call.memory().symbol(host ? host->type_name() : kind_name(a[0].type()));
 }
@@ -104,10 +105,10 @@ constexpr builtin rows[] = {
         "True when x is nil, false, 0, 0.0, \"\", () or the empty map; else false.",
         "(not 0) => true\n(not '(1)) => false"),
     row("type-of", "x", 1, 1, type_of,
-        "A symbol: nil, boolean, integer, float, string, symbol, list, map, function, primitive, "
+        "A symbol: null, boolean, integer, float, string, symbol, list, map, function, primitive, "
         "or "
         "what the host calls its objects.",
-        "(type-of 1.5) => 'float\n(type-of \"\") => 'string"),
+        "(type-of 1.5) => 'float\n(type-of \"\") => 'string\n(type-of nil) => 'null"),
     row("boolean?", "x", 1, 1, is_boolean, "True of true and false.", "(boolean? false) => true"),
     row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true"),
     row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true"),

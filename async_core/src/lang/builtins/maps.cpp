@@ -1,3 +1,4 @@
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/builtin.hpp>
 
 #include <heddle/lang/list.hpp>
@@ -59,6 +60,33 @@ value get_field(native_call& call, arguments_span a) {
     if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
     const value* found = look_up(call, a[0], a[1]);
     return found ? *found : value();
+}
+
+/// The names of some keys, for a message.
+[[nodiscard]] std::string some_keys(const value& container) {
+    constexpr std::size_t most = 20;
+    std::string all;
+    std::size_t count = 0;
+    if (!container.is(kind::map)) return all;
+    for (const map_entry& entry : map_entries(container)) {
+        if (++count > most) return all + ", …";
+        all += (all.empty() ? "" : ", ") + std::string(utf8::prefix(string_bytes(entry.key), 40));
+    }
+    return all;
+}
+
+value require_field(native_call& call, arguments_span a) {
+    if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
+    if (const value* found = look_up(call, a[0], a[1])) return *found;
+    if (call.work().stopped()) return {};
+    const std::string keys = some_keys(a[0]);
+    error missing(errc::evaluation, std::string(call.row().name) + ": there is no '" +
+                                        std::string(key_name(a[1])) + "'");
+    missing = std::move(missing).with_origin(error_origin::script);
+    const std::string hint = a[0].is_nil()  ? "it was asked of nil"
+                             : keys.empty() ? "there are no keys"
+                                            : "the keys are " + keys;
+    return call.fail(std::move(missing).with_hint(hint));
 }
 
 value get(native_call& call, arguments_span a) {
@@ -284,6 +312,10 @@ constexpr builtin rows[] = {
         "field is asked for it in its parsed content.",
         "(get-field (dict \"a\" 1) 'a) => 1\n(get-field '((a 1) (b 2)) \"b\") => 2\n"
         "(get-field (dict) 'x) => nil"),
+    row("require-field", "m key", 2, 2, require_field,
+        "As get-field, but a missing key is an error that names the keys that are there.",
+        "(require-field (dict \"a\" 1) 'a) => 1\n"
+        "(try (require-field (dict \"a\" 1) 'b) (catch (e) 'missing)) => 'missing"),
     row("get", "m key [default]", 2, 3, get,
         "As get-field, with a value for a missing key. A list may be asked for an index too.",
         "(get (dict \"a\" 1) 'b 0) => 0\n(get '(x y) 1) => 'y"),

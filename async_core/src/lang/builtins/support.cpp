@@ -7,9 +7,11 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
+#include "lang/text/described.hpp"
 #include "lang/text/number_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace heddle::lang {
@@ -18,25 +20,28 @@ std::string shown(const value& v) { return print_value(v, {.max_bytes = 60, .max
 
 namespace {
 
-/// "the string "x"": what was given in place of what was expected.
-[[nodiscard]] std::string described(const value& given) {
-    switch (given.type()) {
-    case kind::nil: return "nil";
-    // Their written form says what they are.
-    case kind::closure:
-    case kind::builtin:
-    case kind::host: return shown(given);
-    default: return "the " + std::string(kind_name(given.type())) + " " + shown(given);
-    }
+/// What a TypeError about an argument begins with.
+[[nodiscard]] std::string argument_of(std::string_view name) {
+    return std::string(name) + ": argument ";
 }
 
 } // namespace
 
+std::size_t refused_argument(const builtin& row, const error& failure) {
+    const std::string_view message = failure.message();
+    const std::string begin = argument_of(row.name);
+    if (!message.starts_with(begin)) return 0;
+    std::size_t index = 0;
+    std::from_chars(message.data() + begin.size(), message.data() + message.size(), index);
+    return index;
+}
+
 value native_call::fail_type(std::size_t index, std::string_view expected, const value& given) {
-    return fail(error(errc::type, std::string(row_->name) + ": argument " + std::to_string(index) +
-                                      " must be " + std::string(expected) + ", not " +
-                                      described(given))
-                    .with_origin(error_origin::script));
+    error refused(errc::type, argument_of(row_->name) + std::to_string(index) + " must be " +
+                                  std::string(expected) + ", not " + described(given));
+    if (row_->name == "+" && given.is(kind::string))
+        refused = std::move(refused).with_hint("(string-append a b) joins texts");
+    return fail(std::move(refused).with_origin(error_origin::script));
 }
 
 value fail_element(native_call& call, std::size_t index, std::string_view expected,

@@ -52,6 +52,9 @@ struct bounds {
                                                      std::size_t first, std::size_t length,
                                                      std::string_view what);
 
+/// The argument (from 1) that a TypeError of the builtin is about; 0: it says nothing of one.
+[[nodiscard]] std::size_t refused_argument(const builtin& row, const error& failure);
+
 /// TypeError about the element at `index` (from 0) of a list that was given.
 value fail_element(native_call& call, std::size_t index, std::string_view expected,
                    const value& given);

@@ -299,9 +299,29 @@ ast::node* analyzer::call_named(const form& f, position where) {
     if (either_depth_ >= either_limit) return clause_call(f, callee, 1);
     ++either_depth_;
     node* either = make(node_kind::either_call, f.span);
-    either->children = {clause_call(f, callee, 1), head_first(f, callee)};
+    node* by_clause = clause_call(f, callee, 1);
+    node* by_position = by_position_if_it_reads(f, callee);
     --either_depth_;
+    if (!by_position) return by_clause;
+    either->children = {by_clause, by_position};
     return either;
+}
+
+/// (ask (timeout 5)): the clauses of a task may have the names of forms that they do not fit. Null:
+/// the call cannot be read by position.
+ast::node* analyzer::by_position_if_it_reads(const form& f, node* callee) {
+    if (failed()) return nullptr;
+    const std::size_t told = collected_ ? collected_->size() : 0;
+    node* made = head_first(f, callee);
+    if (failure_ && failure_->code() == errc::evaluation) {
+        failure_.reset();
+        return nullptr;
+    }
+    if (collected_ && collected_->size() > told) {
+        collected_->resize(told, error(errc::evaluation, ""));
+        return nullptr;
+    }
+    return made;
 }
 
 /// A call of the name of a named let: a jump where the loop goes on with its value.
@@ -322,9 +342,11 @@ ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position 
 
 /// Something that stands at the head of a list may have that name.
 bool analyzer::is_known_function(std::string_view name) const {
-    return is_local(name) || defined_.contains(std::string(name)) || world_.find_global(name) ||
-           find_builtin(name) || find_special(name) || world_.host().find_effect(name) ||
-           world_.find_macro(name) || world_.host().find_operator(world_.memory(), name);
+    const auto global = world_.find_global(name);
+    const bool bound = global && !world_.global(*global).is_unbound();
+    return is_local(name) || defined_.contains(std::string(name)) || bound || find_builtin(name) ||
+           find_special(name) || world_.host().find_effect(name) || world_.find_macro(name) ||
+           world_.host().find_operator(world_.memory(), name);
 }
 
 /// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
@@ -363,17 +385,31 @@ ast::node* analyzer::head_first(const form& f, node* callee) {
     return made;
 }
 
+/// (tool (first-input …) (second-input …)), for a hint.
+std::string analyzer::clause_usage(const form& f, std::size_t first,
+                                   std::span<const std::string> inputs) {
+    constexpr std::size_t most = 6;
+    if (inputs.empty()) return {};
+    std::string usage = "write (" + shown(f[first - 1].content);
+    for (std::size_t i = 0; i < inputs.size() && i < most; ++i) usage += " (" + inputs[i] + " …)";
+    return usage + (inputs.size() > most ? " …)" : ")") +
+           (inputs.size() > 1 ? ", with the clauses that are needed" : "");
+}
+
 /// A call whose arguments from `first` on are (name expression).
-ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first) {
+ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
+                                 std::span<const std::string> inputs) {
     node* made = make(node_kind::clause_call, f.span);
     made->children.push_back(callee);
     value names = value::empty_list();
     for (std::size_t i = first; i < f.size(); ++i) {
         const form clause = f[i];
         if (!is_clause(clause)) {
-            return fail(clause.span, "call of '" + shown(f[first - 1].content) +
-                                         "': each argument must be (name expression), not " +
-                                         shown(clause.content));
+            return fail(clause.span,
+                        "call of '" + shown(f[first - 1].content) +
+                            "': each argument must be (name expression), not " +
+                            shown(clause.content),
+                        clause_usage(f, first, inputs));
         }
         names = list_push_back(world_.memory(), std::move(names), clause[0].content);
         made->children.push_back(expression(clause[1], inner()));
@@ -384,7 +420,7 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first)
 
 ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                                bool declared, bool is_tool) {
-    if (is_tool) return clause_call(f, callee, 1);
+    if (is_tool) return clause_call(f, callee, 1, inputs);
     std::size_t clauses = 0;
     std::size_t unknown = 0;
     std::size_t misspelt = 0; // of these

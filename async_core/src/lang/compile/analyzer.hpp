@@ -89,7 +89,11 @@ private:
     node* call_label(const form& f, ast::loop_label& label, position where);
     node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                     bool declared, bool is_tool);
-    node* clause_call(const form& f, node* callee, std::size_t first);
+    node* clause_call(const form& f, node* callee, std::size_t first,
+                      std::span<const std::string> inputs = {});
+    static std::string clause_usage(const form& f, std::size_t first,
+                                    std::span<const std::string> inputs);
+    node* by_position_if_it_reads(const form& f, node* callee);
     node* tool_behind_primitive(const form& f);
     node* positional(const form& f, node* callee);
     node* body(const form& f, std::size_t from, position where);
@@ -124,6 +128,7 @@ private:
     node* form_or(const form& f, position where);
     node* form_loop(const form& f, position where);
     node* form_while(const form& f, position where);
+    node* form_do(const form& f, position where);
     node* form_try(const form& f, position where);
     node* scope_node(scope_kind opens, node* operand);
     node* form_with(const form& f, position where);

@@ -91,7 +91,11 @@ constexpr form_doc rows[] = {
      "The expressions in order; the last one's value. Of nothing: ().", "(progn 1 2 3) => 3",
      "control"},
     {"begin", "(begin expression…)", "Another name of progn.", "(begin 1 2 3) => 3", "control"},
-    {"do", "(do expression…)", "Another name of progn.", "(do 1 2 3) => 3", "control"},
+    {"do", "(do ((name first [next])…) (end? result…) body…)",
+     "Goes round until end? is true: its value is then the last result, nil without one. Each turn "
+     "evaluates the body, then every next, and gives the names those values; a name without next "
+     "keeps its own.",
+     "(do ((i 0 (+ i 1)) (sum 0 (+ sum i))) ((= i 4) sum)) => 6", "control"},
     {"loop", "(loop count body)",
      "Evaluates the body count times and gives its last value. The count is evaluated once and "
      "must "

@@ -162,6 +162,7 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
+        if (!check_new_name(bindings[i][0], "let")) return made;
         ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         label.variables.push_back(var);

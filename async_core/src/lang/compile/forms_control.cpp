@@ -3,10 +3,13 @@
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <vector>
 
 namespace heddle::lang {
 
@@ -204,6 +207,64 @@ ast::node* analyzer::form_while(const form& f, position) {
     --conditional_;
     --loop_depth_;
     return made;
+}
+
+namespace {
+
+constexpr std::string_view do_usage = "write (do ((name first [next])…) (end? result…) body…)";
+
+/// A list of forms that stands where `span` is.
+form list_form(realm& world, const std::vector<form>& elements, source_span span) {
+    std::vector<value> contents;
+    for (const form& each : elements) contents.push_back(each.content);
+    value made = make_list(world.memory(), contents);
+    auto* storage = static_cast<list_object*>(made.target());
+    if (contents.empty()) return {std::move(made), span};
+    const std::size_t room = storage->capacity;
+    storage->places = new list_places{span, room, std::make_unique<source_span[]>(room)};
+    world.memory().charge(list_places::bytes_for(room));
+    for (std::size_t i = 0; i < elements.size(); ++i)
+        storage->places->elements[made.offset() + i] = elements[i].span;
+    return {std::move(made), span};
+}
+
+} // namespace
+
+/// (do ((name first [next])…) (end? result…) body…), as a named let.
+ast::node* analyzer::form_do(const form& f, position where) {
+    const auto refuse = [&](const form& part, const char* what) {
+        return fail(part.span, std::string("do: ") + what + ", not " + shown(part.content),
+                    std::string(do_usage) + "; for one expression after the other write (progn …)");
+    };
+    if (f.size() < 3 || !f[1].is_list())
+        return fail(f.span, "do: expects variables ((name first [next])…) and (end? result…)",
+                    std::string(do_usage) + "; for one expression after the other write (progn …)");
+    if (!f[2].is_list() || f[2].size() == 0) return refuse(f[2], "the end must be (end? result…)");
+    const auto named = [&](std::string_view name) {
+        return form{world_.memory().symbol(name), f.span};
+    };
+    const auto list = [&](const std::vector<form>& elements, source_span span) {
+        return list_form(world_, elements, span);
+    };
+    const form label = named("do loop"); // no source can write that name
+    std::vector<form> bindings;
+    std::vector<form> again{label};
+    for (std::size_t i = 0; i < f[1].size(); ++i) {
+        const form one = f[1][i];
+        if (!one.is_list() || one.size() < 2 || one.size() > 3)
+            return refuse(one, "a variable must be (name first [next])");
+        if (!check_name(one[0], "do", "the name of a variable")) return constant({}, f.span);
+        bindings.push_back(list({one[0], one[1]}, one.span));
+        again.push_back(one.size() == 3 ? one[2] : one[0]);
+    }
+    std::vector<form> end{named("progn")};
+    for (std::size_t i = 1; i < f[2].size(); ++i) end.push_back(f[2][i]);
+    std::vector<form> turn{named("progn")};
+    for (std::size_t i = 3; i < f.size(); ++i) turn.push_back(f[i]);
+    turn.push_back(list(again, f.span));
+    const form result = end.size() == 1 ? form{value(), f.span} : list(end, f[2].span);
+    const form choice = list({named("if"), f[2][0], result, list(turn, f.span)}, f.span);
+    return named_let(list({named("let"), label, list(bindings, f[1].span), choice}, f.span), where);
 }
 
 ast::node* analyzer::form_try(const form& f, position) {

@@ -17,6 +17,13 @@ using ast::node_kind;
 
 /// The table of special forms, sorted by name.
 struct special_form_table {
+    static constexpr bool sorted() {
+        for (std::size_t i = 1; i < rows.size(); ++i) {
+            if (!(rows[i - 1].name < rows[i].name)) return false;
+        }
+        return true;
+    }
+
     static constexpr std::array<analyzer::special_form, 47> rows{{
         {"%branch", &analyzer::form_branch},
         {"%free-branch", &analyzer::form_branch},
@@ -36,7 +43,7 @@ struct special_form_table {
         {"defmacro", &analyzer::form_defmacro},
         {"deftool", &analyzer::form_deftool},
         {"director-evaluator-loop", &analyzer::form_director_loop},
-        {"do", &analyzer::form_progn},
+        {"do", &analyzer::form_do},
         {"eval", &analyzer::form_eval},
         {"hedge", &analyzer::form_hedge},
         {"if", &analyzer::form_if},
@@ -67,6 +74,10 @@ struct special_form_table {
         {"with-permit", &analyzer::form_with_permit},
     }};
 
+    static bool contains(std::string_view name) noexcept {
+        return analyzer::find_special(name) != nullptr;
+    }
+
     static std::vector<std::string_view> names() {
         std::vector<std::string_view> found;
         found.reserve(rows.size());
@@ -75,13 +86,18 @@ struct special_form_table {
     }
 };
 
+static_assert(special_form_table::sorted());
+
 std::vector<std::string_view> special_form_names() { return special_form_table::names(); }
+
+bool is_special_form(std::string_view name) noexcept { return special_form_table::contains(name); }
 
 analyzer::handler analyzer::find_special(std::string_view name) noexcept {
     const auto& rows = special_form_table::rows;
-    const auto found = std::find_if(rows.begin(), rows.end(),
-                                    [&](const special_form& row) { return row.name == name; });
-    return found == rows.end() || name.empty() ? nullptr : found->analyse;
+    const auto found = std::lower_bound(
+        rows.begin(), rows.end(), name,
+        [](const special_form& row, std::string_view wanted) { return row.name < wanted; });
+    return found == rows.end() || found->name != name ? nullptr : found->analyse;
 }
 
 ast::node* analyzer::form_quote(const form& f, position) {

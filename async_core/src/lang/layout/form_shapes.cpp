@@ -24,7 +24,7 @@ constexpr std::array rows{
     form_shape{"deftool", shape::body, 1, 0, 0, 0},
     form_shape{"dict", shape::pairs, 0, 0, 0, 0},
     form_shape{"director-evaluator-loop", shape::body, 0, 0, 0, 0},
-    form_shape{"do", shape::block, 0, 0, 0, 0},
+    form_shape{"do", shape::body, 2, 1, 0, 0},
     form_shape{"finally", shape::body, 0, 0, 0, 0},
     form_shape{"hedge", shape::body, 1, 0, 0, 0},
     form_shape{"if", shape::branches, 0, 0, 0, 0},

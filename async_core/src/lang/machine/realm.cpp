@@ -155,6 +155,7 @@ std::string suggest_names(std::string_view name, const std::vector<std::string>&
     const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
     std::vector<std::pair<std::size_t, std::string>> near;
     for (const std::string& candidate : candidates) {
+        if (candidate == name) continue; // known, but not where it is asked for
         const std::size_t d = distance(name, candidate, limit);
         if (d <= limit && d < std::max(name.size(), candidate.size()))
             near.emplace_back(d, candidate);

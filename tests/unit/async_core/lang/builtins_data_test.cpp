@@ -35,7 +35,7 @@ TEST_F(builtins_data, equality_and_not) {
 }
 
 TEST_F(builtins_data, types) {
-    EXPECT_EQ(call("type-of", "nil"), "(string->symbol \"nil\")");
+    EXPECT_EQ(call("type-of", "nil"), "null");
     EXPECT_EQ(call("type-of", "1"), "integer");
     EXPECT_EQ(call("type-of", "1.0"), "float");
     EXPECT_EQ(call("type-of", "(dict)"), "map");
