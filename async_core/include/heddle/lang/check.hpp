@@ -6,7 +6,9 @@
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,12 +26,35 @@ struct problem {
     source_span span;
 };
 
+/// `{{f(a, k=v)}}` in a text of a task: a call of the task f.
+struct text_call {
+    std::string text; ///< as written between the braces
+    std::string task;
+    std::size_t positions = 0;      ///< arguments by position
+    std::vector<std::string> names; ///< of those behind them
+    source_span span;
+};
+
+struct named_span {
+    std::string name;
+    source_span span;
+};
+
 /// The inputs of a task or tool, as its definition declares them.
 struct task_signature {
     std::vector<std::string> inputs;   ///< in order
     std::vector<std::string> required; ///< those that each call must give
     bool is_tool = false;              ///< called by clauses only, and takes no reserved keys
+    bool open = false;                 ///< takes any input, by name only
+    std::vector<text_call> calls{};    ///< in its own texts
+    std::vector<named_span> tools{};   ///< that it offers to the model
+    std::vector<named_span> unused{};  ///< inputs that stand in none of its texts
 };
+
+/// What is wrong with the arguments of a call in a text; empty: nothing. `is_reserved`: the keys that
+/// every task takes.
+[[nodiscard]] std::string mistake_in(const text_call& call, const task_signature& target,
+                                     const std::function<bool(std::string_view)>& is_reserved);
 
 /// The host's knowledge of task definitions. The language knows only their names and parameters.
 class task_definitions {

@@ -1,5 +1,7 @@
 #include "lang/check/rules.hpp"
 
+#include "lang/text/described.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
@@ -30,13 +32,29 @@ std::string quoted_names(const std::vector<std::string>& names) {
 
 std::string kind_of(const task_signature& callee) { return callee.is_tool ? "tool" : "task"; }
 
+std::string counted_arguments(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " argument" : " arguments");
+}
+
+/// "1 to 2 arguments"
+std::string accepted_text(const accepted_count& accepted) {
+    std::string text = std::to_string(accepted.least);
+    if (accepted.most == any_number) text = "at least " + text;
+    else if (accepted.most != accepted.least) text += " to " + std::to_string(accepted.most);
+    const bool one = accepted.least == 1 && (accepted.most == 1 || accepted.most == any_number);
+    return text + (one ? " argument" : " arguments");
+}
+
 class call_rule {
 public:
     explicit call_rule(const rule_context& context) : context_(context) {}
 
     void run() {
         for (const ast::node* n : context_.facts.nodes()) {
-            if (n->kind == node_kind::call) check_call(*n);
+            if (n->kind == node_kind::call) {
+                check_call(*n);
+                check_callbacks(*n);
+            }
             if (n->kind == node_kind::clause_call) check_clauses(*n);
         }
     }
@@ -57,18 +75,52 @@ private:
                                   code.has_rest ? any_number : code.required + code.optional,
                                   {}};
         }
-        if (called.kind != node_kind::global || context_.facts.changes_global(called.index)) {
-            return std::nullopt;
+        if (const library_function* known = context_.facts.library_function_of(called)) {
+            return accepted_count{
+                std::string(context_.world.global_name(called.index)), known->required,
+                known->has_rest ? any_number : known->required + known->optional,
+                ascii::join(known->parameters, " ") + (known->has_rest ? "…" : "")};
         }
-        const value& bound = context_.world.global(called.index);
-        if (!context_.world.is_library_global(called.index) || !bound.is(kind::closure)) {
-            return std::nullopt;
+        return std::nullopt;
+    }
+
+    /// As count_of, for what is handed to a function that calls it.
+    [[nodiscard]] std::optional<accepted_count> count_of_value(const ast::node& given) const {
+        if (const known_callee* known = context_.facts.callee_of(given); known && known->task) {
+            return accepted_count{
+                known->name, known->task->required.size(), known->task->inputs.size(), {}};
         }
-        const function& code = *closure_of(bound)->code;
-        return accepted_count{std::string(context_.world.global_name(called.index)),
-                              code.required,
-                              code.has_rest ? any_number : code.required + code.optional,
-                              {}};
+        return count_of(given);
+    }
+
+    /// What a function of a library calls must take as many arguments as it is given.
+    void check_callbacks(const ast::node& n) const {
+        const library_function* called = context_.facts.library_function_of(*n.children[0]);
+        if (!called) return;
+        const std::size_t given = n.children.size() - 1;
+        if (called->has_rest && given > called->parameters.size() - 1) return;
+        std::string who(context_.world.global_name(n.children[0]->index));
+        if (who.starts_with('%')) who.erase(0, 1);
+        for (const auto& [index, count] : called->callbacks) {
+            if (index >= given) continue;
+            const ast::node& argument = *n.children[index + 1];
+            const ast::node& callback = context_.facts.source_of(argument);
+            if (callback.kind == node_kind::constant && !callback.constant.is(kind::builtin) &&
+                !callback.constant.is(kind::symbol) && !callback.constant.is(kind::host) &&
+                !callback.constant.is_nil()) {
+                context_.add(severity::error, "wrong-type", argument.span,
+                             who + ": '" + called->parameters[index] +
+                                 "' must be a function, not " + described(callback.constant));
+                continue;
+            }
+            const auto accepted = count_of_value(callback);
+            if (!accepted || (count >= accepted->least && count <= accepted->most)) continue;
+            const std::string name =
+                accepted->name.empty() ? "this function" : "'" + accepted->name + "'";
+            context_.add(severity::error, "arity", argument.span,
+                         who + " calls " + name + " with " + counted_arguments(count) +
+                             ", but it takes " + accepted_text(*accepted));
+        }
     }
 
     void check_call(const ast::node& n) const {
@@ -80,34 +132,23 @@ private:
         const auto accepted = count_of(called);
         if (!accepted || accepted->name.starts_with('%')) return;
         if (given >= accepted->least && given <= accepted->most) return;
-        std::string expected = std::to_string(accepted->least);
-        if (accepted->most == any_number) expected = "at least " + expected;
-        else if (accepted->most != accepted->least)
-            expected += " to " + std::to_string(accepted->most);
         const std::string who =
             accepted->name.empty() ? "this function" : "'" + accepted->name + "'";
-        const bool one = accepted->least == 1 && accepted->most != 0 &&
-                         (accepted->most == 1 || accepted->most == any_number);
         std::string hint;
         if (!accepted->parameters.empty())
             hint = "write (" + accepted->name + " " + accepted->parameters + ")";
         context_.add(severity::error, "arity", n.span,
-                     who + " takes " + expected + (one ? " argument" : " arguments") + ", not " +
-                         std::to_string(given),
+                     who + " takes " + accepted_text(*accepted) + ", not " + std::to_string(given),
                      std::move(hint));
     }
 
     void check_positions(const ast::node& n, const known_callee& callee, std::size_t given) const {
         const task_signature& task = *callee.task;
-        if (task.is_tool && given != 0) {
-            context_.add(severity::error, "task-inputs", n.span,
-                         "the tool '" + callee.name + "' takes clauses (name expression)");
-            return;
-        }
         if (given > task.inputs.size()) {
             context_.add(severity::error, "task-inputs", n.span,
                          "the task '" + callee.name + "' has " +
-                             std::to_string(task.inputs.size()) + " inputs, not " +
+                             std::to_string(task.inputs.size()) +
+                             (task.inputs.size() == 1 ? " input" : " inputs") + ", not " +
                              std::to_string(given),
                          task.inputs.empty() ? "" : "its inputs are " + quoted_names(task.inputs));
             return;
@@ -119,7 +160,8 @@ private:
 
     void check_clauses(const ast::node& n) const {
         const known_callee* callee = context_.facts.callee_of(*n.children[0]);
-        if (!callee || !callee->task) return;
+        if (!callee) return check_host_clauses(n);
+        if (!callee->task) return;
         const task_signature& task = *callee->task;
         std::vector<std::string> named;
         const auto names = list_items(n.constant);
@@ -144,6 +186,35 @@ private:
             named.push_back(name);
         }
         check_missing(n, *callee, named);
+    }
+
+    /// A task or tool of the host: it tells which inputs there are.
+    void check_host_clauses(const ast::node& n) const {
+        const ast::node& called = *n.children[0];
+        realm& world = context_.world;
+        std::optional<operator_info> known;
+        if (called.kind == node_kind::global && !context_.facts.changes_global(called.index) &&
+            world.global(called.index).is_unbound()) {
+            known = world.host().find_operator(world.memory(), world.global_name(called.index));
+        } else if (called.kind == node_kind::constant) {
+            if (const host_object* object = host_of(called.constant))
+                known = world.host().describe_callable(*object);
+        }
+        if (!known || !known->declares_inputs) return;
+        const auto names = list_items(n.constant);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::string name(symbol_name(names[i]));
+            const bool declared =
+                std::find(known->inputs.begin(), known->inputs.end(), name) != known->inputs.end();
+            if (declared || (!known->is_tool && world.host().is_reserved_key(name))) continue;
+            std::string hint = suggest_names(name, known->inputs);
+            if (hint.empty() && !known->inputs.empty())
+                hint = "its inputs are " + quoted_names(known->inputs);
+            context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
+                         "the " + std::string(known->is_tool ? "tool" : "task") + " '" +
+                             known->name + "' has no input '" + name + "'",
+                         std::move(hint));
+        }
     }
 
     void check_missing(const ast::node& n, const known_callee& callee,

@@ -65,6 +65,9 @@ private:
                                    malformed.empty() ? nullptr : &analysis.defined(), problems_};
         check_names(context);
         check_calls(context);
+        check_task_texts(context);
+        check_types(context);
+        check_duplicates(context);
         check_reach(context);
         check_bindings(context);
         if (!malformed.empty()) return;

@@ -30,6 +30,8 @@ private:
         if (!world.global(index).is_unbound()) return true;
         const std::string name(world.global_name(index));
         if (name.front() == '%' || context_.facts.is_imported(name)) return true;
+        // A definition inside of a function registers it for all.
+        if (context_.facts.defines_task(name)) return true;
         if (context_.lost_names && context_.lost_names->contains(name)) return true;
         const auto& externs = context_.options.externs;
         if (std::find(externs.begin(), externs.end(), name) != externs.end()) return true;

@@ -12,32 +12,58 @@ using ast::node_kind;
 
 program_facts::program_facts(realm& world, const ast::node& program, const check_options& options,
                              std::vector<problem>& problems)
-    : world_(world), options_(options), problems_(problems) {
+    : world_(world), options_(options), problems_(problems), libraries_(world.memory()) {
+    libraries_.add_prelude();
     collect(program);
     for (const ast::node* n : nodes_) note(*n);
     finish();
 }
 
 void program_facts::collect(const ast::node& program) {
-    std::vector<const ast::node*> work{&program};
+    struct entry {
+        const ast::node* node;
+        bool guarded;
+    };
+    std::vector<entry> work{{&program, false}};
     while (!work.empty()) {
-        const ast::node* n = work.back();
+        const auto [n, guarded] = work.back();
         work.pop_back();
         nodes_.push_back(n);
-        if (n->cleanup) work.push_back(n->cleanup);
+        guarded_.push_back(guarded);
+        if (n->cleanup) work.push_back({n->cleanup, guarded});
         for (const ast::catch_clause& clause : n->catches) {
-            if (clause.wanted_kind) work.push_back(clause.wanted_kind);
-            work.push_back(clause.body);
+            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded});
+            work.push_back({clause.body, guarded});
         }
-        if (n->kind == node_kind::make_lambda && n->code->body) work.push_back(n->code->body);
+        const bool catches = guarded || !n->catches.empty();
+        if (n->kind == node_kind::make_lambda && n->code->body)
+            work.push_back({n->code->body, guarded});
         // Read by clauses it calls nobody but a task; that is what an unknown name is taken for.
         const std::size_t count = n->kind == node_kind::either_call ? 1 : n->children.size();
         for (std::size_t i = count; i-- > 0;) {
             const ast::node* part = n->children[i];
             // What a local falls back to before it is bound is no use of a global.
             const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
-            if (!fallback) work.push_back(part);
+            if (!fallback) work.push_back({part, catches});
         }
+    }
+}
+
+/// A task that stands anywhere but at the head of a call: a variable, or its name as data.
+void program_facts::note_handed_on(const ast::node& n) {
+    const bool calls = n.kind == node_kind::call || n.kind == node_kind::clause_call;
+    const bool gives = calls || n.kind == node_kind::builtin_call;
+    const auto note_symbol = [&](const value& v) {
+        if (v.is(kind::symbol)) handed_on_.emplace(symbol_name(v));
+    };
+    for (std::size_t i = calls ? 1 : 0; i < n.children.size(); ++i) {
+        const ast::node& part = *n.children[i];
+        if (part.kind == node_kind::global) handed_on_.emplace(world_.global_name(part.index));
+        else if (part.kind == node_kind::local) handed_on_.insert(part.var->name);
+        if (part.kind != node_kind::constant || !gives) continue;
+        note_symbol(part.constant);
+        if (!part.constant.is(kind::list)) continue;
+        for (const value& each : list_items(part.constant)) note_symbol(each);
     }
 }
 
@@ -68,6 +94,7 @@ void program_facts::note(const ast::node& n) {
     case node_kind::call: note_import(n); break;
     default: break;
     }
+    note_handed_on(n);
     for (const ast::variable* each : n.variables) locals_.insert(each->name);
     for (const ast::variable* each : n.cleared) locals_.insert(each->name);
     for (const ast::catch_clause& clause : n.catches) locals_.insert(clause.name->name);
@@ -77,16 +104,19 @@ void program_facts::note_definition(definition& into, const ast::node& init,
                                     std::string_view name) {
     ++into.count;
     into.defined = true;
+    into.init = &init;
     into.what = {};
     into.what.name = name;
     if (init.kind == node_kind::make_lambda) into.what.code = init.code;
     const bool task = init.kind == node_kind::effect_call && options_.tasks &&
                       (init.row->name == "%defatom" || init.row->name == "%deftool");
     if (!task) return;
+    task_names_.emplace(name);
     auto made = options_.tasks->check(world_, init.children[0]->constant, init.span, problems_);
     if (!made) return;
     signatures_.push_back(std::make_unique<task_signature>(*std::move(made)));
     into.what.task = signatures_.back().get();
+    tasks_.push_back(&every_task_.emplace_back(into.what));
 }
 
 /// Calls that imports and eval have become.
@@ -108,6 +138,7 @@ void program_facts::note_import(const ast::node& call) {
     for (const library_source& source : stdlib_sources()) {
         known.emplace_back(source.name);
         if (source.name != library) continue;
+        libraries_.add(source.text);
         const auto forms = read_all(world_.memory(), source.text);
         if (!forms) return;
         for (const datum& each : *forms) {
@@ -159,6 +190,44 @@ const known_callee* program_facts::callee_of(const ast::node& called) const {
     }
     default: return nullptr;
     }
+}
+
+const known_callee* program_facts::task_named(std::string_view name) const {
+    const auto found = tasks_by_name_.find(std::string(name));
+    if (found == tasks_by_name_.end()) return nullptr;
+    return &globals_.at(found->second).what;
+}
+
+const ast::node& program_facts::source_of(const ast::node& expression) const {
+    constexpr std::size_t longest_chain = 20;
+    const ast::node* at = &expression;
+    for (std::size_t i = 0; i < longest_chain; ++i) {
+        const definition* found = nullptr;
+        if (at->kind == node_kind::local) {
+            const auto known = variables_.find(at->var);
+            const bool fixed = at->children.empty() && !at->var->reassigned;
+            if (fixed && known != variables_.end()) found = &known->second;
+        } else if (at->kind == node_kind::global) {
+            const auto known = globals_.find(at->index);
+            if (known != globals_.end()) found = &known->second;
+        } else if ((at->kind == node_kind::scope || at->kind == node_kind::sequence ||
+                    at->kind == node_kind::within) &&
+                   !at->children.empty()) {
+            at = at->kind == node_kind::within ? at->children.front() : at->children.back();
+            continue;
+        }
+        if (!found || found->count != 1 || !found->init) break;
+        at = found->init;
+    }
+    return *at;
+}
+
+const library_function* program_facts::library_function_of(const ast::node& called) const {
+    if (called.kind != node_kind::global || changes_global(called.index)) return nullptr;
+    const std::string_view name = world_.global_name(called.index);
+    const bool known = is_imported(name) || (world_.is_library_global(called.index) &&
+                                             world_.global(called.index).is(kind::closure));
+    return known ? libraries_.find(name) : nullptr;
 }
 
 } // namespace heddle::lang

@@ -1,10 +1,12 @@
 // What the rules of a check look up in a resolved program.
 #pragma once
 
+#include "lang/check/library_facts.hpp"
 #include "lang/compile/ast.hpp"
 
 #include <heddle/lang/check.hpp>
 
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,6 +32,8 @@ public:
 
     /// Every node that can be reached, a parent before its parts.
     [[nodiscard]] const std::vector<const ast::node*>& nodes() const noexcept { return nodes_; }
+    /// The node of that number may raise an error that the program catches.
+    [[nodiscard]] bool is_guarded(std::size_t node) const { return guarded_[node]; }
     [[nodiscard]] bool is_read(const ast::variable& var) const { return read_.contains(&var); }
     /// The program gives the global a value, by a definition or by set!.
     [[nodiscard]] bool changes_global(std::uint32_t index) const {
@@ -50,10 +54,27 @@ public:
     [[nodiscard]] const std::set<std::string>& local_names() const noexcept { return locals_; }
     /// The function or task of the program that a call reaches; null when that is not certain.
     [[nodiscard]] const known_callee* callee_of(const ast::node& called) const;
+    /// What gives the value of an expression: the only value of a variable in place of the variable.
+    [[nodiscard]] const ast::node& source_of(const ast::node& expression) const;
+    /// Each definition of a task or tool, in the order of the text.
+    [[nodiscard]] const std::vector<const known_callee*>& tasks() const noexcept { return tasks_; }
+    /// A task or tool that the program defines, once or often.
+    [[nodiscard]] bool defines_task(std::string_view name) const {
+        return task_names_.contains(std::string(name));
+    }
+    /// The only task of that name; null when there is none or several.
+    [[nodiscard]] const known_callee* task_named(std::string_view name) const;
+    /// Tasks that are handed on as values: what calls them decides which inputs they have.
+    [[nodiscard]] bool is_handed_on(std::string_view name) const {
+        return handed_on_.contains(std::string(name));
+    }
+    /// Null: no function of a library that the program sees has that name.
+    [[nodiscard]] const library_function* library_function_of(const ast::node& called) const;
 
 private:
     struct definition {
         known_callee what;
+        const ast::node* init = nullptr;
         unsigned count = 0; ///< of values it is given
         bool defined = false;
     };
@@ -62,12 +83,19 @@ private:
     void note(const ast::node& n);
     void note_definition(definition& into, const ast::node& init, std::string_view name);
     void note_import(const ast::node& call);
+    void note_handed_on(const ast::node& n);
     void finish();
 
     realm& world_;
     const check_options& options_;
     std::vector<problem>& problems_;
     std::vector<const ast::node*> nodes_;
+    std::vector<bool> guarded_;
+    std::vector<const known_callee*> tasks_;
+    std::deque<known_callee> every_task_;
+    std::set<std::string> task_names_;
+    std::set<std::string> handed_on_;
+    mutable library_facts libraries_;
     std::unordered_set<const ast::variable*> read_;
     std::unordered_map<std::uint32_t, definition> globals_;
     std::unordered_map<const ast::variable*, definition> variables_;

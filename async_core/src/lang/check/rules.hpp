@@ -28,6 +28,12 @@ struct rule_context {
 void check_names(const rule_context& context);
 /// Numbers of arguments; inputs of tasks.
 void check_calls(const rule_context& context);
+/// Calls of tasks in the texts of tasks, the tools they offer, and what their texts leave out.
+void check_task_texts(const rule_context& context);
+/// Constants and results that a builtin, a form or a setting refuses.
+void check_types(const rule_context& context);
+/// Definitions that replace each other, values that nobody uses.
+void check_duplicates(const rule_context& context);
 /// Clauses and branches that are never reached, keys that appear twice.
 void check_reach(const rule_context& context);
 /// Bindings that nothing reads, and such that hide a primitive.

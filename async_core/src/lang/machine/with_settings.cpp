@@ -184,6 +184,14 @@ const with_setting* find_with_setting(std::string_view name) noexcept {
     return at == rows.end() ? nullptr : &*at;
 }
 
+std::string wrong_setting(std::string_view name, const value& given) {
+    const with_setting* row = find_with_setting(name);
+    const std::string_view expected = row ? expected_of(*row, given) : "a setting that is known";
+    if (expected.empty()) return {};
+    return "with: " + std::string(name) + " must be " + std::string(expected) + ", not " +
+           shown(given);
+}
+
 std::string with_setting_names() {
     std::string all;
     for (const with_setting& row : with_settings()) {
@@ -200,12 +208,9 @@ result<scope_ref> open_settings(realm& world, const scope_ref& outer, const valu
         scope_change change{world, memory, scope, {}, {}};
         for (const map_entry& entry : map_entries(added)) {
             const with_setting* row = find_with_setting(string_bytes(entry.key));
-            const std::string_view expected =
-                row ? expected_of(*row, entry.item) : "a setting that is known";
-            if (!expected.empty()) {
-                refused = error(errc::type, "with: " + std::string(string_bytes(entry.key)) +
-                                                " must be " + std::string(expected) + ", not " +
-                                                shown(entry.item));
+            if (std::string wrong = wrong_setting(string_bytes(entry.key), entry.item);
+                !wrong.empty()) {
+                refused = error(errc::type, std::move(wrong));
                 return;
             }
             if (row->chooses_model && scope.sandbox) {

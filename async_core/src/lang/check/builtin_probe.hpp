@@ -1,0 +1,62 @@
+// What builtins say to arguments of which only some are known.
+#pragma once
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/heap.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::lang {
+
+/// What the text of a program says of a value. Neither: anything may come.
+struct known_value {
+    std::optional<value> constant;
+    std::optional<kind> type; ///< list, map, string or closure (any function)
+    std::string noun{};       ///< what the value is called in messages: "a task result"
+
+    [[nodiscard]] bool known() const noexcept { return constant || type; }
+};
+
+/// A pure builtin checks its own arguments, and nothing else in the world. So it is asked: it runs with
+/// the arguments that are known and with samples of all kinds in place of the others. There is no
+/// second list of what builtins take, which could say something else.
+/// Threads: one at a time. The work of one probe object is bounded; after that it says nothing.
+class builtin_probe {
+public:
+    explicit builtin_probe(heap& memory);
+
+    struct refusal {
+        std::size_t argument = 0; ///< from 1; 0: the call as a whole
+        std::string message;
+    };
+    /// Why the call fails whatever the unknown arguments are. Nothing: it may succeed.
+    [[nodiscard]] std::optional<refusal> refuses(const builtin& row,
+                                                 std::span<const known_value> arguments);
+    /// The kind of all results, when it is list, map or string whatever the arguments are.
+    [[nodiscard]] std::optional<kind> result_of(const builtin& row);
+
+private:
+    using choices = std::vector<std::vector<const value*>>; ///< of each argument
+
+    struct run_outcome {
+        std::optional<error> failure;
+        value result;
+    };
+    [[nodiscard]] std::optional<run_outcome> run(const builtin& row, std::vector<value> arguments);
+    [[nodiscard]] std::vector<const value*> samples_of(const known_value& known) const;
+    [[nodiscard]] std::optional<kind> find_result(const builtin& row);
+
+    heap& memory_;
+    std::vector<value> samples_;
+    value marker_; ///< in the samples: a result that is it was taken out of an argument
+    std::size_t runs_left_ = 500'000;
+    std::unordered_map<const builtin*, std::optional<kind>> results_;
+};
+
+} // namespace heddle::lang

@@ -1,0 +1,119 @@
+// Definitions that replace each other, and values that nobody uses.
+#include "lang/check/rules.hpp"
+
+#include <heddle/lang/builtin.hpp>
+
+#include <array>
+#include <unordered_map>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+/// The definition of a global that a form of the top level is; null: none.
+const ast::node* definition_in(const ast::node& form) {
+    const ast::node* at = &form;
+    // defatom and deftool give their name after they have bound it.
+    if (at->kind == node_kind::sequence && at->children.size() == 2 &&
+        at->children[1]->kind == node_kind::constant)
+        at = at->children[0];
+    return at->kind == node_kind::define_global ? at : nullptr;
+}
+
+class duplicate_rule {
+public:
+    explicit duplicate_rule(const rule_context& context) : context_(context) {}
+
+    void run() {
+        const auto& nodes = context_.facts.nodes();
+        if (nodes.empty()) return;
+        check_top_level(*nodes.front());
+        for (const ast::node* n : nodes) {
+            if (n->kind == node_kind::sequence) check_unused(*n);
+        }
+    }
+
+private:
+    void check_top_level(const ast::node& program) {
+        if (program.kind != node_kind::sequence) return;
+        std::unordered_map<std::uint32_t, const ast::node*> first;
+        for (const ast::node* form : program.children) {
+            if (const ast::node* defined = definition_in(*form)) {
+                const auto [place, fresh] = first.try_emplace(defined->index, defined);
+                if (!fresh) tell_second(*place->second, *defined);
+            } else if (form->kind == node_kind::call) {
+                check_main(*form);
+            }
+        }
+    }
+
+    void tell_second(const ast::node& before, const ast::node& now) {
+        const source_location place = context_.world.sources().locate(before.span);
+        context_.add(severity::warning, "redefined", now.span,
+                     "'" + std::string(context_.world.global_name(now.index)) +
+                         "' is defined a second time: the definition of line " +
+                         std::to_string(place.line) + " holds until here only",
+                     "set! gives a variable another value; take another name for another thing");
+    }
+
+    /// `heddle run` calls main itself.
+    void check_main(const ast::node& call) const {
+        const ast::node& callee = *call.children[0];
+        if (callee.kind != node_kind::global ||
+            context_.world.global_name(callee.index) != "main" ||
+            !context_.facts.defines_global(callee.index))
+            return;
+        context_.add(severity::warning, "runs-twice", call.span,
+                     "'main' is called here, and 'heddle run' calls it once more",
+                     "remove the call: what main gives is the value of the program");
+    }
+
+    /// An atom that stands alone and is not the last expression. Texts may be meant as remarks.
+    void check_unused(const ast::node& n) const {
+        for (std::size_t i = 0; i + 1 < n.children.size(); ++i) {
+            const ast::node& part = *n.children[i];
+            const bool atom = part.kind == node_kind::local || part.kind == node_kind::global ||
+                              (part.kind == node_kind::constant && !part.constant.is(kind::string));
+            if (!atom || !part.span.known()) continue;
+            const std::string_view text = context_.world.sources().text(part.span);
+            const bool written = !text.empty() && std::string_view("([{'`,").find(text.front()) ==
+                                                      std::string_view::npos;
+            // A variable that is named before the call of it is part of that call.
+            if (!written || n.children[i + 1]->span.begin <= part.span.begin) continue;
+            if (is_head_of(part, n)) continue;
+            context_.add(severity::warning, "unused-value", part.span,
+                         "nobody uses the value of '" + std::string(text) + "'", hint_at(n, i));
+        }
+    }
+
+    /// The analyzer looks at an unknown head before the arguments; that is no use of its own.
+    [[nodiscard]] static bool is_head_of(const ast::node& part, const ast::node& n) {
+        const ast::node& next = *n.children.back();
+        return n.children.size() == 2 && next.kind == node_kind::call &&
+               next.children[0]->span == part.span;
+    }
+
+    /// 1 + 2: an operator between others.
+    [[nodiscard]] std::string hint_at(const ast::node& n, std::size_t i) const {
+        constexpr std::array<std::string_view, 10> operators{"+", "-", "*",  "/",  "=",
+                                                             "<", ">", "<=", ">=", "and"};
+        for (std::size_t k = i; k < n.children.size() && k < i + 2; ++k) {
+            const std::string_view text = context_.world.sources().text(n.children[k]->span);
+            for (const std::string_view each : operators) {
+                if (text == each)
+                    return "operators come first, in brackets: (" + std::string(each) + " 1 2)";
+            }
+        }
+        return "calls stand in brackets: (function argument…)";
+    }
+
+    const rule_context& context_;
+};
+
+} // namespace
+
+void check_duplicates(const rule_context& context) { duplicate_rule(context).run(); }
+
+} // namespace heddle::lang

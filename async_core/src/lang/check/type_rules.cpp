@@ -1,0 +1,236 @@
+// Constants, and results whose kind is certain, where something else is needed.
+#include "lang/check/builtin_probe.hpp"
+#include "lang/check/rules.hpp"
+#include "lang/machine/with_settings.hpp"
+#include "lang/text/described.hpp"
+#include "lang/text/form_text.hpp"
+
+#include <heddle/lang/code.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::lang {
+
+using ast::node_kind;
+
+namespace {
+
+/// Functions of the prelude whose value is a list; a test holds them to their examples.
+constexpr std::array<std::string_view, 5> list_functions{"filter", "map", "map-settled",
+                                                         "partition", "sort-by"};
+
+/// The names that the kinds of errors have.
+std::vector<std::string> error_kinds() {
+    std::vector<std::string> names{"Error", "HttpError", "ModelError", "SexpEvaluationError"};
+    const auto add = [&](boost::system::error_code code) {
+        std::string name(error_kind_name(error(code, "")));
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    for (const errc each : {errc::evaluation, errc::syntax, errc::unbound, errc::arity, errc::type,
+                            errc::limit, errc::permission, errc::timeout, errc::user, errc::task})
+        add(make_error_code(each));
+    for (const heddle::errc each :
+         {heddle::errc::cancelled, heddle::errc::invalid_argument, heddle::errc::limit_exceeded,
+          heddle::errc::not_found, heddle::errc::io_error, heddle::errc::internal})
+        add(heddle::make_error_code(each));
+    return names;
+}
+
+class type_rule {
+public:
+    explicit type_rule(const rule_context& context)
+        : context_(context), probe_(context.world.memory()) {}
+
+    void run() {
+        const auto& nodes = context_.facts.nodes();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const ast::node& n = *nodes[i];
+            for (const ast::catch_clause& clause : n.catches) check_kind(clause);
+            if (context_.facts.is_guarded(i)) continue; // the program may want to see the error
+            switch (n.kind) {
+            case node_kind::builtin_call: check_builtin(*n.row, n, n.children); break;
+            case node_kind::repeat:
+                check_builtin(*find_builtin("%loop-count"), n, {n.children.data(), 1});
+                break;
+            case node_kind::with_settings: check_settings(n); break;
+            case node_kind::call: check_library_call(n); break;
+            default: break;
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] known_value known(const ast::node& expression) {
+        const ast::node& source = context_.facts.source_of(expression);
+        switch (source.kind) {
+        case node_kind::constant:
+            // An effect and what the host made are functions too.
+            if (source.constant.is(kind::host)) return {};
+            return {source.constant, {}, {}};
+        case node_kind::make_lambda: return {{}, kind::closure, "a function"};
+        case node_kind::builtin_call: {
+            const auto type = probe_.result_of(*source.row);
+            return type ? known_value{{}, type, with_article(kind_name(*type))} : known_value{};
+        }
+        case node_kind::join_scope:
+            if (source.flag == 0 && source.constant.is(kind::string))
+                return {{}, kind::list, "a list"};
+            return {};
+        case node_kind::clause_call:
+        case node_kind::call: return known_result(source);
+        default: return {};
+        }
+    }
+
+    [[nodiscard]] known_value known_result(const ast::node& call) const {
+        const ast::node& called = *call.children[0];
+        const known_callee* known = context_.facts.callee_of(called);
+        if (known && known->task && !known->task->is_tool)
+            return {{}, kind::map, "the result of a task"};
+        if (!context_.facts.library_function_of(called)) return {};
+        const std::string_view name = context_.world.global_name(called.index);
+        const bool list =
+            std::find(list_functions.begin(), list_functions.end(), name) != list_functions.end();
+        return list ? known_value{{}, kind::list, "a list"} : known_value{};
+    }
+
+    void check_builtin(const builtin& row, const ast::node& n,
+                       std::span<ast::node* const> arguments) {
+        // Those of the prelude that check what a form was given.
+        const bool checks =
+            row.name == "%loop-count" || row.name == "%seconds" || row.name == "%attempts";
+        if (row.name.starts_with('%') && !checks) return;
+        std::vector<known_value> given;
+        for (const ast::node* each : arguments) given.push_back(known(*each));
+        const auto refused = probe_.refuses(row, given);
+        if (!refused) return;
+        const std::size_t at = refused->argument;
+        std::string message = refused->message;
+        if (at != 0 && !given[at - 1].constant) {
+            // The message shows the sample.
+            message.resize(std::min(message.rfind(", not "), message.size()));
+            message += ", not " + given[at - 1].noun;
+        }
+        context_.add(severity::error, "wrong-type", at != 0 ? arguments[at - 1]->span : n.span,
+                     std::move(message));
+    }
+
+    /// (with ((name value)…) …) and (sandbox ((name value)…) …)
+    void check_settings(const ast::node& n) const {
+        const auto opens = static_cast<scope_kind>(n.flag);
+        const ast::node& operand = *n.children[0];
+        if (operand.kind != node_kind::builtin_call) return;
+        if (opens != scope_kind::settings && opens != scope_kind::sandbox) return;
+        for (std::size_t i = 0; i + 1 < operand.children.size(); i += 2) {
+            const ast::node& name = *operand.children[i];
+            const ast::node& given = context_.facts.source_of(*operand.children[i + 1]);
+            if (given.kind != node_kind::constant || !name.constant.is(kind::string)) continue;
+            std::string wrong = opens == scope_kind::settings
+                                    ? wrong_setting(string_bytes(name.constant), given.constant)
+                                    : wrong_limit(name.constant, given.constant);
+            if (!wrong.empty()) {
+                context_.add(severity::error, "wrong-type", operand.children[i + 1]->span,
+                             std::move(wrong));
+            }
+        }
+    }
+
+    [[nodiscard]] std::string wrong_limit(const value& name, const value& given) const {
+        heap& memory = context_.world.memory();
+        const value one = map_put(memory, value::empty_map(), string_bytes(name), given);
+        const auto made = sandbox_policy::create(memory, one, {});
+        return made ? std::string() : made.error().message();
+    }
+
+    /// Lists and counts that functions of the prelude and the libraries ask for.
+    void check_library_call(const ast::node& n) {
+        const library_function* called = context_.facts.library_function_of(*n.children[0]);
+        if (!called) return;
+        const std::string_view who = context_.world.global_name(n.children[0]->index);
+        for (const std::size_t index : called->lists) {
+            if (index + 1 >= n.children.size()) continue;
+            const known_value given = known(*n.children[index + 1]);
+            const bool list = given.constant ? given.constant->is(kind::list)
+                                             : !given.type || *given.type == kind::list;
+            if (list) continue;
+            context_.add(severity::error, "wrong-type", n.children[index + 1]->span,
+                         std::string(who) + ": argument " + std::to_string(index + 1) +
+                             " must be a list, not " +
+                             (given.constant ? described(*given.constant) : given.noun));
+        }
+        if (who == "%director-evaluator-loop" || who == "%iterative-loop") check_loop(n);
+    }
+
+    void check_loop(const ast::node& n) {
+        if (n.children.size() != 7) return;
+        const known_value count = known(*n.children[1]);
+        if (count.constant &&
+            !(count.constant->is_integer() && count.constant->as_integer() >= 0)) {
+            context_.add(
+                severity::error, "wrong-type", n.children[1]->span,
+                "max-iterations must be a non-negative integer, not " + described(*count.constant));
+        }
+        const known_callee* controller =
+            context_.facts.callee_of(context_.facts.source_of(*n.children[6]));
+        if (controller && controller->code && controller->code->body)
+            check_decisions(*controller->code->body);
+    }
+
+    /// The values that a controller may end with, as far as they are written out.
+    void check_decisions(const ast::node& body) const {
+        std::vector<const ast::node*> ends{&body};
+        while (!ends.empty()) {
+            const ast::node& n = *ends.back();
+            ends.pop_back();
+            if (n.kind == node_kind::branch_if && n.children.size() == 3) {
+                ends.push_back(n.children[1]);
+                ends.push_back(n.children[2]);
+            } else if ((n.kind == node_kind::scope || n.kind == node_kind::sequence) &&
+                       !n.children.empty()) {
+                ends.push_back(n.children.back());
+            } else if (n.kind == node_kind::builtin_call && n.row->name == "list" &&
+                       !n.children.empty() && n.children[0]->kind == node_kind::constant) {
+                check_decision(*n.children[0]);
+            }
+        }
+    }
+
+    void check_decision(const ast::node& word) const {
+        const value& given = word.constant;
+        const std::string_view name =
+            given.is(kind::symbol) ? symbol_name(given) : std::string_view();
+        if (name == "continue" || name == "stop") return;
+        context_.add(severity::error, "wrong-type", word.span,
+                     "a controller decides 'continue or 'stop, not " + described(given),
+                     suggest_names(name, {"continue", "stop"}));
+    }
+
+    void check_kind(const ast::catch_clause& clause) const {
+        if (!clause.wanted_kind || clause.wanted_kind->kind != node_kind::constant) return;
+        const value& given = clause.wanted_kind->constant;
+        std::string_view name;
+        if (given.is(kind::symbol)) name = symbol_name(given);
+        else if (given.is(kind::string)) name = string_bytes(given);
+        else return;
+        static const std::vector<std::string> known = error_kinds();
+        if (std::find(known.begin(), known.end(), name) != known.end()) return;
+        context_.add(
+            severity::warning, "unknown-kind", clause.wanted_kind->span,
+            "there is no kind of errors '" + std::string(name) + "', so this clause takes none",
+            suggest_names(name, known));
+    }
+
+    const rule_context& context_;
+    builtin_probe probe_;
+};
+
+} // namespace
+
+void check_types(const rule_context& context) { type_rule(context).run(); }
+
+} // namespace heddle::lang

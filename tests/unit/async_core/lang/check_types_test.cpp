@@ -1,0 +1,164 @@
+// What a check finds without a list of its own: it asks the builtins and reads the prelude.
+#include <heddle/lang/check.hpp>
+
+#include <heddle/lang/prelude.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace heddle::lang {
+namespace {
+
+using lines = std::vector<std::string>;
+
+/// The problems of a program as lines "code line:column message".
+lines problems(const std::string& text) {
+    realm world;
+    EXPECT_TRUE(load_prelude(world));
+    const std::uint32_t position = world.sources().add("p", text);
+    lines made;
+    for (const problem& each : check_program(world, text, position)) {
+        const source_location place = world.sources().locate(each.span);
+        made.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
+                       std::to_string(place.column) + " " + each.message);
+    }
+    return made;
+}
+
+TEST(check_types, constants_that_a_builtin_refuses) {
+    EXPECT_EQ(problems("(define (f x) (- x \"2\"))"),
+              (lines{"wrong-type 1:20 -: argument 2 must be a number, not the string \"2\""}));
+    EXPECT_EQ(problems("(define (f xs) (nth xs \"1\"))"),
+              (lines{"wrong-type 1:24 nth: argument 2 must be an integer, not the string \"1\""}));
+    EXPECT_EQ(problems("(string-append \"a\" '(1))").size(), 1U);
+    EXPECT_EQ(problems("(define (f s) (regex-match \"(a\" s))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (format \"{} {}\" x))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (dict 'a x 'b))").size(), 1U);
+    EXPECT_EQ(problems("(nth '(1 2) 5)").size(), 1U);
+}
+
+TEST(check_types, through_variables_that_have_one_value) {
+    EXPECT_EQ(problems("(define n \"4\")\n(loop n 'x)"),
+              (lines{"wrong-type 2:1 loop: the count must be a non-negative integer, not the "
+                     "string \"4\""}));
+    EXPECT_EQ(problems("(let ((n \"4\")) (+ n 1))").size(), 1U);
+    EXPECT_EQ(problems("(let ((n \"4\")) (set! n 4) (+ n 1))"), lines{});
+}
+
+TEST(check_types, results_whose_kind_is_certain) {
+    EXPECT_EQ(problems("(define (f xs) (content (map list xs)))"),
+              (lines{"wrong-type 1:25 content: argument 1 must be a task result, not a list"}));
+    EXPECT_EQ(problems("(define (f x) (+ 1 (string-append \"a\" x)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f a b) (content (parallel (a) (b))))").size(), 1U);
+    EXPECT_EQ(problems("(define (f m) (+ 1 (get m 'a)))"), lines{});
+    EXPECT_EQ(problems("(define (f m) (string-append \"a\" (content m)))"), lines{});
+}
+
+TEST(check_types, settings_and_counts) {
+    EXPECT_EQ(problems("(with ((concurrency 0)) 1)"),
+              (lines{"wrong-type 1:21 with: concurrency must be a whole number from 1, not 0"}));
+    EXPECT_EQ(problems("(with ((on-failure 'keep)) 1)").size(), 1U);
+    EXPECT_EQ(problems("(timeout \"30s\" 1)").size(), 1U);
+    EXPECT_EQ(problems("(retry \"3\" 1)").size(), 1U);
+    EXPECT_EQ(problems("(sandbox ((steps \"10000\")) 1)").size(), 1U);
+    EXPECT_EQ(problems("(with ((concurrency 4) (on-failure 'raise)) (timeout 1.5 2))"), lines{});
+}
+
+TEST(check_types, functions_that_are_called_by_functions) {
+    EXPECT_EQ(problems("(map (lambda () 1) '(1 2))"),
+              (lines{"arity 1:6 map calls this function with 1 argument, but it takes 0 "
+                     "arguments"}));
+    EXPECT_EQ(problems("(define (add a) a)\n(reduce add 0 '(1 2))"),
+              (lines{"arity 2:9 reduce calls 'add' with 2 arguments, but it takes 1 argument"}));
+    EXPECT_EQ(problems("(filter (lambda (a b) a) '(1))").size(), 1U);
+    EXPECT_EQ(problems("(map substring '(\"a\"))").size(), 1U);
+    EXPECT_EQ(problems("(map 5 '(1))"),
+              (lines{"wrong-type 1:6 map: 'f' must be a function, not the integer 5"}));
+    EXPECT_EQ(problems("(map + '(1) '(2)) (map (lambda (a . b) a) '(1)) (reduce + 0 '(1))"
+                       "(sort-by (lambda (x) x) '(1)) (map-settled (lambda (x) x) '(1))"),
+              lines{});
+    EXPECT_EQ(problems("(map (lambda (x) x) \"abc\")"),
+              (lines{"wrong-type 1:21 map: argument 2 must be a list, not the string \"abc\""}));
+}
+
+TEST(check_types, functions_of_imported_libraries) {
+    EXPECT_EQ(problems("(import std/lists)\n(frequencies)").size(), 1U);
+    EXPECT_EQ(problems("(import std/lists)\n(sum '(1 2))"), lines{});
+}
+
+TEST(check_types, phases_and_decisions_of_loops) {
+    const auto loop = [](const std::string& iterations, const std::string& director,
+                         const std::string& controller) {
+        return problems("(director-evaluator-loop (max-iterations " + iterations +
+                        ") (initial-director-input 1)\n(director " + director +
+                        ")\n(executor (lambda (plan i) plan))\n(evaluator (lambda (r p i) r))\n"
+                        "(controller " +
+                        controller + "))");
+    };
+    const std::string director = "(lambda (a i) a)";
+    const std::string stop = "(lambda (f p r i) (if f (list 'stop r) (list 'continue f)))";
+    EXPECT_EQ(loop("3", director, stop), lines{});
+    EXPECT_EQ(loop("\"four\"", director, stop).size(), 1U);
+    EXPECT_EQ(loop("3", "(lambda () 1)", stop),
+              (lines{"arity 2:1 director-evaluator-loop calls this function with 2 arguments, but "
+                     "it takes 0 arguments"}));
+    EXPECT_EQ(loop("3", director, "(lambda (f p r i) (if f (list 'contine r) (list 'stop f)))"),
+              (lines{"wrong-type 5:43 a controller decides 'continue or 'stop, not the symbol "
+                     "contine"}));
+}
+
+TEST(check_types, kinds_of_errors_that_there_are_not) {
+    EXPECT_EQ(problems("(try (f) (catch (e 'TaskErorr) 1)) (define (f) 1)"),
+              (lines{"unknown-kind 1:20 there is no kind of errors 'TaskErorr', so this clause "
+                     "takes none"}));
+    EXPECT_EQ(problems("(try (f) (catch (e 'TaskError) 1) (catch (e 'SexpEvaluationError) 2))"
+                       "(define (f) 1)"),
+              lines{});
+}
+
+TEST(check_types, what_is_caught_may_be_meant) {
+    EXPECT_EQ(problems("(try (+ 1 \"a\") (catch (e) (get e 'message)))"), lines{});
+    EXPECT_EQ(problems("(try (/ 1 0) (catch (e) 'oh))"), lines{});
+}
+
+TEST(check_types, definitions_that_replace_each_other) {
+    EXPECT_EQ(problems("(define (f) 1)\n(define x 1)\n(define (f) 2)\n(f) x"),
+              (lines{"redefined 3:1 'f' is defined a second time: the definition of line 1 holds "
+                     "until here only"}));
+    EXPECT_EQ(problems("(define x 1) (set! x 2) (define (f) (define x 1) x)"), lines{});
+}
+
+TEST(check_types, values_that_nobody_uses) {
+    EXPECT_EQ(problems("1 + 2"), (lines{"unused-value 1:1 nobody uses the value of '1'",
+                                        "unused-value 1:3 nobody uses the value of '+'"}));
+    EXPECT_EQ(problems("(define (f x) x 1)"),
+              (lines{"unused-value 1:15 nobody uses the value of 'x'"}));
+    EXPECT_EQ(problems("\"about this file\" (define x '(1 2)) x"), lines{});
+}
+
+TEST(check_types, a_main_that_runs_twice) {
+    EXPECT_EQ(problems("(define (main) 5)\n(main)"),
+              (lines{"runs-twice 2:1 'main' is called here, and 'heddle run' calls it once more"}));
+    EXPECT_EQ(problems("(define (main) 5) (define (again) (main))"), lines{});
+}
+
+TEST(check_types, takes_time_in_proportion) {
+    const auto seconds = [](int calls) {
+        std::string text = "(define (f x)\n";
+        for (int i = 0; i < calls; ++i)
+            text += "  (string-append (substring x 1) (format \"{}\" (nth x 1)) (- 1 x))\n";
+        text += "x)";
+        const auto began = std::chrono::steady_clock::now();
+        EXPECT_EQ(problems(text), lines{});
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    };
+    (void)seconds(10);
+    const double small = seconds(2000);
+    EXPECT_LT(seconds(8000), 16 * small + 1.0);
+}
+
+} // namespace
+} // namespace heddle::lang
