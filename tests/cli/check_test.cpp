@@ -108,9 +108,57 @@ TEST_F(check, checks_tasks_and_their_calls) {
     }
 }
 
-TEST_F(check, the_examples_have_no_errors) {
+TEST_F(check, looks_into_the_texts_of_tasks_and_at_their_tools) {
+    const auto file = scratch.file(
+        "a.heddle",
+        "(defatom one (params x) (instructions \"{{x}}\"))\n"
+        "(defatom two (params q) (tools (read-file nosuch)) (instructions \"{{one(q)}} "
+        "{{one(q, 1)}} {{one(y=q)}} {{none(q)}}\"))\n"
+        "(two (q 1))\n(read-file (paht \"a\"))\n");
+    const auto ended = run_heddle({"check", file});
+    EXPECT_EQ(ended.code, 1);
+    for (const char* told :
+         {"task 'two': {{one(q, 1)}}: 'one' takes 1 input by position, not 2",
+          "task 'two': {{one(y=q)}}: 'one' has no input 'y'",
+          "task 'two': {{none(q)}}: there is no task 'none'",
+          "task 'two' offers the tool 'nosuch', which is unknown", "5 errors, 0 warnings"}) {
+        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+    }
+    EXPECT_EQ(ended.out.find("{{one(q)}}:"), std::string::npos) << ended.out;
+}
+
+TEST_F(check, a_task_above_its_definition_and_one_that_is_handed_on_are_fine) {
+    const auto file =
+        scratch.file("a.heddle",
+                     "(import std/refine)\n(define (main topic) (content (writer (topic topic))))\n"
+                     "(defatom writer (params topic) (instructions \"Write about {{topic}}\"))\n"
+                     "(defatom judge (params draft task) (instructions \"{{draft}}\"))\n"
+                     "(define (again) (list judge))\n");
+    const auto ended = run_heddle({"check", file});
+    EXPECT_EQ(ended.out.find("unused-parameter"), std::string::npos);
+    EXPECT_EQ(ended.out.find("topic"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.out.find("is in none of its texts"), std::string::npos) << ended.out;
+}
+
+TEST_F(check, a_misspelt_input_is_named) {
+    const auto file = scratch.file("a.heddle",
+                                   "(defatom ask (params thing) (instructions "
+                                   "\"{{thing}}\"))\n(ask (thng \"x\"))\n");
+    const auto ended = run_heddle({"check", file});
+    EXPECT_NE(ended.out.find("the task 'ask' has no input 'thng'"), std::string::npos) << ended.out;
+    EXPECT_NE(ended.out.find("did you mean 'thing'?"), std::string::npos) << ended.out;
+}
+
+TEST_F(check, after_a_syntax_error_calls_of_the_lost_task_are_left_alone) {
+    const auto file = scratch.file("a.heddle",
+                                   "(defatom ask (params q) (instructions \"\\q\"))\n"
+                                   "(define (main) (ask (q 1) (timeout 5)))\n");
+    EXPECT_NE(run_heddle({"check", file}).out.find("1 error, 0 warnings"), std::string::npos);
+}
+
+TEST_F(check, the_examples_have_nothing_to_be_told) {
     const std::filesystem::path root = HEDDLE_SOURCE_DIR;
-    std::vector<std::string> command{"check"};
+    std::vector<std::string> command{"check", "--strict"};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples")) {
         if (entry.path().extension() == ".heddle") command.push_back(entry.path().string());
     }

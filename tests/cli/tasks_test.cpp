@@ -183,6 +183,45 @@ TEST_F(task_files, run_makes_the_calls_of_a_file) {
     EXPECT_THAT(none.err, HasSubstr("holds no <call>"));
 }
 
+TEST_F(tasks_command, check_holds_models_to_the_configuration_when_strict) {
+    scratch.file("heddle.toml",
+                 "model = \"local:small\"\n[providers.local]\ntype = \"vllm\"\n"
+                 "base_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"small\"]\n");
+    scratch.file("t.xml",
+                 "<task name='t' type='atomic'><description>d</description>"
+                 "<model>local:large</model></task>");
+    EXPECT_EQ(run({"tasks", "check", "t.xml"}).code, 0);
+    const auto strict = run({"tasks", "check", "--strict", "t.xml"});
+    EXPECT_EQ(strict.code, 1) << strict.err;
+    EXPECT_THAT(strict.out, HasSubstr("is not known to have a model 'large'"));
+    scratch.file("t.xml",
+                 "<task name='t' type='atomic'><description>d</description>"
+                 "<model>local:small</model></task>");
+    EXPECT_EQ(run({"tasks", "check", "--strict", "t.xml"}).code, 0);
+}
+
+TEST_F(task_files, calls_without_a_name_run_too_and_errors_show_the_call) {
+    scratch.file("rules.json", R"rules({"rules": [
+        {"match": "Say bad", "error": {"status": 400, "message": "no"}},
+        {"match": "Say (.*)", "template": "said {{1}}"}]})rules");
+    const std::string head =
+        "<tasks>\n<template name='say' params='x'><task>"
+        "<description>Say {{x}}</description></task></template>\n";
+    scratch.file("two.xml", head +
+                                "<call template='say'><arg>\"one\"</arg></call>\n"
+                                "<call template='say'><arg>\"two\"</arg></call></tasks>");
+    const auto ended = run_with_model({"run", "two.xml"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "said two\n");
+    scratch.file("bad.xml", head +
+                                "<call template='say'><arg>\"one\"</arg></call>\n"
+                                "<call template='say'><arg>\"bad\"</arg></call></tasks>");
+    const auto failed = run_with_model({"run", "bad.xml"});
+    EXPECT_EQ(failed.code, 1);
+    EXPECT_THAT(failed.err, HasSubstr("bad.xml:4:1"));
+    EXPECT_THAT(failed.err, HasSubstr("<call template='say'>"));
+}
+
 TEST_F(call_command, runs_templates_workflows_and_tools) {
     scratch.file("tasks/greeting.xml", greeting);
     EXPECT_EQ(run_with_model({"call", "greet", "who=Ada"}).out, "warm words for Ada\n");

@@ -6,6 +6,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/realm.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/effective_context.hpp>
@@ -67,6 +68,13 @@ constexpr std::array<reserved_row, 14> reserved_keys{{
     lang::print_options options;
     options.max_bytes = 80;
     return lang::print_value(v, options);
+}
+
+[[nodiscard]] bool is_list_of_strings(const lang::value& given) {
+    if (!given.is(lang::kind::list) || given.length() == 0) return false;
+    const auto items = lang::list_items(given);
+    return std::all_of(items.begin(), items.end(),
+                       [](const lang::value& each) { return each.is(lang::kind::string); });
 }
 
 [[nodiscard]] std::string title(const compiled_task& task) { return "task " + task.declared.name; }
@@ -150,7 +158,8 @@ result<void> call_binder::bind_positions() {
         return malformed("declares no inputs, so each argument must be (name expression)");
     }
     if (arguments_.size() > made_.inputs.size()) {
-        return refused("takes " + std::to_string(made_.inputs.size()) + " inputs, given " +
+        return refused("takes " + std::to_string(made_.inputs.size()) +
+                       (made_.inputs.size() == 1 ? " input" : " inputs") + ", given " +
                        std::to_string(arguments_.size()))
             .with_hint(known_inputs());
     }
@@ -188,7 +197,11 @@ result<void> call_binder::bind_clauses() {
         input->content = std::move(arguments_[i]);
         input->given = true;
     }
-    if (!unknown.empty()) return refused("no such input: " + unknown).with_hint(known_inputs());
+    if (!unknown.empty()) {
+        std::string hint = lang::suggest_names(unknown, task_.input_names);
+        if (hint.empty()) hint = known_inputs();
+        return refused("no such input: " + unknown).with_hint(std::move(hint));
+    }
     return {};
 }
 
@@ -264,13 +277,8 @@ result<void> call_binder::set_reserved(reserved key, std::string_view name, lang
 }
 
 result<void> call_binder::set_files(std::string_view name, lang::value given) {
-    bool good = given.is(lang::kind::list);
-    if (good) {
-        const auto items = lang::list_items(given);
-        good = std::all_of(items.begin(), items.end(),
-                           [](const lang::value& path) { return path.is(lang::kind::string); });
-    }
-    if (!good) {
+    const bool good = given.is(lang::kind::list) && given.length() == 0;
+    if (!good && !is_list_of_strings(given)) {
         return malformed(std::string(name) + " must be a list of strings, not " + shown(given));
     }
     if (!made_.overrides->files.is_nil()) return malformed("files are given twice");
@@ -280,6 +288,10 @@ result<void> call_binder::set_files(std::string_view name, lang::value given) {
 
 result<void> call_binder::set_context(const lang::value& given) {
     auto read = read_context_management({given, made_.span});
+    if (!read && is_list_of_strings(given)) {
+        return malformed("context takes settings, not paths")
+            .with_hint("files go into (files paths)");
+    }
     if (!read) return malformed_clause("context", read.error());
     if (auto fits = check_context_layer(task_.declared.subtype, *read); !fits) {
         return refused("context: " + fits.error().message()).with_hint(fits.error().info().hint);

@@ -34,10 +34,13 @@ public:
             signature.inputs.push_back(input.name);
             if (!input.optional) signature.required.push_back(input.name);
         }
-        bool good = check_template(made->instructions, made->instructions_span, signature.inputs);
-        good = check_template(made->system, made->system_span, signature.inputs) && good;
+        signature.open = !made->declares_inputs;
+        bool good = check_template(made->instructions, made->instructions_span, signature);
+        good = check_template(made->system, made->system_span, signature) && good;
+        for (const std::string& tool : made->tools)
+            signature.tools.push_back({tool, clause_span("tools")});
         if (good) {
-            if (readable_) tell_unused(signature.inputs);
+            if (readable_) note_unused(signature);
             complete_template(*made);
             for (const template_violation& each : validate_template(*made)) {
                 if (each.level == lang::severity::error) {
@@ -107,12 +110,14 @@ private:
     }
 
     bool check_template(const std::string& text, source_span place,
-                        const std::vector<std::string>& inputs) {
+                        lang::task_signature& signature) {
+        const std::vector<std::string>& inputs = signature.inputs;
         const auto made = prompt_template::compile(text, nullptr);
         if (!made) { // compile_task says what is wrong
             readable_ = false;
             return true;
         }
+        for (const prompt_call& call : made->calls()) note_call(call, place, signature);
         bool good = true;
         for (const std::string& name : made->names()) {
             used_.push_back(name);
@@ -144,7 +149,7 @@ private:
             const std::string_view rest = text.substr(begin);
             if (!rest.starts_with(name)) continue;
             const char after = rest.size() > name.size() ? rest[name.size()] : '}';
-            if (std::string_view("} \t\n.[").find(after) == std::string_view::npos) continue;
+            if (std::string_view("} \t\n.[(").find(after) == std::string_view::npos) continue;
             const auto offset = static_cast<std::uint32_t>(at);
             const std::size_t end = std::min(text.find("}}", begin), text.size() - 2) + 2;
             return {place.begin + offset, place.begin + static_cast<std::uint32_t>(end)};
@@ -152,15 +157,49 @@ private:
         return place.known() ? place : whole_.span;
     }
 
-    void tell_unused(const std::vector<std::string>& inputs) {
-        for (const std::string& name : inputs) {
+    void note_call(const prompt_call& call, source_span place, lang::task_signature& signature) {
+        lang::text_call made{call.text, call.task, 0, {}, place_of(call.task, place)};
+        for (const prompt_argument& argument : call.arguments) {
+            if (argument.name.empty()) ++made.positions;
+            else made.names.push_back(argument.name);
+        }
+        signature.calls.push_back(std::move(made));
+    }
+
+    void note_unused(lang::task_signature& signature) const {
+        for (const std::string& name : signature.inputs) {
             const bool used = std::find(used_.begin(), used_.end(), name) != used_.end();
             if (used || name.starts_with('_')) continue;
-            problems_.push_back({severity::warning, "unused-parameter",
-                                 "the parameter '" + name + "' of the task '" + task_name() +
-                                     "' is in none of its texts",
-                                 "write {{" + name + "}} where it belongs", whole_[1].span});
+            signature.unused.push_back({name, parameter_span(name)});
         }
+    }
+
+    /// The clause of that name; else the name of the task.
+    [[nodiscard]] source_span clause_span(std::string_view name) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            if (clause.is_list() && clause.size() != 0 && clause[0].is_symbol() &&
+                clause[0].text() == name)
+                return clause.span;
+        }
+        return whole_[1].span;
+    }
+
+    /// A parameter where it is declared: a name, or the first part of (name type …).
+    [[nodiscard]] source_span parameter_span(std::string_view name) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
+                clause[0].text() != "params")
+                continue;
+            for (std::size_t k = 1; k < clause.size(); ++k) {
+                const source_form one = clause[k];
+                if (one.is_symbol() && one.text() == name) return one.span;
+                if (one.is_list() && one.size() != 0 && one[0].is_symbol() && one[0].text() == name)
+                    return one.span;
+            }
+        }
+        return whole_[1].span;
     }
 
     lang::realm& world_;

@@ -96,6 +96,8 @@ void explain(const valijson::Schema& schema, const valijson::adapters::BoostJson
     std::size_t told = 0;
     for (const auto& one : results) {
         if (told == most_told) break;
+        // What holds what is wrong is wrong too, which says nothing more.
+        if (told != 0 && one.description.starts_with("Failed to validate against schema")) continue;
         const std::string path = pointer_of(one.context);
         if (told == 0) found.path = path;
         found.message += told == 0 ? ": " : "; ";
@@ -168,17 +170,21 @@ result<output_schema> output_schema::compile(std::string_view schema) {
 }
 
 std::optional<schema_violation> output_schema::check(const lang::value& content,
-                                                     std::string_view text) const {
+                                                     std::string_view text,
+                                                     std::string_view subject) const {
+    const auto refused = [&](std::string_view what) {
+        return schema_violation{std::string(subject) + " " + std::string(what), ""};
+    };
     if (!compiled_) return check_basic(content);
     if (text.size() > longest_checked) {
-        return schema_violation{"the answer is too long to be checked against the schema", ""};
+        return refused("is too long to be checked against the schema");
     }
     try {
         json::monotonic_resource memory;
         boost::system::error_code failed;
         json::value document =
             json::parse({text.data(), text.size()}, failed, &memory, answer_options());
-        if (failed) return schema_violation{"the answer is not JSON: " + failed.message(), ""};
+        if (failed) return refused("is not JSON: " + failed.message());
         if (has_long_number(text)) make_comparable(document);
         const valijson::adapters::BoostJsonAdapter target(document);
         {
@@ -187,14 +193,13 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
             valijson::Validator validator(valijson::Validator::kStrongTypes);
             if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }
-        schema_violation found{"the answer does not match the schema", ""};
+        schema_violation found = refused("does not match the schema");
         if (text.size() <= longest_explained) explain(compiled_->schema, target, found);
         return found;
     } catch (const too_dear&) {
-        return schema_violation{
-            "the answer cannot be checked: to hold it against the schema would take too long", ""};
+        return refused("cannot be checked: to hold it against the schema would take too long");
     } catch (const std::exception& wrong) {
-        return schema_violation{"the answer cannot be checked: " + one_line(wrong.what()), ""};
+        return refused("cannot be checked: " + one_line(wrong.what()));
     }
 }
 

@@ -71,7 +71,8 @@ result<lang::value> session_tasks::add(task_template declared) {
         if (before.name) {
             log.write(log_level::warn, "tasks", "task " + made.name + " replaces an earlier one");
         } else if (before.kind && made.subtype != "standard") {
-            log.write(log_level::warn, "tasks",
+            // Tasks of one kind are the rule: who means a certain one names it.
+            log.write(log_level::info, "tasks",
                       "task " + made.name + " replaces an earlier one as " + made.type + ":" +
                           made.subtype);
         }

@@ -119,7 +119,7 @@ namespace json = boost::json;
     // Read back, so that symbols are the strings that they are in JSON.
     auto plain = lang::json_to_value(memory, *written);
     if (!plain) return malformed(one, plain.error().message(), span);
-    if (const auto wrong = one.schema.check(*plain, *written)) {
+    if (const auto wrong = one.schema.check(*plain, *written, "its input")) {
         return malformed(one, wrong->message, span);
     }
     return {};

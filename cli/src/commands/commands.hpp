@@ -14,7 +14,8 @@ namespace heddle::cli {
                                         console& output);
 [[nodiscard]] exit_code call_by_name(const call_request& asked, const environment& variables,
                                      console& output);
-[[nodiscard]] exit_code look_at_tasks(const tasks_request& asked, console& output);
+[[nodiscard]] exit_code look_at_tasks(const tasks_request& asked, const environment& variables,
+                                      console& output);
 [[nodiscard]] exit_code run_repl(const repl_request& asked, const environment& variables,
                                  console& output);
 [[nodiscard]] exit_code write_reference(const reference_request& asked, console& output);

@@ -38,7 +38,7 @@ struct workflow_run {
     coro::cancel_source cancel;
     result<value> ended = value();
     exit_code on_failure = exit_code::failed;
-    bool shows_content = false; ///< of a FAILED result that is its value
+    bool shows_content = false;       ///< of a FAILED result that is its value
     std::vector<std::string> remarks; ///< to be told at the end
 };
 

@@ -18,7 +18,9 @@ struct runner {
     exit_code operator()(const call_request& asked) const {
         return call_by_name(asked, variables, output);
     }
-    exit_code operator()(const tasks_request& asked) const { return look_at_tasks(asked, output); }
+    exit_code operator()(const tasks_request& asked) const {
+        return look_at_tasks(asked, variables, output);
+    }
     exit_code operator()(const repl_request& asked) const {
         return run_repl(asked, variables, output);
     }

@@ -1,15 +1,21 @@
 // `heddle tasks`
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
+#include "config/config_file.hpp"
 #include "display_text.hpp"
 #include "input_files.hpp"
 #include "json_line.hpp"
+#include "logging.hpp"
+#include "model_setup.hpp"
+#include "services/client_options.hpp"
 #include "starter_template.hpp"
 #include "table.hpp"
 #include "task_files.hpp"
 #include "template_text.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/http/client.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/tasks/task_registry.hpp>
 
@@ -132,8 +138,57 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
     return found.empty() ? exit_code::failed : exit_code::done;
 }
 
-exit_code check(const tasks_request& asked, console& output) {
-    tasks::template_loader loader;
+/// The models that a run in this folder would know. Nothing is asked of them.
+class known_models {
+public:
+    known_models(configuration found, const environment& variables, console& output)
+        : settings_(std::move(found)), log_(make_console_log(output, level_for(0))),
+          http_(http::make_http_client(loop_, client_options(settings_.http, variables, *log_))),
+          workers_(fs::make_worker_pool(loop_, 1)), consents_(consents_of(variables)),
+          made_(set_up_models(
+              {options_, settings_, variables, loop_, *http_, *workers_, *log_, &consents_})) {}
+
+    [[nodiscard]] const result<std::unique_ptr<model_setup>>& setup() const { return made_; }
+
+private:
+    workflow_options options_;
+    configuration settings_;
+    std::unique_ptr<log_port> log_;
+    boost::asio::io_context context_{1};
+    coro::event_loop loop_{context_};
+    std::shared_ptr<ports::http_port> http_;
+    std::unique_ptr<ports::worker_port> workers_;
+    consent_store consents_;
+    result<std::unique_ptr<model_setup>> made_;
+};
+
+/// With --strict templates are held to the models that are configured.
+std::unique_ptr<known_models> models_for(const tasks_request& asked, const environment& variables,
+                                         tasks::template_load_options& options, console& output) {
+    if (!asked.strict) return nullptr;
+    const consent_store consents = consents_of(variables);
+    auto settings = find_config({{}, ".", variables.config_folder(), &consents});
+    std::unique_ptr<known_models> made;
+    if (settings) made = std::make_unique<known_models>(*std::move(settings), variables, output);
+    if (!settings || !made->setup()) {
+        const error failure = settings ? made->setup().error() : settings.error();
+        output.err("heddle: models are not checked: " + utf8::printable(failure.message()) + "\n");
+        return nullptr;
+    }
+    const tasks::model_registry& registry = (*made->setup())->registry();
+    if (!registry.empty()) {
+        options.validation.model_problem = [&registry](std::string_view model,
+                                                       std::string_view provider) {
+            return registry.doubt_about(model, provider).value_or("");
+        };
+    }
+    return made;
+}
+
+exit_code check(const tasks_request& asked, const environment& variables, console& output) {
+    tasks::template_load_options options;
+    const auto models = models_for(asked, variables, options, output);
+    tasks::template_loader loader(std::move(options));
     std::vector<std::string> paths = asked.files;
     paths.insert(paths.end(), asked.folders.begin(), asked.folders.end());
     if (std::erase(paths, "-") != 0) {
@@ -198,8 +253,8 @@ exit_code make(const tasks_request& asked, console& output) {
 
 } // namespace
 
-exit_code look_at_tasks(const tasks_request& asked, console& output) {
-    if (asked.what == tasks_action::check) return check(asked, output);
+exit_code look_at_tasks(const tasks_request& asked, const environment& variables, console& output) {
+    if (asked.what == tasks_action::check) return check(asked, variables, output);
     if (asked.what == tasks_action::make) return make(asked, output);
     auto loaded = load(asked);
     if (!loaded) return tell_usage_error(loaded.error(), asked.json, output);

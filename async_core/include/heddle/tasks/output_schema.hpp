@@ -34,9 +34,10 @@ public:
     [[nodiscard]] static result<output_schema> compile(std::string_view schema);
 
     [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }
-    /// `json` is the text that `content` was read from.
-    [[nodiscard]] std::optional<schema_violation> check(const lang::value& content,
-                                                        std::string_view json) const;
+    /// `json` is the text that `content` was read from, `subject` what messages call it.
+    [[nodiscard]] std::optional<schema_violation> check(
+        const lang::value& content, std::string_view json,
+        std::string_view subject = "the answer") const;
 
     /// True when the schema describes an object at its outermost level.
     [[nodiscard]] bool describes_object() const noexcept;

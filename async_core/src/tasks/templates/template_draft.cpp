@@ -79,7 +79,7 @@ private:
         const auto name = value_of(element, "name");
         const auto params = value_of(element, "params");
         const auto returns = value_of(element, "returns");
-        if (name) {
+        if (name && !name->text.empty()) {
             draft.made.name = name->text;
             draft.name_span = name->place;
         } else {

@@ -2,11 +2,17 @@
 
 #include "tasks/templates/template_draft.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/compile.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/tasks/prompt_template.hpp>
+#include <heddle/tasks/task_call.hpp>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace heddle::tasks {
 
@@ -74,6 +80,9 @@ struct template_loader::state {
     void note_names();
     void resolve(std::size_t index);
     void check(const template_draft& draft);
+    void check_text_calls(const template_draft& draft);
+    void check_text_call(const template_draft& draft, source_span part, const prompt_call& call);
+    void check_name(const template_draft& draft);
     [[nodiscard]] source_span place_of_placeholder(source_span part, std::string_view name) const;
     void check_call(call_draft& call);
     void check_arguments(call_draft& call, const task_template& target);
@@ -99,6 +108,8 @@ void template_loader::state::add(std::string name, std::string text) {
         }
         for (call_draft& each : read.calls) {
             each.made.source = name + ":" + std::to_string(lines.line_of(each.span));
+            each.made.begin = each.span.begin - position;
+            each.made.end = each.span.end - position;
             calls.push_back(std::move(each));
         }
     }
@@ -233,6 +244,69 @@ void template_loader::state::check(const template_draft& draft) {
                  ": " + violation_text(each),
              std::move(each.hint), where});
     }
+    check_text_calls(draft);
+    check_name(draft);
+}
+
+/// A workflow that writes the name means the form or the builtin.
+void template_loader::state::check_name(const template_draft& draft) {
+    const std::string& name = draft.made.name;
+    const bool form = lang::is_special_form(name);
+    if (!form && !lang::find_builtin(name)) return;
+    report->problems.push_back(
+        {severity::warning, "hidden-name",
+         "'" + name + "' is the name of a " + (form ? "special form" : "builtin") + ", which (" +
+             name + " …) calls",
+         "call it with (call-atomic-task '" + name + " …), or give it another name",
+         draft.name_span});
+}
+
+/// Calls of other templates in the texts of its own that are sent.
+void template_loader::state::check_text_calls(const template_draft& draft) {
+    const task_template& made = draft.made;
+    const char* const asked = made.instructions.empty() ? "description" : "instructions";
+    const std::string& prompt = made.instructions.empty() ? made.description : made.instructions;
+    for (const auto& [part, text] :
+         {std::pair<const char*, const std::string&>{asked, prompt}, {"system", made.system}}) {
+        if (!draft.parts.contains(part)) continue; // of what it refers to, which is checked
+        const auto read = prompt_template::compile(text, nullptr);
+        if (!read) continue; // told
+        for (const prompt_call& call : read->calls())
+            check_text_call(draft, draft.place_of(part, {}), call);
+    }
+}
+
+void template_loader::state::check_text_call(const template_draft& draft, source_span part,
+                                             const prompt_call& call) {
+    const task_template* target = find(call.task);
+    const source_span where = place_of_placeholder(part, ascii::trim(call.text));
+    const std::string who = "'" + draft.made.name + "': {{" + call.text + "}}: ";
+    if (!target) {
+        // A workflow may define it.
+        report->problems.push_back({severity::warning, "unknown-template",
+                                    who + "there is no template '" + call.task + "' here",
+                                    lang::suggest_names(call.task, names()), where});
+        return;
+    }
+    lang::task_signature signature;
+    signature.open = !target->declares_inputs;
+    lang::text_call checked{call.text, call.task, 0, {}, where};
+    for (const task_input& input : target->inputs) {
+        signature.inputs.push_back(input.name);
+        if (!input.optional) signature.required.push_back(input.name);
+    }
+    for (const prompt_argument& argument : call.arguments) {
+        if (argument.name.empty()) {
+            ++checked.positions;
+            continue;
+        }
+        const auto same =
+            std::find_if(target->inputs.begin(), target->inputs.end(),
+                         [&](const task_input& input) { return input.from == argument.name; });
+        checked.names.push_back(same == target->inputs.end() ? argument.name : same->name);
+    }
+    std::string mistake = lang::mistake_in(checked, signature, is_reserved_call_key);
+    if (!mistake.empty()) tell("argument-count", where, who + mistake);
 }
 
 void template_loader::state::check_call(call_draft& call) {

@@ -65,8 +65,11 @@ TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_told_where
 }
 
 TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
-    EXPECT_EQ(problems("(defatom t (params a _b c) (instructions \"{{a}}\"))"),
-              (lines{"1:10 the parameter 'c' of the task 't' is in none of its texts"}));
+    EXPECT_EQ(problems("(defatom t (params a _b c) (instructions \"{{a}}\"))"), lines{});
+    ASSERT_TRUE(signature);
+    ASSERT_EQ(signature->unused.size(), 1U);
+    EXPECT_EQ(signature->unused[0].name, "c");
+    EXPECT_EQ(world.sources().locate(signature->unused[0].span).column, 25U);
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
                        " (output_format ((type \"json\") (schema \"{\"))))")
                   .size(),

@@ -2,12 +2,15 @@
 #include "tasks_testing.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/template_loader.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -366,10 +369,78 @@ INSTANTIATE_TEST_SUITE_P(
         refusal{"<tasks><template name='a' params='x'><task/></template>\n"
                 "<call template='a'><arg>1</arg><arg>y=2</arg></call></tasks>",
                 "2:37 argument-count 'a' has no parameter 'y'"},
+        refusal{"<template name='' params=''><task/></template>",
+                "1:1 missing <template> has no name"},
+        refusal{"<tasks><template name='a' params='x,y'><task><description>{{x}} {{y}}"
+                "</description></task></template>\n<template name='b' params='q'><task>"
+                "<description>Ask {{a(q)}}</description></task></template></tasks>",
+                "2:54 argument-count 'b': {{a(q)}}: 'a' needs 'y'"},
+        refusal{"<tasks><template name='a' params='x'><task><description>{{x}}"
+                "</description></task></template>\n<template name='b' params='q'><task>"
+                "<description>{{a(q, 1)}}</description></task></template></tasks>",
+                "2:50 argument-count 'b': {{a(q, 1)}}: 'a' takes 1 input by position, not 2"},
+        refusal{"<tasks><template name='a' params='x'><task><description>{{x}}"
+                "</description></task></template>\n<template name='b' params='q'><task>"
+                "<description>{{a(q, z=2)}}</description></task></template></tasks>",
+                "2:50 argument-count 'b': {{a(q, z=2)}}: 'a' has no input 'z'"},
         refusal{"<task type='atomic' name='a' ref='b'/>", "1:35 bad-ref there is no template 'b'"},
         refusal{"<tasks><task type='atomic' name='a' ref='b'/>\n"
                 "<task type='atomic' name='b' ref='a'/></tasks>",
                 "1:42 bad-ref 'a' refers back to itself, over 'a'"}));
+
+TEST(template_loader, calls_in_texts_name_templates_and_fit_them) {
+    const auto loaded = load(
+        "<tasks><template name='a' params='x'><task><description>{{x}}</description></task>"
+        "</template>\n<template name='b' params='q'><task><description>{{nope(q)}} {{a(q)}} "
+        "{{a(x=q, model='m')}}</description></task></template></tasks>");
+    ASSERT_TRUE(loaded.good()) << loaded.report->text();
+    // A workflow may define it, so this is no error.
+    EXPECT_EQ(problems_of(loaded), (lines{"2:50 unknown-template 'b': {{nope(q)}}: there is no "
+                                          "template 'nope' here"}));
+}
+
+TEST(template_loader, names_that_mean_something_else_are_told) {
+    const auto loaded = load(
+        "<tasks><template name='if' params=''><task><description>d</description></task></template>"
+        "\n<template name='list' params=''><task><description>d</description></task></template>"
+        "</tasks>");
+    ASSERT_TRUE(loaded.good());
+    EXPECT_EQ(problems_of(loaded),
+              (lines{"1:24 hidden-name 'if' is the name of a special form, which (if …) calls",
+                     "2:17 hidden-name 'list' is the name of a builtin, which (list …) calls"}));
+}
+
+TEST(template_loader, forms_of_calls_stand_where_the_calls_do) {
+    const std::string text =
+        "<tasks><template name='a' params='x'><task><description>{{x}}</description></task>"
+        "</template>\n<call template='a'><arg>1</arg></call>\n"
+        "<call name='r' template='a'><arg>{{r.y}}</arg></call>\n"
+        "<call template='a'><arg>r</arg></call></tasks>";
+    const auto loaded = load(text);
+    ASSERT_TRUE(loaded.good()) << loaded.report->text();
+    const lang::heap_owner memory(lang::heap::create());
+    source_map sources;
+    const std::uint32_t position = sources.add("t.xml", text);
+    const auto forms = forms_of_calls(*memory, loaded.calls, position);
+    ASSERT_TRUE(forms);
+    ASSERT_EQ(forms->size(), 1U);
+    std::vector<std::size_t> call_lines;
+    std::vector<lang::value> left{forms->front().content};
+    while (!left.empty()) {
+        const lang::value list = left.back();
+        left.pop_back();
+        const auto items = lang::list_items(list);
+        const auto* places = static_cast<const lang::list_object*>(list.target())->places;
+        ASSERT_NE(places, nullptr);
+        if (items[0].is(lang::kind::symbol) && lang::symbol_name(items[0]) == "call-atomic-task")
+            call_lines.push_back(sources.locate(places->whole).line);
+        for (const lang::value& each : items) {
+            if (each.is(lang::kind::list) && each.length() != 0) left.push_back(each);
+        }
+    }
+    std::sort(call_lines.begin(), call_lines.end());
+    EXPECT_EQ(call_lines, (std::vector<std::size_t>{2, 3, 4}));
+}
 
 struct element_refusal {
     const char* elements; ///< of a task, on its second line
