@@ -172,9 +172,10 @@ limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
     const double once = window ? of.quota.window_seconds : 1.5 / of.quota.per_second;
     // Times in whole seconds, and the chance on top of them. Without any, twice what is needed.
     made.silence_explained = (of.says_nothing() ? 2 * once : once) + 1.25;
-    // One in two hundred; who says nothing, of so few, has to be felt for.
-    // One in 200; of runs as short as these, the four that it takes to learn a limit.
-    made.late_allowed = std::max<std::size_t>(4, made.sent / 200);
+    // One in 200; of runs as short as these, the four that it takes to learn a limit of which
+    // nothing is said, or of which the first burst is six times the size.
+    const bool learns = of.says_nothing() || of.quota.capacity <= 10;
+    made.late_allowed = std::max<std::size_t>(learns ? 4 : 1, made.sent / 200);
     return made;
 }
 

@@ -56,9 +56,10 @@ private:
         }
         made_.base_url = address_of(settings_, *type, parts_.variables);
         // A server of one's own may ask for none.
+        address_ = normalised_address(made_.base_url, *type);
         made_.needs_key = type->needs_key && made_.base_url == type->base_url;
         HEDDLE_CHECK(find_key_for(*type));
-        set_identity(*type);
+        set_identity();
         if (type->preset) return openai_chat(*type->preset);
         if (made_.type == "anthropic") return anthropic();
         if (made_.type == "gemini") return gemini();
@@ -95,9 +96,9 @@ private:
         return {};
     }
 
-    void set_identity(const service_type& type) {
+    void set_identity() {
         std::string& made = made_.identity;
-        made = made_.type + '\n' + normalised_address(made_.base_url, type);
+        made = made_.type + '\n' + address_;
         for (const auto& part :
              {settings_.api_version, settings_.organization, settings_.project}) {
             made += '\n' + part.value_or("");
@@ -128,9 +129,9 @@ private:
 
     std::shared_ptr<providers::call_gate> gate() {
         using providers::limits::measure;
-        providers::limiter_settings chosen = providers::limiter_settings_for(made_.base_url);
+        providers::limiter_settings chosen = providers::limiter_settings_for(address_);
         const auto set = [&](measure what, const std::optional<std::int64_t>& limit) {
-            if (limit) chosen.options.per_minute[static_cast<std::size_t>(what)] = limit;
+            if (limit) chosen.account.per_minute[static_cast<std::size_t>(what)] = limit;
         };
         set(measure::requests, settings_.requests_per_minute);
         set(measure::tokens, settings_.tokens_per_minute);
@@ -142,7 +143,8 @@ private:
             chosen.options.first_in_flight = std::min(chosen.options.first_in_flight, most);
         }
         prefixes_ = std::make_shared<providers::prefix_gate>(
-            parts_.loop, parts_.limiters.gate_for(made_.base_url, key_, chosen));
+            chosen.account.max_in_flight = most;
+            parts_.loop, parts_.limiters.gate_for(address_, key_, chosen));
         return prefixes_;
     }
 
@@ -232,6 +234,7 @@ private:
     configured_service made_;
     secret key_;
     std::shared_ptr<providers::prefix_gate> prefixes_;
+    std::string address_; // in the one way of writing it
 };
 
 } // namespace

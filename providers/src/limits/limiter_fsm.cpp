@@ -12,8 +12,9 @@ constexpr std::size_t at(measure which) noexcept { return static_cast<std::size_
 constexpr double learning = 0.05;    // of sizes: the weight of a new answer
 constexpr double nearly_full = 0.8;  // of the window
 constexpr double fixed_weight = 200; // of a call beside its tokens, where flows share
-/// So many 429s that headers explain, though the copy of the limit had room, show that the headers do
-/// not say all: from then on refusals teach a pace. A pause as long as that makes them forgotten.
+/// So many 429s that headers explain, though the copy of the limit had room, show that the headers
+/// do not say all: from then on refusals teach a pace. A pause as long as that makes them
+/// forgotten.
 constexpr unsigned surprises_to_learn = 3;
 constexpr auto surprises_last = std::chrono::minutes(10);
 
@@ -24,7 +25,6 @@ double tokens(std::int64_t said) noexcept {
 
 rate_bucket::settings bucket_settings(const limiter_options& options, measure which) noexcept {
     rate_bucket::settings made;
-    made.burst = options.burst;
     made.reserve = options.reserve;
     // Requests in a window are counted alike on both sides; tokens are guessed.
     made.window_reserve = which == measure::requests ? 0 : options.reserve;
@@ -37,18 +37,24 @@ constexpr limiter_hold hold_of(std::size_t which) noexcept {
 
 } // namespace
 
-limiter_fsm::limiter_fsm(limiter_options options, time_point now)
+limiter_fsm::limiter_fsm(limiter_options options, time_point now, account_limits* account)
     : options_(options), buckets_{rate_bucket(bucket_settings(options, measure::requests)),
                                   rate_bucket(bucket_settings(options, measure::tokens)),
                                   rate_bucket(bucket_settings(options, measure::input_tokens)),
                                   rate_bucket(bucket_settings(options, measure::output_tokens))},
-      pace_(options.ramp), queue_(options.batch_share),
+      own_(options.burst), account_(account), pace_(options.ramp), queue_(options.batch_share),
       window_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
       plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now),
       chance_(static_cast<std::minstd_rand::result_type>(options.seed ^ (options.seed >> 32))) {
-    for (std::size_t i = 0; i < measures; ++i) {
-        if (options.per_minute[i]) buckets_[i].set_limit(*options.per_minute[i], now);
-    }
+    own_.tighten({options.per_minute, {}}, now);
+}
+
+void limiter_fsm::tighten(const account_bounds& bounds, time_point now) {
+    own_.tighten({bounds.per_minute, {}}, now);
+    if (!bounds.max_in_flight) return;
+    const unsigned most = std::max(*bounds.max_in_flight, 1U);
+    options_.most_in_flight = std::min(options_.most_in_flight, most);
+    window_ = std::min(window_, static_cast<double>(most));
 }
 
 limiter_fsm::amounts limiter_fsm::amounts_for(const call_size& size) const noexcept {
@@ -63,6 +69,8 @@ limiter_fsm::amounts limiter_fsm::amounts_for(const call_size& size) const noexc
 void limiter_fsm::refill(time_point now) noexcept {
     pace_.refill(now);
     for (rate_bucket& each : buckets_) each.refill(now);
+    if (own_.any()) own_.refill(now);
+    if (account_ && account_->any()) account_->refill(now);
 }
 
 /// A place in flight. The window of a near service doubles by time until the first 429.
@@ -84,6 +92,18 @@ coro::clock::time_point limiter_fsm::place_free_at(time_point now) noexcept {
 }
 
 coro::clock::time_point limiter_fsm::fits_at(const amounts& wanted, time_point now) noexcept {
+    const time_point here = fits_here_at(wanted, now);
+    held_by_account_ = false;
+    if (!account_ || !account_->any()) return here;
+    const account_limits::room there = account_->fits_at(wanted, now);
+    if (there.at <= here) return here;
+    held_by_account_ = true;
+    hold_ = there.which == account_limits::places ? limiter_hold::in_flight : hold_of(there.which);
+    return there.at;
+}
+
+/// The same without the limits of the account.
+coro::clock::time_point limiter_fsm::fits_here_at(const amounts& wanted, time_point now) noexcept {
     if (now < cooldown_until_) {
         hold_ = cooldown_why_;
         return cooldown_until_;
@@ -100,6 +120,13 @@ coro::clock::time_point limiter_fsm::fits_at(const amounts& wanted, time_point n
         if (possible > fits) {
             hold_ = hold_of(i);
             fits = possible;
+        }
+    }
+    if (own_.any()) {
+        const account_limits::room own = own_.fits_at(wanted, now);
+        if (own.at > fits) {
+            hold_ = hold_of(own.which);
+            fits = own.at;
         }
     }
     if (!pace_.fits()) {
@@ -137,8 +164,10 @@ std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, t
     made.limits_known = false;
     for (std::size_t i = 0; i < measures; ++i) {
         made.marks[i] = buckets_[i].take(wanted[i]);
-        made.limits_known = made.limits_known || buckets_[i].told();
+        made.limits_known = made.limits_known || buckets_[i].active();
     }
+    own_.take(wanted);
+    if (account_) account_->take(wanted);
     pace_.take(now, std::exchange(pace_held_back_, false));
     ++in_flight_;
     reserved_input_ += made.input;
@@ -157,9 +186,11 @@ std::uint32_t limiter_fsm::try_admit(const call_size& size, time_point now) {
 /// A lower bound. Tokens may come back, places in flight as well; requests and cooldowns do not.
 coro::clock::time_point limiter_fsm::earliest(const waiter& call, time_point now) const noexcept {
     const rate_bucket& requests = buckets_[at(measure::requests)];
-    time_point at_least = std::max(now, shown_cooldown());
+    const std::size_t first = call.again ? 0 : queue_.before(call.flow, call.priority);
+    time_point at_least = std::max(shown_cooldown(), own_.earliest(first, now));
+    if (account_) at_least = std::max(at_least, account_->earliest(first, now));
+    at_least = std::max(at_least, now);
     if (requests.active()) {
-        const std::size_t first = call.again ? 0 : queue_.before(call.flow, call.priority);
         const double missing = static_cast<double>(first) + 1 - std::max(requests.level(), 0.0) -
                                static_cast<double>(in_flight_); // what is not sent comes back
         if (missing > 0) at_least = std::max(at_least, requests.earliest(missing, now));
@@ -175,13 +206,14 @@ coro::clock::time_point limiter_fsm::shown_cooldown() const noexcept {
 std::optional<coro::clock::time_point> limiter_fsm::too_long(time_point now) const noexcept {
     time_point until = shown_cooldown();
     const rate_bucket& requests = buckets_[at(measure::requests)];
-    if (requests.told() && in_flight_ == 0) until = std::max(until, requests.fits_at(1, now));
+    if (requests.active() && in_flight_ == 0) until = std::max(until, requests.fits_at(1, now));
     if (until - now <= options_.longest_wait) return std::nullopt;
     return until;
 }
 
-limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now) {
-    call.slot = try_admit(call.size, now);
+limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now, bool behind_others) {
+    if (behind_others) refill(now);
+    else call.slot = try_admit(call.size, now);
     if (call.slot != no_slot) return arrival::admitted;
     if (const auto until = too_long(now)) {
         call.refused_until = until;
@@ -214,8 +246,8 @@ void limiter_fsm::leave(waiter& call) noexcept {
     }
 }
 
-/// Those whose deadline lies before the end of a cooldown that has just been prolonged, and all if it
-/// is too long for anybody.
+/// Those whose deadline lies before the end of a cooldown that has just been prolonged, and all if
+/// it is too long for anybody.
 void limiter_fsm::refuse_late(time_point now) {
     const bool for_long = shown_cooldown() - now > options_.longest_wait;
     queue_.for_each([&](queued_call& each) {
@@ -230,14 +262,22 @@ void limiter_fsm::refuse_late(time_point now) {
     });
 }
 
-limiter_fsm::waiter* limiter_fsm::release(time_point now) {
-    if (refused_) {
-        waiter* const first = refused_;
-        refused_ = std::exchange(first->next_refused_, nullptr);
-        return first;
-    }
+limiter_fsm::waiter* limiter_fsm::release_refused() noexcept {
+    if (!refused_) return nullptr;
+    waiter* const first = refused_;
+    refused_ = std::exchange(first->next_refused_, nullptr);
+    return first;
+}
+
+void limiter_fsm::wait_behind(limiter_hold why) noexcept {
     wake_at_ = time_point::max();
-    hold_ = limiter_hold::nothing;
+    hold_ = queue_.empty() ? limiter_hold::nothing : why;
+    held_by_account_ = false;
+}
+
+limiter_fsm::waiter* limiter_fsm::release(time_point now) {
+    if (waiter* const refused = release_refused()) return refused;
+    wait_behind(limiter_hold::nothing);
     if (queue_.empty()) return nullptr;
     refill(now);
     auto* const next = static_cast<waiter*>(queue_.front());
@@ -274,8 +314,8 @@ void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_poi
     ended.next_free = std::exchange(first_free_, slot);
 }
 
-/// Slow start up to what was in flight at the last 429 (doubling before there was one), then in steps
-/// that begin with one more. Only when it is the window that holds calls back.
+/// Slow start up to what was in flight at the last 429 (doubling before there was one), then in
+/// steps that begin with one more. Only when it is the window that holds calls back.
 void limiter_fsm::grow_window() noexcept {
     if (!window_held_back_) return;
     window_held_back_ = static_cast<double>(in_flight_) + 2 > window_;
@@ -323,8 +363,8 @@ bool limiter_fsm::teaches(const record& ended, bool explained, time_point now) n
 }
 
 /// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It
-/// doubles while nothing gets through; from the third time on it is no less than if nothing had been
-/// learned.
+/// doubles while nothing gets through; from the third time on it is no less than if nothing had
+/// been learned.
 coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) {
     const auto in_seconds = [](std::chrono::milliseconds span) {
         return std::chrono::duration<double>(span).count();
@@ -379,8 +419,10 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
         pace_.refused_first({ended.number, ended.sent,
                              asked ? std::optional(promised) : std::nullopt, undisturbed_});
         for (std::size_t i = 0; i < measures; ++i) {
-            if (!report.limits || options_.per_minute[i]) buckets_[i].drain();
+            if (!report.limits) buckets_[i].drain();
         }
+        own_.drain();
+        if (account_) account_->drain();
     }
     if (asked) {
         // Others were promised the same time.
@@ -400,35 +442,35 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     if (cooldown_until_ > cooled_before) refuse_late(now);
 }
 
+/// What was reserved and not used goes back. A request that was refused has been sent all the same:
+/// services that count differ in that, and the limits that the user has set are to hold for any of
+/// them.
 void limiter_fsm::settle_tokens(record& ended, const call_report& report) noexcept {
-    const auto undo = [&](measure which, double amount) {
-        buckets_[at(which)].undo(amount, ended.marks[at(which)]);
-    };
     double input = ended.input; // what it really took
     double output = ended.output;
-    switch (report.end) {
-    case call_end::answered:
-        if (report.usage) {
-            const bool all = report.usage->input_told && report.usage->output_told;
-            if (report.usage->input_told) input = tokens(report.usage->input);
-            if (report.usage->output_told) output = tokens(report.usage->output);
-            if (all) learn_sizes(ended, input, output);
-        }
-        break;
-    case call_end::limited:
-    case call_end::not_sent: // never counted over there
-        undo(measure::requests, 1);
-        undo(measure::input_tokens, input);
-        undo(measure::output_tokens, output);
-        undo(measure::tokens, input + output);
-        return;
-    case call_end::failed: output = 0; break;
+    const bool counted =
+        report.end == call_end::answered || report.end == call_end::failed; // over there
+    if (!counted) input = output = 0;
+    if (report.end == call_end::failed) output = 0;
+    if (report.end == call_end::answered && report.usage) {
+        const bool all = report.usage->input_told && report.usage->output_told;
+        if (report.usage->input_told) input = tokens(report.usage->input);
+        if (report.usage->output_told) output = tokens(report.usage->output);
+        if (all) learn_sizes(ended, input, output);
     }
     const double back_input = ended.input - input;
     const double back_output = ended.output - output;
-    buckets_[at(measure::input_tokens)].give_back(back_input);
-    buckets_[at(measure::output_tokens)].give_back(back_output);
-    buckets_[at(measure::tokens)].give_back(back_input + back_output);
+    amounts back{0, back_input + back_output, back_input, back_output};
+    for (std::size_t i = at(measure::tokens); counted && i < measures; ++i) {
+        buckets_[i].give_back(back[i]);
+    }
+    for (std::size_t i = 0; !counted && i < measures; ++i) {
+        buckets_[i].undo(i == at(measure::requests) ? 1 : back[i], ended.marks[i]);
+    }
+    back[at(measure::requests)] = report.end == call_end::not_sent ? 1 : 0;
+    for (double& each : back) each = -each;
+    own_.end(back, ended.sent);
+    if (account_) account_->end(back, ended.sent);
 }
 
 void limiter_fsm::learn_sizes(const record& ended, double input, double output) noexcept {
@@ -464,15 +506,28 @@ limiter_counters limiter_fsm::counters(time_point now) const {
     made.held_until = wake_at_;
     made.in_flight = in_flight_;
     made.window = static_cast<std::size_t>(window_);
+    const auto places = account_ ? account_->max_in_flight() : std::nullopt;
+    if (places) made.window = std::min<std::size_t>(made.window, *places);
     made.admitted = admitted_count_;
     made.limited = limited_count_;
     made.refused = refused_count_;
     for (std::size_t i = 0; i < measures; ++i) {
-        if (!buckets_[i].active()) continue;
-        rate_bucket copy = buckets_[i];
-        copy.refill(now);
-        made.left[i] = static_cast<std::int64_t>(std::max(copy.level(), 0.0));
-        made.per_second[i] = copy.per_second();
+        const auto add = [&](double left, double per_second) {
+            const auto rest = static_cast<std::int64_t>(std::max(left, 0.0));
+            made.left[i] = std::min(made.left[i].value_or(rest), rest);
+            made.per_second[i] = std::min(made.per_second[i].value_or(per_second), per_second);
+        };
+        if (buckets_[i].active()) {
+            rate_bucket copy = buckets_[i];
+            copy.refill(now);
+            add(copy.level(), copy.per_second());
+        }
+        for (const account_limits* each : {&own_, static_cast<const account_limits*>(account_)}) {
+            if (!each || !each->of(i)) continue;
+            minute_limit copy = *each->of(i);
+            copy.refill(now);
+            add(copy.level(), copy.per_second());
+        }
     }
     if (pace_.active()) made.learned_per_second = pace_.per_second();
     made.cooldown_until = cooldown_until_;

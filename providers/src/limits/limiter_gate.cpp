@@ -3,6 +3,7 @@
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/limits/wait_reporter.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <string>
@@ -16,15 +17,32 @@ namespace {
 
 constexpr int too_many_requests = 429;
 
-limits::limiter_options options_for(const limiter_settings& settings, std::string_view model) {
-    limits::limiter_options chosen = settings.options;
-    if (chosen.seed == 0) chosen.seed = std::random_device{}();
+/// What the user allows a model.
+limits::known_limits known_limits_for(const limiter_settings& settings, std::string_view model) {
+    limits::known_limits known = settings.options.per_minute;
     std::size_t longest = 0;
     for (const model_limits& each : settings.models) {
         if (!model.starts_with(each.prefix) || each.prefix.size() < longest) continue;
         longest = each.prefix.size();
-        chosen.per_minute = each.per_minute;
+        known = each.per_minute;
     }
+    return known;
+}
+
+limits::account_bounds bounds_for(const limiter_settings& settings, std::string_view model) {
+    return {known_limits_for(settings, model), settings.options.most_in_flight};
+}
+
+/// Whether two services allow the same, model for model.
+bool same_for_models(const limiter_settings& one, const limiter_settings& other) {
+    return one.options.per_minute == other.options.per_minute &&
+           one.options.most_in_flight == other.options.most_in_flight && one.models == other.models;
+}
+
+limits::limiter_options options_for(const limiter_settings& settings, std::string_view model) {
+    limits::limiter_options chosen = settings.options;
+    if (chosen.seed == 0) chosen.seed = std::random_device{}();
+    chosen.per_minute = known_limits_for(settings, model);
     return chosen;
 }
 
@@ -80,25 +98,35 @@ public:
     public:
         coro::wait_point point;
     };
+    enum class step : std::uint8_t { one_went, waits_here, waits_for_account };
 
-    lane(std::string name, coro::event_loop& on, limits::limiter_options options, log_port& log,
-         const std::string& account)
-        : model(std::move(name)), longest_wait(options.longest_wait), fsm(options, on.now()),
-          loop_(on), reporter_(log, account.empty() ? model : model + " at " + account) {}
+    lane(limiter_gate& of, std::string name, limits::limiter_options options)
+        : model(std::move(name)), longest_wait(options.longest_wait),
+          fsm(options, of.loop_.now(), &of.bounds_), gate_(of),
+          reporter_(of.log_, of.account_.empty() ? model : model + " at " + of.account_) {}
 
-    /// Wakes whoever may go now, and comes back when the next one may.
-    void pump() {
-        const auto now = loop_.now();
-        while (limiter_fsm::waiter* const next = fsm.release(now)) {
+    /// Wakes the next one, if it may go now.
+    [[nodiscard]] step release_one() {
+        if (limiter_fsm::waiter* const next = fsm.release(gate_.loop_.now())) {
+            static_cast<parked*>(next)->point.notify();
+            return step::one_went;
+        }
+        return fsm.held_by_account() ? step::waits_for_account : step::waits_here;
+    }
+    void release_refused() {
+        while (limiter_fsm::waiter* const next = fsm.release_refused()) {
             static_cast<parked*>(next)->point.notify();
         }
-        if (fsm.waiting() != 0) reporter_.left_waiting(fsm, now);
+    }
+    /// Comes back when the next one may go.
+    void rest() {
+        if (fsm.waiting() != 0) reporter_.left_waiting(fsm, gate_.loop_.now());
         const auto wake = fsm.wake_at();
         if (wake == coro::clock::time_point::max()) {
             unschedule();
             armed_ = wake;
         } else if (!scheduled() || wake != armed_) {
-            loop_.schedule(*this, wake);
+            gate_.loop_.schedule(*this, wake);
             armed_ = wake;
         }
     }
@@ -108,27 +136,74 @@ public:
     limiter_fsm fsm;
 
 private:
-    void on_timer() noexcept override { pump(); }
+    void on_timer() noexcept override { gate_.pump(*this); }
 
-    coro::event_loop& loop_;
+    limiter_gate& gate_;
     limits::wait_reporter reporter_;
     coro::clock::time_point armed_;
 };
 
 limiter_gate::limiter_gate(coro::event_loop& loop, limiter_settings settings, log_port& log,
                            std::string account)
-    : loop_(loop), settings_(std::move(settings)), log_(log), account_(std::move(account)) {}
+    : loop_(loop), settings_(std::move(settings)), log_(log), account_(std::move(account)),
+      bounds_(settings_.options.burst) {
+    bounds_.tighten(settings_.account, loop_.now());
+}
 
 limiter_gate::~limiter_gate() = default;
+
+void limiter_gate::tighten(const limiter_settings& settings) {
+    bounds_.tighten(settings.account, loop_.now());
+    const auto is_same = [&](const limiter_settings& each) {
+        return same_for_models(each, settings);
+    };
+    if (is_same(settings_) || std::any_of(more_.begin(), more_.end(), is_same)) return;
+    more_.push_back(settings);
+    for (const auto& [model, in] : lanes_)
+        in->fsm.tighten(bounds_for(settings, model), loop_.now());
+}
+
+/// Wakes whoever may go now.
+void limiter_gate::pump(lane& of) {
+    if (bounds_.any()) return pump_in_turn();
+    while (of.release_one() == lane::step::one_went) {}
+    of.rest();
+}
+
+/// The same where all models share limits: one call of each model after the other. The first that
+/// the account holds back is the next to go, and nobody overtakes it.
+void limiter_gate::pump_in_turn() {
+    next_ = nullptr;
+    for (lane* const each : turns_) each->release_refused();
+    std::size_t in_vain = 0;
+    while (in_vain < turns_.size() && !next_) {
+        lane& at = *turns_[turn_ % turns_.size()];
+        const lane::step outcome = at.release_one();
+        if (outcome == lane::step::waits_for_account) {
+            next_ = &at;
+            break;
+        }
+        turn_ = (turn_ + 1) % turns_.size();
+        in_vain = outcome == lane::step::one_went ? 0 : in_vain + 1;
+    }
+    for (lane* const each : turns_) {
+        if (next_ && each != next_) each->fsm.wait_behind(next_->fsm.hold());
+        each->rest();
+    }
+}
 
 limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
     if (last_ && last_->model == model) return *last_;
     auto found = lanes_.find(model);
     if (found == lanes_.end()) {
         std::string name(model);
-        auto made =
-            std::make_unique<lane>(name, loop_, options_for(settings_, model), log_, account_);
+        auto made = std::make_unique<lane>(*this, name, options_for(settings_, model));
+        for (const limiter_settings& each : more_) {
+            made->fsm.tighten(bounds_for(each, model), loop_.now());
+        }
+        turns_.reserve(turns_.size() + 1);
         found = lanes_.emplace(std::move(name), std::move(made)).first;
+        turns_.push_back(found->second.get());
     }
     last_ = found->second.get();
     return *last_;
@@ -143,6 +218,7 @@ call_permit limiter_gate::permit_for(lane& in, std::uint32_t slot) noexcept {
 
 call_permit limiter_gate::try_acquire(const call_demand& demand) {
     lane& in = lane_of(demand.request->model);
+    if (goes_behind_others(in)) return {};
     const std::uint32_t slot =
         in.fsm.try_admit({demand.input_tokens, demand.output_tokens}, loop_.now());
     if (slot == limiter_fsm::no_slot) return {};
@@ -159,11 +235,11 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     self.priority = demand.request->scheduling.priority;
     self.again = demand.attempt > 1;
     self.until = context.until;
-    const auto arrived = in.fsm.arrive(self, loop_.now());
+    const auto arrived = in.fsm.arrive(self, loop_.now(), goes_behind_others(in));
     if (arrived == limiter_fsm::arrival::admitted) co_return permit_for(in, self.slot);
     coro::wake outcome = coro::wake::notified;
     if (arrived == limiter_fsm::arrival::queued) {
-        in.pump(); // finds out when its time comes
+        pump(in); // finds out when its time comes
         outcome = co_await self.point.wait(context);
     }
     if (self.slot != limiter_fsm::no_slot) {
@@ -175,7 +251,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
         co_return refusal_of(in.model, self, loop_.now(), in.longest_wait);
     }
     in.fsm.leave(self);
-    in.pump(); // whoever comes next may need less
+    pump(in); // whoever comes next may need less
     co_return error::cancelled(outcome == coro::wake::timed_out ? cancel_reason::deadline
                                                                 : context.cancel->reason());
 }
@@ -183,7 +259,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
 void limiter_gate::end(const call_ticket& ticket, const call_outcome& outcome) noexcept {
     lane& in = *static_cast<lane*>(ticket.lane);
     in.fsm.settle(static_cast<std::uint32_t>(ticket.number), report_of(outcome), loop_.now());
-    if (in.fsm.has_work()) in.pump();
+    if (bounds_.any() || in.fsm.has_work()) pump(in);
 }
 
 std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::counters() const {
@@ -202,9 +278,8 @@ std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, con
     if (host != std::string_view::npos) origin = origin.substr(0, origin.find('/', host + 3));
     const account whose{std::string(origin), std::hash<std::string_view>{}(key.reveal())};
     std::shared_ptr<limiter_gate>& gate = gates_[whose];
-    if (!gate) {
-        gate = std::make_shared<limiter_gate>(loop_, settings, log_, std::string(origin));
-    }
+    if (gate) gate->tighten(settings);
+    else gate = std::make_shared<limiter_gate>(loop_, settings, log_, std::string(origin));
     return gate;
 }
 

@@ -8,10 +8,7 @@ namespace heddle::providers::limits {
 
 namespace {
 
-constexpr double minute = 60;
 constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
-/// Users' figures are taken a little lower: there is no reading that would correct them.
-constexpr double blind_share = 0.98;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
 constexpr double gain_up = 0.1;
 constexpr auto longest_reset = std::chrono::hours(24 * 31);
@@ -28,27 +25,10 @@ coro::clock::duration span_of(double seconds) noexcept {
 
 } // namespace
 
-void rate_bucket::set_limit(std::int64_t per_minute, time_point now) noexcept {
-    if (per_minute <= 0) return;
-    known_rate_ = static_cast<double>(per_minute) * blind_share / minute;
-    use_known();
-    level_ = capacity_;
-    last_ = now;
-}
-
-void rate_bucket::use_known() noexcept {
-    const double limit = known_rate_ * minute;
-    rate_ = known_rate_;
-    // Never less than one call's worth of a count of calls.
-    capacity_ =
-        std::clamp(rate_ * seconds(settings_.burst), std::min(limit, 1.0), std::max(limit, 1.0));
-}
-
 double rate_bucket::period() const noexcept {
-    return is_window() ? shape_.window_length() : told_ ? shape_.period() : minute;
+    return is_window() ? shape_.window_length() : shape_.period();
 }
 
-/// The limit that holds: what the service names, or what the user has set if that is less.
 void rate_bucket::use(const limit_reading& seen) noexcept {
     named_ = seen.limit;
     limit_ = static_cast<double>(seen.limit);
@@ -56,11 +36,9 @@ void rate_bucket::use(const limit_reading& seen) noexcept {
         limit_ * (shape_.is_window() ? settings_.window_reserve : settings_.reserve);
     const double freed = std::exchange(reserved_, reserved) - reserved;
     const double length = shape_.is_window() ? shape_.window_length() : shape_.period();
-    const double rate = limit_ / std::max(length, 1e-3);
-    const bool was_told = std::exchange(told_, known_rate_ <= 0 || rate <= known_rate_);
-    if (!told_) return use_known();
-    rate_ = rate;
-    if (was_told) correct(freed);
+    const bool was_active = active();
+    rate_ = limit_ / std::max(length, 1e-3);
+    if (was_active) correct(freed);
     capacity_ = std::max(1.0, limit_ - reserved_);
 }
 
@@ -145,8 +123,8 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     const auto left = static_cast<double>(seen.remaining);
     const double usable = std::max(left - reserved_, 0.0);
     // What was refused meanwhile was sent before that call or after it: only the former had been
-    // taken by then. A refusal comes quickly: what ended before another refused call was sent before
-    // that, and what ended before an answered one was sent after it.
+    // taken by then. A refusal comes quickly: what ended before another refused call was sent
+    // before that, and what ended before an answered one was sent after it.
     const double least_then = of.level + corrected_;
     const double most_then = least_then + (undone_ - of.undone);
     // The figure was taken somewhere between the sending of that call and now, with or without what

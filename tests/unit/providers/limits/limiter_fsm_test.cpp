@@ -332,11 +332,47 @@ TEST(limiter_fsm, a_thousand_waiters_come_out_of_a_cooldown_one_by_one) {
 
 TEST(limiter_fsm, requests_per_minute_pace_calls) {
     limiter_options options = per_minute(600);
-    options.first_in_flight = 1000;
+    options.first_in_flight = 3000;
     bench at(options);
     for (int i = 0; i < 2000; ++i) at.wait();
-    EXPECT_EQ(at.machine.in_flight(), 98U); // a burst of 10 s, then evenly
-    EXPECT_NEAR(static_cast<double>(at.pass(60s)), 588, 1);
+    EXPECT_EQ(at.machine.in_flight(), 100U); // a burst of 10 s, then evenly
+    EXPECT_NEAR(static_cast<double>(at.pass(60s)), 490, 3);
+    EXPECT_NEAR(static_cast<double>(at.pass(120s)), 1'176, 4); // a second beside each minute
+}
+
+TEST(limiter_fsm, a_limit_of_the_user_holds_where_the_service_allows_more) {
+    bench at(per_minute(60));
+    rate_limit_headers headers = tell_requests(6'000, 5'999);
+    headers.requests_reset = 10ms;
+    at.answer(at.go(), headers);
+    EXPECT_EQ(at.machine.counters(at.now).per_second[0], 1);
+    for (int i = 0; i < 200; ++i) at.wait();
+    EXPECT_LE(at.machine.in_flight() + at.pass(59s), 60U);
+    // And the other way round: a day's limit is no leave to send all of it in a minute.
+    bench daily(per_minute(60));
+    headers = tell_requests(1'440, 1'439);
+    headers.requests_reset = 60s;
+    daily.answer(daily.go(), headers);
+    for (int i = 0; i < 2000; ++i) daily.wait();
+    EXPECT_LE(daily.machine.in_flight() + daily.pass(59s), 60U);
+}
+
+TEST(limiter_fsm, a_call_that_was_refused_has_been_sent_all_the_same) {
+    bench at(per_minute(6));
+    const auto slot = at.go();
+    ASSERT_NE(slot, limiter_fsm::no_slot);
+    at.limited(slot, 1ms);
+    for (int i = 0; i < 50; ++i) at.wait();
+    std::size_t sent = 1;
+    const auto end = at.now + 59s;
+    while (at.now < end) {
+        at.now += 100ms;
+        for (const auto* each : at.released()) {
+            ++sent;
+            at.limited(each->slot, 1ms);
+        }
+    }
+    EXPECT_LE(sent, 6U);
 }
 
 TEST(limiter_fsm, headers_set_the_limit_and_are_believed_at_once) {
@@ -362,27 +398,27 @@ TEST(limiter_fsm, headers_that_show_others_at_work_hold_back) {
 
 TEST(limiter_fsm, tokens_are_reserved_and_what_was_not_used_comes_back) {
     limiter_options options;
-    options.per_minute[1] = 60'000; // 58,800 are used, 9,800 of them at once
+    options.per_minute[1] = 60'000; // 10,000 of them at once
     bench at(options);
     const auto left = [&] { return *at.machine.counters(at.now).left[1]; };
-    EXPECT_EQ(left(), 9'800);
+    EXPECT_EQ(left(), 10'000);
     const auto slot = at.machine.try_admit({4'000, 300}, at.now);
-    EXPECT_EQ(left(), 5'500);
+    EXPECT_EQ(left(), 5'700);
     ports::token_usage usage;
     usage.input = 1'000;
     usage.output = 100;
     at.answer(slot, {}, &usage);
-    EXPECT_EQ(left(), 8'700);
+    EXPECT_EQ(left(), 8'900);
     const auto more = at.machine.try_admit({4'000, 300}, at.now);
     usage.output = 7'000; // more than thought: a debt
     at.answer(more, {}, &usage);
-    EXPECT_EQ(left(), 700);
+    EXPECT_EQ(left(), 900);
 }
 
 TEST(limiter_fsm, input_and_output_have_their_own_limits) {
     limiter_options options;
     options.per_minute[2] = 600'000;
-    options.per_minute[3] = 6'000; // 980 at once
+    options.per_minute[3] = 6'000; // 1,000 at once
     bench at(options);
     EXPECT_NE(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot); // 512 are expected
     EXPECT_EQ(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot);

@@ -4,6 +4,7 @@
 #include <heddle/coro/deadline.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/limits/account_limits.hpp>
 #include <heddle/providers/limits/flow_queue.hpp>
 #include <heddle/providers/limits/learned_pace.hpp>
 #include <heddle/providers/limits/limiter_options.hpp>
@@ -56,7 +57,8 @@ inline constexpr std::size_t limiter_holds = 9;
 /// Live figures.
 struct limiter_counters {
     std::size_t waiting = 0;
-    /// Why the first of those that wait does so, and until when; max(): until another call has ended.
+    /// Why the first of those that wait does so, and until when; max(): until another call has
+    /// ended.
     limiter_hold hold = limiter_hold::nothing;
     coro::clock::time_point held_until{};
     std::size_t in_flight = 0;
@@ -73,12 +75,13 @@ struct limiter_counters {
 /// Decides which calls go, and when. Takes events and a time; knows no clock and no coroutine.
 ///
 /// A call goes when nothing holds it back: no cooldown, a free place in flight (slow start, then
-/// additive increase; a 429 takes a part away, once for the calls that were under way together), the
-/// pace that earlier 429s taught, and each limit that headers or the user have named, for which the
-/// call reserves what it seems to need; its response settles that. Everybody else waits in a
-/// flow_queue. A 429 that the headers explain (nothing remains) corrects the copy of that limit and
-/// teaches nothing else; only what the headers do not explain, or explain wrongly time and again, is
-/// learned by refusals. Complexity: O(1) for a call that does not wait. Threads: as any value.
+/// additive increase; a 429 takes a part away, once for the calls that were under way together),
+/// the pace that earlier 429s taught, and each limit that headers or the user have named, for this
+/// model or for all of the account, for which the call reserves what it seems to need; its response
+/// settles that. Everybody else waits in a flow_queue. A 429 that the headers explain (nothing
+/// remains) corrects the copy of that limit and teaches nothing else; only what the headers do not
+/// explain, or explain wrongly time and again, is learned by refusals. Complexity: O(1) for a call
+/// that does not wait. Threads: as any value.
 class limiter_fsm {
 public:
     using time_point = coro::clock::time_point;
@@ -103,20 +106,31 @@ public:
         waiter* next_refused_ = nullptr;
     };
 
-    explicit limiter_fsm(limiter_options options, time_point now);
+    /// `account`: what the user has set for all models of the account; outlives it. Null: nothing.
+    explicit limiter_fsm(limiter_options options, time_point now,
+                         account_limits* account = nullptr);
+    /// What the user allows at most, from now on, where that is less than before.
+    void tighten(const account_bounds& bounds, time_point now);
 
     /// The short way: a slot when the call may go now and nobody waits before it, else no_slot.
     [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
-    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, or that
-    /// the service makes it wait for longer than limiter_options::longest_wait.
-    [[nodiscard]] arrival arrive(waiter& call, time_point now);
+    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, or
+    /// that the service makes it wait for longer than limiter_options::longest_wait.
+    /// `behind_others`: calls of other models wait for the limits of the account, and go first.
+    [[nodiscard]] arrival arrive(waiter& call, time_point now, bool behind_others = false);
     /// A waiting call gives up.
     void leave(waiter& call) noexcept;
     /// The next waiting call that may go, or is refused now. To be called until it gives null after
     /// each event and at wake_at().
     [[nodiscard]] waiter* release(time_point now);
+    /// The same for those that are refused only.
+    [[nodiscard]] waiter* release_refused() noexcept;
+    /// Whether release() gave null because of the limits of the account, and nothing else.
+    [[nodiscard]] bool held_by_account() const noexcept { return held_by_account_; }
+    /// In place of release(): somebody else's call is the next to get what the account has.
+    void wait_behind(limiter_hold why) noexcept;
     /// When release() has something to do if nothing else happens; max(): not by time.
     [[nodiscard]] time_point wake_at() const noexcept { return wake_at_; }
 
@@ -144,12 +158,13 @@ private:
         bool limits_known = false; // those of the service, when it went
         bool used = false;
     };
-    using amounts = std::array<double, measures>;
+    using amounts = account_limits::amounts;
 
     [[nodiscard]] amounts amounts_for(const call_size& size) const noexcept;
     void refill(time_point now) noexcept;
     /// When the amounts fit; now: at once; max(): when another call has ended.
     [[nodiscard]] time_point fits_at(const amounts& wanted, time_point now) noexcept;
+    [[nodiscard]] time_point fits_here_at(const amounts& wanted, time_point now) noexcept;
     [[nodiscard]] time_point place_free_at(time_point now) noexcept;
     [[nodiscard]] std::uint32_t admit(const call_size& size, const amounts& wanted, time_point now);
     [[nodiscard]] time_point earliest(const waiter& call, time_point now) const noexcept;
@@ -172,6 +187,8 @@ private:
 
     limiter_options options_;
     std::array<rate_bucket, measures> buckets_;
+    account_limits own_; // what the user has set for this model
+    account_limits* account_;
     learned_pace pace_;
     flow_queue queue_;
     waiter* refused_ = nullptr;
@@ -185,6 +202,7 @@ private:
     double plateau_; // what was in flight when a full window met a 429; infinite before
     bool window_held_back_ = false;
     bool pace_held_back_ = false;
+    bool held_by_account_ = false;
     time_point doubles_at_{}; // the window, while doubles_every is on
     limiter_hold hold_ = limiter_hold::nothing;
     limiter_hold cooldown_why_ = limiter_hold::nothing;

@@ -22,18 +22,21 @@ namespace heddle::providers {
 struct model_limits {
     std::string prefix; ///< of the model's name; the longest that fits counts
     limits::known_limits per_minute;
+    friend bool operator==(const model_limits&, const model_limits&) = default;
 };
 
 struct limiter_settings {
     limits::limiter_options options; ///< of models that no prefix fits
     std::vector<model_limits> models;
+    limits::account_bounds account; ///< of all models together
 };
 
-/// A call_gate with one limiter_fsm for each model of an account. Waiting calls park in a
-/// coro::wait_point; one timer for each model wakes those whose time has come.
-/// Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as soon as
-/// it is certain that the call cannot go before its deadline, or that the service makes it wait for
-/// longer than limiter_options::longest_wait. Threads: the shard's only.
+/// A call_gate with one limiter_fsm for each model of an account, and the limits of the account
+/// before all of them. Waiting calls park in a coro::wait_point; one timer for each model wakes
+/// those whose time has come. What the limits of the account let through goes to the models in
+/// turn. Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as
+/// soon as it is certain that the call cannot go before its deadline, or that the service makes it
+/// wait for longer than limiter_options::longest_wait. Threads: the shard's only.
 class limiter_gate final : public call_gate {
 public:
     /// `loop` and `log` outlive it. `account`: what lines of the log call it; empty: nothing.
@@ -47,6 +50,9 @@ public:
     [[nodiscard]] coro::task<result<call_permit>> acquire(call_demand demand,
                                                           coro::call_context context) override;
 
+    /// Of each limit the stricter one holds from now on, for calls of all models.
+    void tighten(const limiter_settings& settings);
+
     /// Live figures by model, sorted by name.
     [[nodiscard]] std::vector<std::pair<std::string, limits::limiter_counters>> counters() const;
 
@@ -57,12 +63,22 @@ private:
     void end(const call_ticket& ticket, const call_outcome& outcome) noexcept override;
     [[nodiscard]] lane& lane_of(std::string_view model);
     [[nodiscard]] call_permit permit_for(lane& in, std::uint32_t slot) noexcept;
+    [[nodiscard]] bool goes_behind_others(const lane& in) const noexcept {
+        return next_ != nullptr && next_ != &in;
+    }
+    void pump(lane& of);
+    void pump_in_turn();
 
     coro::event_loop& loop_;
     limiter_settings settings_;
+    std::vector<limiter_settings> more_; // of other services with this account
     log_port& log_;
     std::string account_;
+    limits::account_limits bounds_;
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
+    std::vector<lane*> turns_;
+    std::size_t turn_ = 0;
+    lane* next_ = nullptr; // who gets what the account has next; null: nobody waits for it
     lane* last_ = nullptr; // most programs use one model
 };
 
@@ -74,8 +90,8 @@ public:
     explicit limiter_set(coro::event_loop& loop, log_port& log = null_log())
         : loop_(loop), log_(log) {}
 
-    /// The gate of an account; made with `settings` when it is new. A path behind the origin does not
-    /// count.
+    /// The gate of an account. Where there is one already, of each limit the stricter one holds. A
+    /// path behind the origin does not count.
     [[nodiscard]] std::shared_ptr<limiter_gate> gate_for(std::string_view origin, const secret& key,
                                                          const limiter_settings& settings);
     /// Visits all of them with their origins.

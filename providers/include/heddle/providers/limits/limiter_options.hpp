@@ -13,16 +13,21 @@ namespace heddle::providers::limits {
 enum class measure : std::uint8_t { requests, tokens, input_tokens, output_tokens };
 inline constexpr std::size_t measures = 4;
 
-/// Limits per minute that the user knows, by measure. What the service says in its headers goes
-/// before them only where it is less.
+/// Limits per minute that the user knows, by measure. They hold whatever the service says.
 using known_limits = std::array<std::optional<std::int64_t>, measures>;
 
-struct limiter_options {
+/// What the user allows, of a model or of all models of an account together.
+struct account_bounds {
     known_limits per_minute;
+    std::optional<unsigned> max_in_flight;
+};
+
+struct limiter_options {
+    known_limits per_minute; ///< of one model
     /// In flight at first. Doubles with each round of responses until the first 429.
     unsigned first_in_flight = 32;
-    /// Doubles after this time as well, without waiting for responses; 0: it does not. For a service so
-    /// near that a 429 would have come by then.
+    /// Doubles after this time as well, without waiting for responses; 0: it does not. For a
+    /// service so near that a 429 would have come by then.
     std::chrono::milliseconds doubles_every{0};
     unsigned most_in_flight = 16'384;
     double decrease = 0.75; ///< of what may be in flight, at a 429
@@ -31,8 +36,8 @@ struct limiter_options {
     std::chrono::milliseconds burst{10'000};
     /// The part of a limit that is left untouched, for what is counted differently over there.
     double reserve = 0.05;
-    /// Ceiling of the cooldown after a 429 that names no time; doubles while nothing gets through. The
-    /// cooldown is chance between nothing and the ceiling.
+    /// Ceiling of the cooldown after a 429 that names no time; doubles while nothing gets through.
+    /// The cooldown is chance between nothing and the ceiling.
     std::chrono::milliseconds first_cooldown{500};
     std::chrono::milliseconds longest_cooldown{30'000};
     /// What a service may ask for at most; a longer Retry-After is taken as this.

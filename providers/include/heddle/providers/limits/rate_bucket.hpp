@@ -14,16 +14,15 @@ namespace heddle::providers::limits {
 /// A copy of the count that a service keeps: of a token bucket or of a fixed window, whatever its
 /// headers turn out to mean. Calls pay as they go. What the service says of its own count corrects
 /// the copy, so that other users of the account, calls that were counted differently and a wrong
-/// first guess all even out. Holds nothing back until a limit is known, but remembers what was let go
-/// before, so that the first reading finds its place. Threads: as any value.
+/// first guess all even out. Holds nothing back until a limit is known, but remembers what was let
+/// go before, so that the first reading finds its place. Threads: as any value.
 class rate_bucket {
 public:
     using time_point = coro::clock::time_point;
 
     struct settings {
-        std::chrono::milliseconds burst{10'000}; ///< of a limit set by the user: at once at most
-        double reserve = 0;                      ///< the part of a bucket that is left untouched
-        double window_reserve = 0;               ///< the same of a window
+        double reserve = 0;        ///< the part of a bucket that is left untouched
+        double window_reserve = 0; ///< the same of a window
     };
     /// What take() remembers of a call, for observe().
     struct mark {
@@ -35,11 +34,8 @@ public:
 
     explicit rate_bucket(settings chosen) noexcept : settings_(chosen) {}
 
-    /// A limit that is known beforehand; it stays the most that is used.
-    void set_limit(std::int64_t per_minute, time_point now) noexcept;
+    /// Whether the service has named a limit.
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
-    /// Whether the service has named the limit that holds, and not the user.
-    [[nodiscard]] bool told() const noexcept { return told_; }
 
     void refill(time_point now) noexcept;
     /// More than fits in at all passes when the bucket is full, and leaves a debt.
@@ -64,15 +60,15 @@ public:
     /// The service refused although there was enough: it is empty.
     void drain() noexcept;
 
-    /// `of`: what take() returned for the call that is answered, and `sent` its time. `uncounted`: how
-    /// much of what calls under way have taken the service may not have counted yet (output).
+    /// `of`: what take() returned for the call that is answered, and `sent` its time. `uncounted`:
+    /// how much of what calls under way have taken the service may not have counted yet (output).
     void observe(const limit_reading& told, double uncounted, const mark& of, time_point sent,
                  time_point now) noexcept;
 
     [[nodiscard]] double level() const noexcept { return level_; }
     [[nodiscard]] double capacity() const noexcept { return capacity_; }
     [[nodiscard]] double per_second() const noexcept { return rate_; }
-    [[nodiscard]] double limit() const noexcept { return told_ ? limit_ : rate_ * 60; }
+    [[nodiscard]] double limit() const noexcept { return limit_; }
     [[nodiscard]] double period() const noexcept;
 
 private:
@@ -80,21 +76,18 @@ private:
     [[nodiscard]] double needed(double amount) const noexcept {
         return amount < capacity_ ? amount : capacity_;
     }
-    void use_known() noexcept;
     void use(const limit_reading& seen) noexcept;
     void pass_window(time_point now) noexcept;
-    [[nodiscard]] bool is_window() const noexcept { return told_ && shape_.is_window(); }
+    [[nodiscard]] bool is_window() const noexcept { return active() && shape_.is_window(); }
     void correct(double change) noexcept;
     void clip() noexcept;
 
     settings settings_;
     limit_shape shape_;
-    double known_rate_ = 0;  // per second, set by the user
-    double rate_ = 0;        // per second; 0: no limit known
-    double limit_ = 0;       // as the service names it
-    double reserved_ = 0;    // of it
-    std::int64_t named_ = 0; // the limit in the last reading
-    bool told_ = false;
+    double rate_ = 0;                                           // per second; 0: no limit known
+    double limit_ = 0;                                          // as the service names it
+    double reserved_ = 0;                                       // of it
+    std::int64_t named_ = 0;                                    // the limit in the last reading
     double capacity_ = std::numeric_limits<double>::infinity(); // the most that may go at once
     double level_ = 0;
     double corrected_ = 0; // all corrections so far: what marks are relative to
