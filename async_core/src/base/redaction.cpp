@@ -1,35 +1,213 @@
 #include <heddle/base/redaction.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
+#include <optional>
 
 namespace heddle {
 
+namespace {
+
+/// Of secrets that are longer than this one, and shorter than that one, parts are looked for as
+/// well.
+constexpr std::size_t shortest_in_parts = 12;
+constexpr std::size_t longest_in_parts = 512;
+
+/// Whether these hexadecimal digits are the number of a character.
+bool names(std::string_view digits, char wanted) noexcept {
+    int value = 0;
+    for (const char c : digits) {
+        const int digit = ascii::hex_value(c);
+        if (digit < 0) return false;
+        value = value * 16 + digit;
+    }
+    return value == static_cast<unsigned char>(wanted);
+}
+
+/// One character of a text, with the escapes that belong to it.
+struct written {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+/// The places behind and before all backslashes at one, however they are written: they are escapes,
+/// for all we know.
+std::size_t behind_backslashes(std::string_view text, std::size_t at) noexcept {
+    for (const std::size_t begin = at; at < text.size();) {
+        const bool by_number = at > begin && text[at - 1] == '\\' && text[at] == 'u';
+        if (text[at] == '\\') ++at;
+        else if (by_number && at + 5 <= text.size() && names(text.substr(at + 1, 4), '\\')) at += 5;
+        else if (text[at] == '%' && at + 3 <= text.size() && names(text.substr(at + 1, 2), '\\'))
+            at += 3;
+        else break;
+    }
+    return at;
+}
+
+std::size_t before_backslashes(std::string_view text, std::size_t at) noexcept {
+    for (;;) {
+        if (at >= 1 && text[at - 1] == '\\') --at;
+        else if (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u' &&
+                 names(text.substr(at - 4, 4), '\\'))
+            at -= 6;
+        else if (at >= 3 && text[at - 3] == '%' && names(text.substr(at - 2, 2), '\\')) at -= 3;
+        else return at;
+    }
+}
+
+/// Of a percent sign that might be either: itself, or the beginning of an escape of one.
+enum class percent_sign : bool { itself, escape };
+
+/// Whether a character is written at a place, in whatever way: any number of backslashes before it,
+/// \u0022, or %22.
+std::optional<written> read_forward(std::string_view text, std::size_t at, char wanted,
+                                    percent_sign first) noexcept {
+    const std::size_t begin = behind_backslashes(text, at);
+    if (begin >= text.size()) return std::nullopt;
+    const bool escape =
+        begin > at && text[begin - 1] == '\\' && text[begin] == 'u' && begin + 5 <= text.size();
+    if (escape && names(text.substr(begin + 1, 4), wanted)) return written{at, begin + 5};
+    const bool itself = text[begin] == wanted;
+    if (itself && (wanted != '%' || first == percent_sign::itself)) return written{at, begin + 1};
+    const bool percent = text[begin] == '%' && begin + 3 <= text.size();
+    if (percent && names(text.substr(begin + 1, 2), wanted)) return written{at, begin + 3};
+    return itself ? std::optional(written{at, begin + 1}) : std::nullopt;
+}
+
+/// The same for the character that ends at a place.
+std::optional<written> read_backward(std::string_view text, std::size_t end, char wanted) noexcept {
+    const auto with_backslashes = [&](std::size_t begin) {
+        return written{before_backslashes(text, begin), end};
+    };
+    const bool escape = end >= 6 && text[end - 5] == 'u' && text[end - 6] == '\\';
+    if (escape && names(text.substr(end - 4, 4), wanted)) return with_backslashes(end - 5);
+    const bool percent = end >= 3 && text[end - 3] == '%';
+    if (percent && names(text.substr(end - 2, 2), wanted)) return with_backslashes(end - 3);
+    if (end >= 1 && text[end - 1] == wanted) return with_backslashes(end - 1);
+    return std::nullopt;
+}
+
+/// The most of `value` that is written around a place where all from `from` to `to` of it is.
+class match {
+public:
+    match(std::string_view text, std::string_view value, std::size_t floor, percent_sign first)
+        : text_(text), value_(value), floor_(floor), percent_(first) {}
+
+    /// From `from` of the value on, at a place. False: less than up to `to` is there.
+    [[nodiscard]] bool begin(std::size_t at, std::size_t from, std::size_t to) noexcept {
+        place_ = {at, at};
+        first_ = last_ = from;
+        extend_right();
+        if (last_ < to) return false;
+        extend_left();
+        return true;
+    }
+    [[nodiscard]] std::size_t count() const noexcept { return last_ - first_; }
+    [[nodiscard]] const written& place() const noexcept { return place_; }
+
+private:
+    void extend_right() noexcept {
+        while (last_ < value_.size()) {
+            const auto next = read_forward(text_, place_.end, value_[last_], percent_);
+            if (!next) return;
+            place_.end = next->end;
+            ++last_;
+        }
+    }
+    void extend_left() noexcept {
+        while (first_ > 0) {
+            const auto next = read_backward(text_, place_.begin, value_[first_ - 1]);
+            if (!next || next->begin < floor_) return;
+            place_.begin = next->begin;
+            --first_;
+        }
+    }
+
+    std::string_view text_;
+    std::string_view value_;
+    std::size_t floor_; // what is before it has been dealt with
+    percent_sign percent_;
+    written place_;
+    std::size_t first_ = 0;
+    std::size_t last_ = 0;
+};
+
+std::string without_backslashes(std::string_view value) {
+    std::string made(value);
+    std::erase(made, '\\'); // which are escapes for all we know
+    return made;
+}
+
+/// Where a character may be written next.
+std::size_t next_place(std::string_view text, std::size_t from, char wanted) noexcept {
+    for (; from < text.size(); ++from) {
+        const char c = text[from];
+        if (c == wanted || c == '\\' || c == '%') return from;
+    }
+    return std::string_view::npos;
+}
+
+} // namespace
+
 redactor::redactor(std::vector<secret> secrets, std::string_view mark, std::size_t min_length)
-    : secrets_(std::move(secrets)), mark_(mark) {
+    : mark_(mark) {
     const std::size_t least = std::max<std::size_t>(min_length, 1);
-    std::erase_if(secrets_, [least](const secret& each) { return each.reveal().size() < least; });
-    std::stable_sort(secrets_.begin(), secrets_.end(), [](const secret& one, const secret& other) {
-        return one.reveal().size() > other.reveal().size();
+    for (const secret& each : secrets) {
+        if (each.reveal().size() < least) continue;
+        wanted made{secret(without_backslashes(each.reveal())), 0};
+        const std::size_t size = made.value.reveal().size();
+        if (size == 0) continue;
+        const bool whole = size < shortest_in_parts || size > longest_in_parts;
+        made.least = whole ? size : (3 * size + 3) / 4;
+        secrets_.push_back(std::move(made));
+    }
+    std::stable_sort(secrets_.begin(), secrets_.end(), [](const wanted& one, const wanted& other) {
+        return one.value.reveal().size() > other.value.reveal().size();
     });
+}
+
+bool redactor::hide_one(std::string& text, const wanted& one, const std::string& mark) {
+    const std::string_view value = one.value.reveal();
+    // Whatever part of it is long enough holds all from here to there.
+    const std::size_t from = value.size() - one.least;
+    const std::size_t to = one.least;
+    const std::string_view middle = value.substr(from, to - from);
+    const bool percents = value.find('%') != std::string_view::npos;
+    const bool plain = text.find_first_of("\\%") == std::string::npos;
+    const auto next = [&](std::size_t begin) {
+        return plain ? text.find(middle, begin) : next_place(text, begin, middle.front());
+    };
+    std::string made;
+    std::size_t done = 0;
+    std::size_t at = 0;
+    while ((at = next(at)) != std::string::npos) {
+        match found(text, value, done, percent_sign::itself);
+        match escaped(text, value, done, percent_sign::escape);
+        const bool here = found.begin(at, from, to);
+        if (percents && escaped.begin(at, from, to) && escaped.count() > found.count()) {
+            found = escaped;
+        } else if (!here) {
+            at = std::max(at + 1, behind_backslashes(text, at)); // all of them failed
+            continue;
+        }
+        if (found.count() < one.least) {
+            at = std::max(at + 1, behind_backslashes(text, at)); // all of them failed
+            continue;
+        }
+        // Built anew: replacing in place would move the rest for every hit.
+        made.append(text, done, found.place().begin - done).append(mark);
+        at = done = found.place().end;
+    }
+    if (done == 0) return false;
+    made.append(text, done);
+    text = std::move(made);
+    return true;
 }
 
 bool redactor::hide(std::string& text) const {
     bool found = false;
-    for (const secret& each : secrets_) {
-        const std::string_view value = each.reveal();
-        std::size_t at = text.find(value);
-        if (at == std::string::npos) continue;
-        // Built anew: replacing in place would move the rest for every hit.
-        found = true;
-        std::string made;
-        std::size_t done = 0;
-        for (; at != std::string::npos; at = text.find(value, done)) {
-            made.append(text, done, at - done).append(mark_);
-            done = at + value.size();
-        }
-        made.append(text, done);
-        text = std::move(made);
-    }
+    for (const wanted& each : secrets_) found = hide_one(text, each, mark_) || found;
     return found;
 }
 

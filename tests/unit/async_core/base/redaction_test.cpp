@@ -1,6 +1,9 @@
+#include <heddle/base/json_string.hpp>
 #include <heddle/base/redaction.hpp>
 
 #include <gtest/gtest.h>
+
+#include <chrono>
 
 namespace heddle {
 namespace {
@@ -11,9 +14,72 @@ TEST(redactor, hides_every_place_of_a_value) {
     EXPECT_EQ(hidden.hidden("a sk-0123456789ab, sk-0123456789absk-0123456789ab b"),
               "a ***, ****** b");
     EXPECT_EQ(hidden.hidden("another-secret-1"), "***");
-    std::string plain = "nothing here, sk-0123456789a";
+    std::string plain = "nothing here, sk-01234567";
     EXPECT_FALSE(hidden.hide(plain));
-    EXPECT_EQ(plain, "nothing here, sk-0123456789a");
+    EXPECT_EQ(plain, "nothing here, sk-01234567");
+}
+
+TEST(redactor, three_quarters_of_a_secret_are_as_good_as_all_of_it) {
+    const std::string key = "sk-0123456789abcdefghijklm-Z"; // 28 characters
+    const redactor hidden({secret(key)}, "*");
+    for (std::size_t begin = 0; begin <= 7; ++begin) {
+        for (std::size_t size = 21; begin + size <= key.size(); ++size) {
+            EXPECT_EQ(hidden.hidden("a " + key.substr(begin, size) + " b"), "a * b")
+                << begin << " " << size;
+        }
+    }
+    EXPECT_EQ(hidden.hidden(key.substr(0, 20)), key.substr(0, 20));
+    EXPECT_EQ(hidden.hidden("sk-0123...klm-Z"), "sk-0123...klm-Z");
+    const redactor small({secret("four5")}, "*", redactor::min_length_in_errors);
+    EXPECT_EQ(small.hidden("four four5"), "four *");
+}
+
+TEST(redactor, hides_a_secret_however_it_is_escaped) {
+    const redactor hidden({secret(R"(sk-SEC"RET\abc/def%012)")}, "*");
+    for (const char* text : {
+             R"(sk-SEC"RET\abc/def%012)",               // as it is
+             R"(sk-SEC\"RET\\abc/def%012)",             // in JSON
+             R"(sk-SEC\"RET\\abc\/def%012)",            // with more escapes than needed
+             R"(sk-SEC\\\"RET\\\\abc/def%012)",         // JSON in JSON
+             R"(sk-SEC\\\\\\\"RET\\\\\\\\abc/def%012)", // and once more
+             R"(\u0073\u006b-SEC\u0022RET\u005Cabc\u002fdef\u0025012)", // by number
+             R"(sk-SEC\\u0022RET\\\\abc/def%012)", // by number, in JSON in JSON
+             R"(sk-SEC%22RET\abc%2fdef%25012)",    // in an address
+             R"(%73%6B-SEC%22RET\abc%2Fdef%25012)",
+         }) {
+        EXPECT_EQ(hidden.hidden(std::string("a ") + text + " b"), "a * b") << text;
+        std::string less(text);
+        less.pop_back(); // and without its end
+        EXPECT_EQ(hidden.hidden("a " + less + "! b"), "a *! b") << text;
+    }
+    EXPECT_EQ(
+        redactor({secret("plain-0123456789")}, "*").hidden(R"(\u0070lain-012345678\u0039 \ %)"),
+        R"(* \ %)");
+}
+
+// Any text, escaped in any way: the secret is gone, and what is beside it is not.
+TEST(redactor, layers_of_json_hide_nothing_from_it) {
+    const std::string key = "k\"e/y\\\\-\"\"-0123456789";
+    std::string text = "before " + key + " after";
+    for (int layer = 0; layer < 5; ++layer) {
+        const std::string shown = redactor({secret(key)}, "*").hidden(text);
+        EXPECT_EQ(shown.find("0123456789"), std::string::npos) << shown;
+        EXPECT_NE(shown.find("before "), std::string::npos);
+        EXPECT_NE(shown.find(" after"), std::string::npos);
+        std::string escaped;
+        append_json_string(escaped, text);
+        text = escaped;
+    }
+}
+
+TEST(redactor, a_long_text_of_near_hits_takes_no_time) {
+    const std::string value(400, 'a');
+    std::string text;
+    for (int i = 0; i < 2000; ++i) text += std::string(250, 'a') + "\\b";
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_FALSE(redactor({secret(value)}).hide(text));
+    EXPECT_FALSE(redactor({secret(value)}).hide(text = std::string(4'000'000, '\\')));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 TEST(redactor, words_that_are_used_as_keys_stay) {

@@ -201,6 +201,29 @@ TEST_F(cassette_test, never_writes_a_key) {
     EXPECT_THAT(tape, HasSubstr("[redacted]"));
 }
 
+TEST_F(cassette_test, never_writes_a_key_that_needs_escapes) {
+    const std::string key = R"(sk-SEC"RET\abc/def012)";
+    tape.clear();
+    cassette_recorder own{[this](std::string_view line) {
+                              tape += line;
+                              return result<void>();
+                          },
+                          "listed:m",
+                          {secret(key)}};
+    const auto port = own.record(model);
+    chat_response echo = answer("the key is " + key + ".");
+    // A document in a text of the document: twice escaped.
+    echo.tool_calls.push_back({"id", "tool", R"({"key":"sk-SEC\"RET\\abc/def012"})"});
+    model.answers.push_back(echo);
+    (void)ask(*port, testing::user_request("my key: " + key));
+    EXPECT_THAT(tape, Not(HasSubstr("SEC")));
+    EXPECT_THAT(tape, Not(HasSubstr("def012")));
+    EXPECT_THAT(tape, HasSubstr("the key is [redacted]."));
+    EXPECT_THAT(tape, HasSubstr("my key: [redacted]"));
+    const auto played = cassette_player::open("tape", tape, cassette_matching::lenient);
+    EXPECT_TRUE(played) << played.error().message();
+}
+
 TEST_F(cassette_test, a_key_that_is_an_ordinary_word_ruins_no_recording) {
     tape.clear();
     // Short ones are words; long ones may still be the name of a member.
