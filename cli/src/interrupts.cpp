@@ -1,5 +1,6 @@
 #include "interrupts.hpp"
 
+#include "exit_code.hpp"
 #include "signal_pipe.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -11,6 +12,25 @@
 #include <utility>
 
 namespace heddle::cli {
+
+namespace {
+
+// What a signal handler can reach is static.
+const std::string* words_at_end = nullptr;
+
+extern "C" void leave_with_words(int) {
+    (void)!::write(STDERR_FILENO, words_at_end->data(), words_at_end->size());
+    ::_exit(static_cast<int>(exit_code::interrupted));
+}
+
+} // namespace
+
+void end_at_signals(std::string last_words) {
+    static std::string words;
+    words = std::move(last_words);
+    words_at_end = &words;
+    for (const int each : end_signals()) std::signal(each, leave_with_words);
+}
 
 const std::vector<int>& end_signals() {
     static const std::vector<int> signals = [] {

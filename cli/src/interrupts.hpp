@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace heddle::cli {
@@ -12,6 +13,12 @@ namespace heddle::cli {
 /// The signals that ask a program to end: Ctrl-C, Ctrl-\, SIGTERM, and SIGHUP when a terminal or a
 /// connection goes away; the last not where it is ignored from the start, as nohup has it.
 [[nodiscard]] const std::vector<int>& end_signals();
+
+/// From now on each of them ends the process at once with exit code 130, after `last_words` on
+/// standard error: while a key is asked for, standard input is read, or the result is written.
+/// Where something is to be ended in order, `interrupts` takes their place for its time. Programs
+/// that run are killed by their keepers. To be called once, before there are other threads.
+void end_at_signals(std::string last_words);
 
 /// The first of them calls `on_first` on the loop. A second one ends the process at once with exit code
 /// 130, whatever the loop is doing, also when it has not come to the first one; programs that still run
@@ -24,8 +31,8 @@ public:
     interrupts& operator=(const interrupts&) = delete;
 
     [[nodiscard]] bool came() const noexcept;
-    /// Waits for signals no longer, so that the loop can end. They then have their usual effect, but for
-    /// the second one.
+    /// Waits for signals no longer, so that the loop can end. They then have the effect that
+    /// they had before, but for the second one.
     void stop();
 
 private:

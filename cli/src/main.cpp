@@ -1,4 +1,6 @@
 #include "commands/commands.hpp"
+#include "interrupts.hpp"
+#include "render.hpp"
 
 #include <csignal>
 #include <exception>
@@ -15,6 +17,24 @@ void guard_memory() noexcept { ::prctl(PR_SET_DUMPABLE, 0); }
 
 } // namespace
 
+/// Puts the variables of the environment where only this process sees them: what the system shows
+/// as /proc/PID/environ, to root at least, is blank from now on.
+void hide_environment() {
+    for (char** each = environ; each && *each; ++each) {
+        char* const copy = ::strdup(*each);
+        if (!copy) return;
+        ::explicit_bzero(*each, std::strlen(*each));
+        *each = copy; // for good: whoever has asked for a variable keeps a pointer
+    }
+}
+
+std::string last_words(bool json) {
+    using namespace heddle;
+    if (!json) return "interrupted\n";
+    return cli::render_error_json(error::cancelled(cancel_reason::user), source_map(),
+                                  cli::exit_code::interrupted, {});
+}
+
 int main(int argc, char** argv) {
     using namespace heddle::cli;
     guard_memory();
@@ -26,6 +46,7 @@ int main(int argc, char** argv) {
         const auto variables = environment::of_process();
         return static_cast<int>(run_program(std::move(arguments), variables, output));
     } catch (const std::exception& bug) {
+        end_at_signals(last_words(wants_json(arguments)));
         output.err(std::string("heddle: internal error: ") + bug.what() + "\n");
         return static_cast<int>(exit_code::failed);
     }

@@ -49,15 +49,15 @@ public:
     }
 
     std::variant<request, early_end> parse(std::vector<std::string> arguments) {
-        if (arguments.empty()) return early_end{exit_code::usage, app_.help()};
+        if (arguments.empty()) return early_end{exit_code::usage, app_.help(), {}, {}};
         std::reverse(arguments.begin(), arguments.end()); // as CLI11 wants them
         try {
             app_.parse(std::move(arguments));
         } catch (const CLI::CallForVersion& asked) {
-            return early_end{exit_code::done, std::string(asked.what()) + "\n"};
+            return early_end{exit_code::done, std::string(asked.what()) + "\n", {}, {}};
         } catch (const CLI::Success&) { // --help
             CLI::App& asked = innermost();
-            return early_end{exit_code::done, asked.help(full_name(asked.get_parent()))};
+            return early_end{exit_code::done, asked.help(full_name(asked.get_parent())), {}, {}};
         } catch (const CLI::ExtrasError&) {
             return mistake(about_extras());
         } catch (const CLI::RequiredError& wrong) {
@@ -536,8 +536,9 @@ private:
 
     [[nodiscard]] early_end mistake(std::string what) {
         CLI::App& command = innermost();
-        return {exit_code::usage,
-                "heddle: " + what + "\nsee: " + full_name(&command) + " --help\n"};
+        std::string hint = "see: " + full_name(&command) + " --help";
+        std::string text = "heddle: " + what + "\n" + hint + "\n";
+        return {exit_code::usage, std::move(text), std::move(what), std::move(hint)};
     }
 
     [[nodiscard]] std::string about_extras() {
@@ -624,6 +625,11 @@ private:
 } // namespace
 
 std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments) {
+bool wants_json(const std::vector<std::string>& arguments) {
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    return std::find(arguments.begin(), end, "--json") != end;
+}
+
     return command_line().parse(std::move(arguments));
 }
 

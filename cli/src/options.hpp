@@ -37,7 +37,7 @@ struct workflow_options {
     std::optional<std::string> replay; ///< a file with recorded calls, in place of services
     bool replay_leniently = false;
     bool allow_shell = false;          ///< workflows may run programs
-    std::vector<std::string> pass_env; ///< secrets that those programs inherit all the same
+    std::vector<std::string> pass_env; ///< variables that those programs inherit as well
     std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
     bool match_with_model = false;     ///< a model chooses among the files of a look-up
     std::vector<std::string> tasks;    ///< folders and files of task templates
@@ -173,8 +173,13 @@ using request =
 /// The command line asks for no work: help, the version, or it has a mistake.
 struct early_end {
     exit_code code = exit_code::done;
-    std::string text; ///< for standard output when done, else for standard error
+    std::string text;    ///< for standard output when done, else for standard error
+    std::string mistake; ///< the same in parts: what is wrong,
+    std::string hint;    ///< and where to look; empty when there is none
 };
+
+/// Whether the arguments ask for JSON, also where they cannot be read.
+[[nodiscard]] bool wants_json(const std::vector<std::string>& arguments);
 
 /// Reads the arguments (without the program's name). Pure.
 [[nodiscard]] std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments);

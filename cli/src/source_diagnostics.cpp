@@ -1,6 +1,7 @@
 #include "source_diagnostics.hpp"
 
 #include "json_line.hpp"
+#include "render.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
@@ -17,10 +18,16 @@ std::string_view name_of(lang::severity level) noexcept {
 
 } // namespace
 
-void tell_source_error(const error& failure, const source_map& sources, console& output) {
+exit_code tell_source_error(const error& failure, const source_map& sources, bool json,
+                            console& output) {
+    if (json) {
+        output.err(render_error_json(failure, sources, exit_code::usage, {}));
+        return exit_code::usage;
+    }
     diagnostic_style style;
     style.colour = output.err_in_colour();
     output.err(render_diagnostic(lang::error_kind_name(failure), failure, sources, style));
+    return exit_code::usage;
 }
 
 std::string render_problem(const lang::problem& found, const source_map& sources,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "console.hpp"
+#include "exit_code.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>
@@ -11,8 +12,10 @@
 
 namespace heddle::cli {
 
-/// Writes an error of the reader or the compiler to standard error: kind, message, line, caret.
-void tell_source_error(const error& failure, const source_map& sources, console& output);
+/// Writes an error of the reader or the compiler to standard error: kind, message, line, caret; or
+/// one JSON object. Result: exit_code::usage.
+[[nodiscard]] exit_code tell_source_error(const error& failure, const source_map& sources,
+                                          bool json, console& output);
 
 /// A problem with its line, caret and hint, for standard output.
 [[nodiscard]] std::string render_problem(const lang::problem& found, const source_map& sources,

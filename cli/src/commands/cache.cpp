@@ -116,10 +116,7 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
     std::optional<error> wrong;
     if (!found.stats) wrong = found.stats.error();
     if (!found.removed) wrong = found.removed.error();
-    if (wrong) {
-        (void)tell_usage_error(*wrong, asked.json, output);
-        return exit_code::failed;
-    }
+    if (wrong) return tell_error(*wrong, exit_code::failed, asked.json, output);
     if (asked.what == cache_action::clear) {
         output.out(asked.json
                        ? json_line(json::object{{"file", file}, {"removed", *found.removed}})

@@ -24,6 +24,7 @@
 #include <heddle/tasks/template_report.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/json/parse.hpp>
 
 namespace heddle::cli {
 
@@ -238,9 +239,9 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     output.out(*text);
     if (!output.flush()) return tell_loss();
     if (const auto failure = tools.finish_recording()) {
-        output.err("heddle: the recording is not whole: " + utf8::printable(failure->message()) +
-                   "\n");
-        return exit_code::failed;
+        return tell_error(error(failure->code(), "the recording is not whole: " +
+                                                     utf8::printable(failure->message())),
+                          exit_code::failed, options.json, output);
     }
     if (options.verbosity >= 0) {
         for (const std::string& line : run.remarks)
@@ -271,34 +272,44 @@ error with_model_hint(error failure, bool has_models) {
 }
 
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
+    return tell_error(failure, exit_code::usage, json, output);
+}
+
+exit_code tell_error(const error& failure, exit_code code, bool json, console& output) {
     const source_map no_sources;
     if (json && failure_report(failure)) {
-        output.err(json_line(failure_report(failure)->json()));
-        return exit_code::usage;
+        boost::json::value report = boost::json::parse(failure_report(failure)->json());
+        if (report.is_object()) report.get_object()["exit_code"] = static_cast<int>(code);
+        output.err(json_line(report));
+        return code;
     }
     if (json) {
-        output.err(render_error_json(failure, no_sources, exit_code::usage, {}));
-        return exit_code::usage;
+        output.err(render_error_json(failure, no_sources, code, {}));
+        return code;
+    }
+    if (code == exit_code::interrupted) {
+        output.err("interrupted\n");
+        return code;
     }
     const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
     if (settings) {
         for (const std::string& line : settings->lines) output.err(utf8::printable(line) + "\n");
-        return exit_code::usage;
+        return code;
     }
     const auto* rules =
         dynamic_cast<const providers::scripted::rules_report*>(failure.info().payload.get());
     if (rules) {
         output.err(utf8::printable(rules->text())); // every mistake with its file and place
-        return exit_code::usage;
+        return code;
     }
     diagnostic_style style;
     style.colour = output.err_in_colour();
     if (const tasks::template_report* templates = failure_report(failure)) {
         output.err(templates->text(style));
-        return exit_code::usage;
+        return code;
     }
     output.err(render_diagnostic("heddle", failure, no_sources, style));
-    return exit_code::usage;
+    return code;
 }
 
 exit_code evaluate_program(program source, const workflow_options& options,

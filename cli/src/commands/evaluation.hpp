@@ -42,7 +42,11 @@ struct program {
 /// The error with a hint that says how to set a model, if none is set and that is what was missing.
 [[nodiscard]] error with_model_hint(error failure, bool has_models);
 
-/// Tells a mistake of the command line or the configuration; gives exit_code::usage.
+/// Tells why a command ends: text for people, or one JSON object that holds the exit code. Result:
+/// `code`.
+[[nodiscard]] exit_code tell_error(const error& failure, exit_code code, bool json,
+                                   console& output);
+/// The same for a mistake of the command line or the configuration: exit_code::usage.
 [[nodiscard]] exit_code tell_usage_error(const error& failure, bool json, console& output);
 
 } // namespace heddle::cli

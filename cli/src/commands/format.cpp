@@ -26,8 +26,7 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
                    .with_hint("the file is left as it was; please report this");
     }
     if (!made) {
-        tell_source_error(made.error(), sources, output);
-        return exit_code::usage;
+        return tell_source_error(made.error(), sources, false, output);
     }
     const bool changes = *made != *text;
     if (asked.check) {

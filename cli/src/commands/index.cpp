@@ -162,8 +162,9 @@ exit_code index_folder(const index_request& asked, console& output) {
     if (broken) std::rethrow_exception(broken);
     if (!run.ended) {
         output.clear_status();
-        (void)tell_usage_error(run.ended.error(), asked.json, output);
-        return signals.came() ? exit_code::interrupted : exit_code::failed;
+        return tell_error(run.ended.error(),
+                          signals.came() ? exit_code::interrupted : exit_code::failed, asked.json,
+                          output);
     }
     if (asked.json) {
         const json::object made = run.answer ? answer_json(*run.answer) : report_json(run.report);

@@ -43,11 +43,6 @@ coro::task<void> serve(server* listening, coro::call_context context, result<voi
     *ended = std::move(outcome);
 }
 
-exit_code tell(const error& failure, bool json, exit_code code, console& output) {
-    (void)tell_usage_error(failure, json, output);
-    return code;
-}
-
 } // namespace
 
 exit_code serve_model(const serve_request& asked, console& output) {
@@ -68,7 +63,8 @@ exit_code serve_model(const serve_request& asked, console& output) {
         error failure = listening.error();
         const bool usage = failure.code() == errc::invalid_argument;
         if (usage) failure = std::move(failure).with_hint("--allow-remote permits any address");
-        return tell(failure, asked.json, usage ? exit_code::usage : exit_code::failed, output);
+        return tell_error(failure, usage ? exit_code::usage : exit_code::failed, asked.json,
+                          output);
     }
 
     coro::cancel_source cancel;
@@ -78,7 +74,7 @@ exit_code serve_model(const serve_request& asked, console& output) {
         cancel.request(cancel_reason::user);
     });
     const auto announced = announce(**listening, asked, output);
-    if (!announced) return tell(announced.error(), asked.json, exit_code::failed, output);
+    if (!announced) return tell_error(announced.error(), exit_code::failed, asked.json, output);
 
     result<void> ended;
     std::exception_ptr broken;
@@ -91,7 +87,7 @@ exit_code serve_model(const serve_request& asked, console& output) {
                 });
     context.run();
     if (broken) std::rethrow_exception(broken);
-    if (!ended) return tell(ended.error(), asked.json, exit_code::failed, output);
+    if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
     if (asked.verbosity >= 0) {
         const auto counters = (*listening)->counters();
         output.err("served " + counted(counters.requests, "request") + " over " +

@@ -205,7 +205,10 @@ exit_code list_models(const models_request& asked, const environment& variables,
         });
         run.context.run();
         if (broken) std::rethrow_exception(broken);
-        if (signals.came()) return exit_code::interrupted;
+        if (signals.came()) {
+            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
+                              asked.json, output);
+        }
     }
     const std::string default_model = default_model_of(run, variables);
     const console_traits& traits = output.traits();

@@ -1,6 +1,8 @@
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 namespace heddle::cli {
 
 namespace {
@@ -43,24 +45,41 @@ struct runner {
     exit_code operator()(const check_request& asked) const { return check_files(asked, output); }
 };
 
+exit_code tell_end(const early_end& end, bool json, console& output) {
+    if (end.code == exit_code::done) {
+        output.out(end.text);
+        return end.code;
+    }
+    if (json && !end.mistake.empty()) {
+        return tell_error(error(errc::invalid_argument, end.mistake).with_hint(end.hint), end.code,
+                          true, output);
+    }
+    output.err(utf8::printable(end.text));
+    return end.code;
+}
+
+exit_code run_command(std::vector<std::string> arguments, bool json, const environment& variables,
+                      console& output) {
+    const auto parsed = parse_arguments(std::move(arguments));
+    if (const auto* end = std::get_if<early_end>(&parsed)) return tell_end(*end, json, output);
+    return std::visit(runner{variables, output}, std::get<request>(parsed));
+}
+
 } // namespace
 
 exit_code run_program(std::vector<std::string> arguments, const environment& variables,
                       console& output) {
-    const auto parsed = parse_arguments(std::move(arguments));
+    const bool json = wants_json(arguments);
     exit_code code = exit_code::done;
-    if (const auto* end = std::get_if<early_end>(&parsed)) {
-        code = end->code;
-        if (code == exit_code::done) output.out(end->text);
-        else output.err(end->text);
-    } else {
-        code = std::visit(runner{variables, output}, std::get<request>(parsed));
+    try {
+        code = run_command(std::move(arguments), json, variables, output);
+    } catch (const std::exception& bug) {
+        return tell_error(error(errc::internal, std::string("internal error: ") + bug.what()),
+                          exit_code::failed, json, output);
     }
-    if (!output.flush() && code == exit_code::done) {
-        output.err("heddle: " + std::string(output_lost_message) + "\n");
-        code = exit_code::failed;
-    }
-    return code;
+    if (output.flush() || code != exit_code::done) return code;
+    return tell_error(error(errc::io_error, std::string(output_lost_message)), exit_code::failed,
+                      json, output);
 }
 
 } // namespace heddle::cli

@@ -37,8 +37,7 @@ exit_code write_reference(const reference_request& asked, console& output) {
     if (!world) return tell_usage_error(world.error(), false, output);
     const auto written = write_pages(**world, asked.directory);
     if (!written) {
-        (void)tell_usage_error(written.error(), false, output);
-        return exit_code::failed;
+        return tell_error(written.error(), exit_code::failed, false, output);
     }
     return exit_code::done;
 }

@@ -32,7 +32,7 @@ exit_code run_repl(const repl_request& asked, const environment& variables, cons
     if (asked.options.json) {
         return tell_usage_error(error(errc::invalid_argument, "repl has no --json")
                                     .with_hint("heddle eval - --json reads standard input too"),
-                                false, output);
+                                true, output);
     }
     raise_open_file_limit();
     workflow_options options = asked.options;

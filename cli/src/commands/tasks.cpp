@@ -95,10 +95,9 @@ exit_code show(const tasks_request& asked, const tasks::loaded_templates& loaded
     if (!found) {
         std::vector<std::string> names;
         registry.collect_names(names);
-        (void)tell_usage_error(error(errc::not_found, "there is no template '" + asked.name + "'")
-                                   .with_hint(lang::suggest_names(asked.name, names)),
-                               asked.json, output);
-        return exit_code::failed;
+        return tell_error(error(errc::not_found, "there is no template '" + asked.name + "'")
+                              .with_hint(lang::suggest_names(asked.name, names)),
+                          exit_code::failed, asked.json, output);
     }
     const tasks::task_template& one = found->task->declared;
     output.out(asked.json ? json_line(template_json(one)) : template_text(one));

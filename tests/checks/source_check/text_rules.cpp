@@ -107,6 +107,24 @@ void check_cut_text(const source_file& file, std::vector<finding>& findings) {
     }
 }
 
+// What the program prints as JSON goes through json_line, which makes it UTF-8 without controls:
+// names of files and texts of services may hold any bytes.
+void check_raw_json(const source_file& file, std::vector<finding>& findings) {
+    if (!file.is_cpp() || file.path.find("cli/src/") == std::string::npos ||
+        file.path.find("cli/src/json_line.") != std::string::npos) {
+        return;
+    }
+    const std::string_view code = file.code;
+    constexpr std::string_view call = "json::serialize(";
+    for (auto at = code.find(call); at != std::string_view::npos; at = code.find(call, at + 1)) {
+        const auto line = 1 + std::count(code.begin(), code.begin() + static_cast<long>(at), '\n');
+        findings.push_back({file.path, static_cast<int>(line), "raw-json",
+                            "writes JSON that may be no UTF-8",
+                            "use json_line (json_line.hpp); for "
+                            "what is not printed, say so"});
+    }
+}
+
 void check_length(const source_file& file, std::vector<finding>& findings) {
     if (!file.is_cpp()) return;
     const auto count = split_lines(file.text).size();
@@ -124,6 +142,7 @@ void check_text(const source_file& file, const std::filesystem::path& root,
     check_left_for_later(file, findings);
     check_machine_paths(file, root, findings);
     check_cut_text(file, findings);
+    check_raw_json(file, findings);
     check_length(file, findings);
 }
 

@@ -4,3 +4,10 @@
 #include <spdlog/spdlog.h>
 
 int wait_for(task<int> work) { return co_spawn(loop, std::move(work), use_future).get(); }
+
+void print(const value& made) {
+    out(json::serialize(made) + "\n"); // expect: raw-json
+    out(boost::json::serialize(object{{"a", 1}})); // expect: raw-json
+    out(json_line(made));
+    keep(json::serialize(made)); // heddle-check: allow raw-json (a file of ours)
+}
