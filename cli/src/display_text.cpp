@@ -29,4 +29,15 @@ std::string counted(unsigned long long count, std::string_view noun) {
     return made;
 }
 
+std::string public_address(std::string_view address) {
+    const std::size_t query = address.find_first_of("?#");
+    std::string made(address.substr(0, query));
+    if (query != std::string_view::npos) made += std::string(1, address[query]) + "[hidden]";
+    const std::size_t scheme = made.find("://");
+    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+    const std::size_t at = made.rfind('@', std::min(made.find('/', begin), made.size()));
+    if (at != std::string::npos && at >= begin) made.erase(begin, at + 1 - begin);
+    return made;
+}
+
 } // namespace heddle::cli

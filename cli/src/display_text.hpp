@@ -16,4 +16,8 @@ namespace heddle::cli {
 /// "1 call", "2 calls"
 [[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
 
+/// An address of the net as anybody may see it: without a user name and password, and without what
+/// follows a question mark, which may be a key.
+[[nodiscard]] std::string public_address(std::string_view address);
+
 } // namespace heddle::cli

@@ -89,21 +89,11 @@ std::string key_text(const configured_service& service) {
     return service.needs_key ? "missing" : "none needed";
 }
 
-/// Where a service is, without a name and password that its address may hold.
-std::string shown_url(const std::string& url) {
-    const std::size_t scheme = url.find("://");
-    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-    const std::size_t end = std::min(url.find('/', begin), url.size());
-    const std::size_t at = url.rfind('@', end);
-    if (at == std::string::npos || at < begin) return url;
-    return url.substr(0, begin) + url.substr(at + 1);
-}
-
 json::object service_json(const models_run& run, std::size_t index) {
     const configured_service& service = run.services[index];
     json::object made{{"name", service.name},
                       {"type", service.type},
-                      {"base_url", shown_url(service.base_url)},
+                      {"base_url", public_address(service.base_url)},
                       {"key", key_text(service)}};
     if (service.failure) {
         made["ok"] = false;
@@ -160,7 +150,7 @@ std::string report_text(const models_run& run, const std::string& default_model,
     }
     for (std::size_t i = 0; i < run.services.size(); ++i) {
         const configured_service& service = run.services[i];
-        rows.add({service.name, service.type, shown_url(service.base_url), key_text(service),
+        rows.add({service.name, service.type, public_address(service.base_url), key_text(service),
                   state_text(run, i)});
     }
     std::string text = rows.text(columns);

@@ -28,6 +28,16 @@ result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& 
     const bool is_new = made >= 0;
     if (!is_new && errno == EEXIST) made = ::open(path.c_str(), usual);
     if (made < 0) return failed(path);
+    struct stat about {};
+    const bool is_file = ::fstat(made, &about) == 0 && S_ISREG(about.st_mode);
+    if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(made, 0600) != 0) {
+        const int why = errno;
+        ::close(made);
+        return error(errc::io_error, path +
+                                         ": others may read it, and it cannot be closed to them: " +
+                                         std::strerror(why))
+            .with_hint("name another file for the recording");
+    }
     return std::unique_ptr<cassette_file>(new cassette_file(path, made, is_new));
 }
 

@@ -1,5 +1,6 @@
 #include "services/service_factory.hpp"
 
+#include "display_text.hpp"
 #include "services/key_source.hpp"
 #include "services/service_trust.hpp"
 #include "services/service_types.hpp"
@@ -55,8 +56,8 @@ private:
                              : near);
         }
         made_.base_url = address_of(settings_, *type, parts_.variables);
-        // A server of one's own may ask for none.
         address_ = normalised_address(made_.base_url, *type);
+        // A server of one's own may ask for none.
         made_.needs_key = type->needs_key && made_.base_url == type->base_url;
         HEDDLE_CHECK(find_key_for(*type));
         set_identity();
@@ -77,7 +78,8 @@ private:
             if (!question.key.empty()) {
                 parts_.log.write(log_level::info, "config",
                                  question.place.shown() + ": " + question.key + " is not sent to " +
-                                     question.address + " ('heddle trust --allow' allows it)");
+                                     public_address(question.address) +
+                                     " ('heddle trust --allow' allows it)");
             }
             return {};
         }
@@ -141,9 +143,9 @@ private:
             const auto most = static_cast<unsigned>(*settings_.max_in_flight);
             chosen.options.most_in_flight = most;
             chosen.options.first_in_flight = std::min(chosen.options.first_in_flight, most);
+            chosen.account.max_in_flight = most;
         }
         prefixes_ = std::make_shared<providers::prefix_gate>(
-            chosen.account.max_in_flight = most;
             parts_.loop, parts_.limiters.gate_for(address_, key_, chosen));
         return prefixes_;
     }
@@ -232,9 +234,9 @@ private:
     const provider_config& settings_;
     const service_parts& parts_;
     configured_service made_;
+    std::string address_; // in the one way of writing it
     secret key_;
     std::shared_ptr<providers::prefix_gate> prefixes_;
-    std::string address_; // in the one way of writing it
 };
 
 } // namespace

@@ -95,7 +95,7 @@ trust_question judge_service(const provider_config& settings, const service_type
 
 error refusal(const trust_question& question) {
     const std::string where =
-        cut_to_width(utf8::printable_line(question.address), max_shown_address);
+        cut_to_width(utf8::printable_line(public_address(question.address)), max_shown_address);
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  question.place.shown() + ": provider '" + question.provider +
                      "': this project's file has " +

@@ -15,7 +15,9 @@ namespace heddle::http {
 namespace {
 
 error invalid(std::string_view url, std::string why) {
-    // The URL itself may carry a password; only its part before any '@' oddity is safe to show.
+    // The URL itself may carry a password, and its query a key; only what is before is safe to
+    // show.
+    url = url.substr(0, url.find_first_of("?#"));
     const bool hides_user = url.find('@') != std::string_view::npos;
     std::string shown(hides_user ? url.substr(0, url.find("://") + 3) : utf8::prefix(url, 200));
     return error(ports::http_errc::invalid_url, "invalid URL \"" + shown + "\": " + std::move(why))
