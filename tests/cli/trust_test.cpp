@@ -1,4 +1,5 @@
-// The program in a folder with somebody else's heddle.toml: what reaches the net, and `heddle trust`.
+// The program in a folder with somebody else's heddle.toml: what reaches the net, and `heddle
+// trust`.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
 
@@ -164,6 +165,60 @@ TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {
         EXPECT_THAT(ended.err, HasSubstr("heddle.toml:2: http is taken from your own heddle.toml"));
     }
     EXPECT_THAT(seen(), IsEmpty());
+}
+
+TEST_F(trust, in_a_folder_of_any_name_harms_no_other_permission) {
+    project("[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+    EXPECT_EQ(heddle({"trust", "--allow"}).code, 0);
+    const std::string odd = scratch.path() + "/w\xff";
+    scratch.file("w\xff/heddle.toml",
+                 "[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
+    EXPECT_EQ(heddle({"trust", odd, "--allow"}).code, 0);
+    EXPECT_EQ(heddle({"trust", odd}).code, 0);
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+    const auto listed = heddle({"trust", "--list", "--json"});
+    EXPECT_EQ(listed.code, 0) << listed.err;
+    EXPECT_EQ(boost::json::parse(listed.out).at("allowed").as_array().size(), 2U);
+    EXPECT_EQ(heddle({"trust", "--revoke", odd}).code, 0);
+    EXPECT_EQ(heddle({"trust", odd}).code, 1);
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+}
+
+TEST_F(trust, is_taken_back_from_the_file_that_is_meant_also_when_it_is_gone) {
+    const std::string text =
+        "[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n";
+    project(text);
+    const std::string inner = scratch.file("project/sub/heddle.toml", text);
+    const std::string sub = options.directory + "/sub";
+    EXPECT_EQ(heddle({"trust", "--allow"}).code, 0);
+    EXPECT_EQ(heddle({"trust", "sub", "--allow"}).code, 0);
+    std::filesystem::remove(inner);
+    const auto ended = heddle({"trust", "--revoke", "sub"});
+    EXPECT_THAT(ended.out,
+                AllOf(HasSubstr("took back 1 permission"), HasSubstr("/sub/heddle.toml")));
+    EXPECT_EQ(heddle({"trust"}).code, 0); // still allowed
+    scratch.file("project/sub/heddle.toml", text);
+    EXPECT_EQ(heddle({"trust", "sub"}).code, 1);
+    // All of the folder is gone.
+    EXPECT_EQ(heddle({"trust", "sub", "--allow"}).code, 0);
+    std::filesystem::remove_all(sub);
+    EXPECT_THAT(heddle({"trust", "--revoke", "sub"}).out, HasSubstr("took back 1 permission"));
+    EXPECT_EQ(heddle({"trust", "--revoke", "sub"}).code, 2);
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+    // A folder in the project means the project.
+    std::filesystem::create_directories(options.directory + "/other");
+    EXPECT_THAT(heddle({"trust", "--revoke", "other"}).out, HasSubstr("took back 1 permission"));
+    EXPECT_EQ(heddle({"trust"}).code, 1);
+}
+
+TEST_F(trust, of_a_folder_that_is_not_there_is_an_error) {
+    for (const std::vector<std::string>& each : {std::vector<std::string>{"trust", "none"},
+                                                 {"trust", "none", "--allow"},
+                                                 {"trust", "none", "--revoke"}}) {
+        const auto ended = heddle(each);
+        EXPECT_EQ(ended.code, 2);
+        EXPECT_THAT(ended.err, HasSubstr("there is no directory \"none\""));
+    }
 }
 
 TEST_F(trust, is_told_as_json) {

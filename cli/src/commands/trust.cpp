@@ -3,6 +3,7 @@
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
+#include "json_line.hpp"
 #include "services/service_trust.hpp"
 #include "trust/file_owner.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <filesystem>
 
@@ -84,13 +84,15 @@ std::string state_of(const trust_question& question) {
 
 std::string shown_address(const std::string& address) {
     constexpr std::size_t longest = 200;
-    return cut_to_width(utf8::printable_line(address), longest);
+    return cut_to_width(utf8::printable_line(public_address(address)), longest);
 }
 
+std::string shown_file(const std::string& file) { return utf8::printable_line(file); }
+
 std::string line_of(const trust_question& question) {
-    return question.place.shown() + ": provider '" + utf8::printable_line(question.provider) +
-           "': " + what_goes(question.key) + " to " + shown_address(question.address) + ": " +
-           state_of(question) + "\n";
+    return utf8::printable_line(question.place.shown()) + ": provider '" +
+           utf8::printable_line(question.provider) + "': " + what_goes(question.key) + " to " +
+           shown_address(question.address) + ": " + state_of(question) + "\n";
 }
 
 bool anything_open(const project_asks& asks) {
@@ -102,11 +104,11 @@ std::string text_of(const project_asks& asks) {
     if (asks.file.empty()) return "there is no project's heddle.toml here or above\n";
     std::string text;
     if (asks.stranger) {
-        text += asks.file + ": " + *asks.stranger + ": " +
+        text += shown_file(asks.file) + ": " + utf8::printable_line(*asks.stranger) + ": " +
                 (asks.stranger_allowed ? "read all the same, as allowed" : "not read") + "\n";
     }
     for (const trust_question& each : asks.questions) text += line_of(each);
-    if (text.empty()) return asks.file + " asks for nothing that has to be allowed\n";
+    if (text.empty()) return shown_file(asks.file) + " asks for nothing that has to be allowed\n";
     if (anything_open(asks)) text += "'heddle trust --allow' allows it\n";
     return text;
 }
@@ -117,7 +119,7 @@ json::object json_of(const project_asks& asks) {
         questions.push_back(json::object{{"provider", each.provider},
                                          {"file", each.place.file},
                                          {"line", each.place.line},
-                                         {"address", each.address},
+                                         {"address", public_address(each.address)},
                                          {"key", each.key},
                                          {"allowed", each.allowed},
                                          {"needs_consent", is_open(each)}});
@@ -131,7 +133,7 @@ json::object json_of(const project_asks& asks) {
 }
 
 exit_code show(const project_asks& asks, bool as_json, console& output) {
-    output.out(as_json ? json::serialize(json_of(asks)) + "\n" : text_of(asks));
+    output.out(as_json ? json_line(json_of(asks)) : text_of(asks));
     return anything_open(asks) ? exit_code::failed : exit_code::done;
 }
 
@@ -141,7 +143,8 @@ exit_code allow(const project_asks& asks, consent_store& consents, const trust_r
     std::string text;
     if (asks.stranger && !asks.stranger_allowed) {
         more.push_back({asks.file, "", ""});
-        text += "allowed: " + asks.file + " is read, although " + *asks.stranger + "\n";
+        text += "allowed: " + shown_file(asks.file) + " is read, although " +
+                utf8::printable_line(*asks.stranger) + "\n";
     }
     for (const trust_question& each : asks.questions) {
         if (!may_be_allowed(each)) continue;
@@ -153,20 +156,53 @@ exit_code allow(const project_asks& asks, consent_store& consents, const trust_r
             return tell_usage_error(done.error(), asked.json, output);
         }
     }
-    if (asked.json) output.out(json::serialize(json::object{{"allowed", more.size()}}) + "\n");
+    if (asked.json) output.out(json_line(json::object{{"allowed", more.size()}}));
     else output.out(text.empty() ? text_of(asks) : text);
     return exit_code::done;
 }
 
-exit_code revoke(consent_store& consents, const trust_request& asked, console& output) {
-    // The file may be gone, and what it was allowed not.
+bool is_there(const std::string& place) {
     std::error_code failed;
-    const std::string named = fs::absolute(asked.place, failed).lexically_normal().string();
-    const std::string file = find_project_file(folder_of(asked.place)).value_or(named);
-    const auto count = consents.revoke(file);
+    return fs::exists(place, failed);
+}
+
+exit_code tell_missing(const trust_request& asked, console& output) {
+    return tell_usage_error(error(errc::not_found, "there is no directory \"" +
+                                                       utf8::printable_line(asked.place) + "\""),
+                            asked.json, output);
+}
+
+/// The project's file that a place means: one that holds permissions, also when it is gone by now,
+/// else the one that the place is in. Nothing: there is neither.
+std::optional<std::string> file_to_revoke(const std::string& place, const consent_store& consents) {
+    std::error_code failed;
+    const fs::path named = fs::absolute(place, failed).lexically_normal();
+    const fs::path real = fs::weakly_canonical(named, failed); // folders are kept without links
+    for (const fs::path& at : {real, named}) {
+        for (const fs::path& file : {at, at / "heddle.toml"}) {
+            const auto known = [&](const consent& each) { return each.file == file.string(); };
+            const auto& all = consents.all();
+            if (std::any_of(all.begin(), all.end(), known)) return file.string();
+        }
+    }
+    return is_there(place) ? find_project_file(folder_of(place)) : std::nullopt;
+}
+
+exit_code revoke(consent_store& consents, const trust_request& asked, console& output) {
+    if (const auto& problem = consents.problem()) {
+        return tell_usage_error(*problem, asked.json, output);
+    }
+    const auto file = file_to_revoke(asked.place, consents);
+    if (!file && !is_there(asked.place)) return tell_missing(asked, output);
+    result<std::size_t> count = std::size_t{0};
+    if (file) count = consents.revoke(*file);
     if (!count) return tell_usage_error(count.error(), asked.json, output);
-    if (asked.json) output.out(json::serialize(json::object{{"revoked", *count}}) + "\n");
-    else output.out("took back " + counted(*count, "permission") + " of " + file + "\n");
+    if (asked.json) {
+        output.out(json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
+    } else {
+        output.out("took back " + counted(*count, "permission") + " of " +
+                   shown_file(file.value_or(asked.place)) + "\n");
+    }
     return exit_code::done;
 }
 
@@ -180,13 +216,12 @@ exit_code list(const consent_store& consents, const trust_request& asked, consol
         const std::string what = each.address.empty()
                                      ? std::string("is read although others may change it")
                                      : what_goes(each.key) + " to " + shown_address(each.address);
-        text += each.file + ": " + what + "\n";
-        all.push_back(
-            json::object{{"file", each.file}, {"address", each.address}, {"key", each.key}});
+        text += shown_file(each.file) + ": " + what + "\n";
+        all.push_back(json::object{
+            {"file", each.file}, {"address", public_address(each.address)}, {"key", each.key}});
     }
     if (text.empty()) text = "nothing is allowed\n";
-    output.out(asked.json ? json::serialize(json::object{{"allowed", std::move(all)}}) + "\n"
-                          : text);
+    output.out(asked.json ? json_line(json::object{{"allowed", std::move(all)}}) : text);
     return exit_code::done;
 }
 
@@ -199,6 +234,7 @@ exit_code manage_trust(const trust_request& asked, const environment& variables,
     if (const auto& problem = consents.problem()) {
         return tell_usage_error(*problem, asked.json, output);
     }
+    if (!is_there(asked.place)) return tell_missing(asked, output);
     const auto asks = asks_of(asked.place, variables, consents);
     if (!asks) return tell_usage_error(asks.error(), asked.json, output);
     return asked.what == trust_action::allow ? allow(*asks, consents, asked, output)

@@ -3,6 +3,9 @@
 #include "input_files.hpp"
 #include "trust/file_owner.hpp"
 
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -32,11 +35,45 @@ error damaged(const std::string& file) {
         .with_hint("delete it, then allow anew what you want to: heddle trust --allow");
 }
 
-std::optional<std::string> text_member(const json::object& from, std::string_view name) {
-    const json::value* found = from.if_contains(name);
-    const json::string* text = found ? found->if_string() : nullptr;
-    if (!text) return std::nullopt;
-    return std::string(text->data(), text->size());
+/// What stands behind the name of a text that is not UTF-8, as the name of a folder may be.
+constexpr std::string_view in_hex = "_hex";
+
+std::optional<std::string> bytes_of_hex(std::string_view digits) {
+    if (digits.size() % 2 != 0) return std::nullopt;
+    std::string made;
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+        const int high = ascii::hex_value(digits[i]);
+        const int low = ascii::hex_value(digits[i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        made += static_cast<char>(high * 16 + low);
+    }
+    return made;
+}
+
+std::optional<std::string> text_member(const json::object& from, const std::string& name) {
+    const auto text_at = [&](const std::string& member) -> std::optional<std::string> {
+        const json::value* found = from.if_contains(member);
+        const json::string* text = found ? found->if_string() : nullptr;
+        if (!text) return std::nullopt;
+        return std::string(text->data(), text->size());
+    };
+    if (auto text = text_at(name)) return text;
+    const auto digits = text_at(name + std::string(in_hex));
+    return digits ? bytes_of_hex(*digits) : std::nullopt;
+}
+
+void put_text(json::object& into, const std::string& name, const std::string& text) {
+    if (utf8::is_valid(text)) {
+        into[name] = text;
+        return;
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string made;
+    for (const char c : text) {
+        made += digits[static_cast<unsigned char>(c) >> 4];
+        made += digits[static_cast<unsigned char>(c) & 15];
+    }
+    into[name + std::string(in_hex)] = made;
 }
 
 result<std::vector<consent>> parse(const std::string& text, const std::string& file) {
@@ -61,9 +98,13 @@ result<std::vector<consent>> parse(const std::string& text, const std::string& f
 std::string text_of(const std::vector<consent>& known) {
     json::array list;
     for (const consent& each : known) {
-        list.push_back(
-            json::object{{"file", each.file}, {"address", each.address}, {"key", each.key}});
+        json::object one;
+        put_text(one, "file", each.file);
+        put_text(one, "address", each.address);
+        put_text(one, "key", each.key);
+        list.push_back(std::move(one));
     }
+    // heddle-check: allow raw-json (a file of ours, whose texts were checked)
     return json::serialize(json::object{{"allowed", std::move(list)}}) + "\n";
 }
 

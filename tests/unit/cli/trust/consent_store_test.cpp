@@ -43,6 +43,22 @@ TEST_F(consents, are_kept_for_their_owner_alone) {
     EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(consents, of_a_folder_with_any_name_are_kept_and_harm_no_others) {
+    ASSERT_TRUE(consent_store(file).allow({one}));
+    for (const char* name :
+         {"/w\xff/heddle.toml", "/w\xfe/heddle.toml", "/\xc3\xa4 \"\\\n/heddle.toml"}) {
+        const consent odd{name, "https://a.test:443", "KEY"};
+        ASSERT_TRUE(consent_store(file).allow({odd}));
+        const consent_store store(file);
+        EXPECT_FALSE(store.problem());
+        EXPECT_TRUE(store.holds(odd));
+        EXPECT_TRUE(store.holds(one));
+    }
+    EXPECT_THAT(consent_store(file).all(), SizeIs(4));
+    EXPECT_EQ(consent_store(file).revoke("/w\xff/heddle.toml").value(), 1U);
+    EXPECT_THAT(consent_store(file).all(), SizeIs(3));
+}
+
 TEST_F(consents, hold_for_exactly_what_was_allowed) {
     consent_store store(file);
     ASSERT_TRUE(store.allow({one}));
@@ -66,7 +82,9 @@ TEST_F(consents, are_taken_back_for_a_file) {
 TEST_F(consents, of_a_damaged_file_are_none) {
     fs::create_directories(folder / "heddle");
     for (const char* text : {"", "{", "[]", "{\"allowed\":1}", "{\"allowed\":[1]}",
-                             "{\"allowed\":[{\"file\":\"/p\"}]}"}) {
+                             "{\"allowed\":[{\"file\":\"/p\"}]}",
+                             R"({"allowed":[{"file_hex":"2f7","address":"","key":""}]})",
+                             R"({"allowed":[{"file_hex":"2g","address":"","key":""}]})"}) {
         std::ofstream(file) << text;
         consent_store store(file);
         EXPECT_FALSE(store.holds(one)) << text;
