@@ -475,9 +475,10 @@ private:
                          "The workflow may run programs in the workspace, with your rights: "
                          "system:run_script, commands that list files, Aider");
         command
-            .add_option("--pass-env", options.pass_env,
-                        "A variable that those programs inherit although its name looks like a "
-                        "secret's; may be given several times")
+            .add_option(
+                "--pass-env", options.pass_env,
+                "A variable that those programs inherit besides the usual ones (PATH, HOME, "
+                "LANG, ...), or a pattern such as MY_*; may be given several times")
             ->type_name("NAME")
             ->type_size(1)
             ->allow_extra_args(false);
@@ -624,12 +625,12 @@ private:
 
 } // namespace
 
-std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments) {
 bool wants_json(const std::vector<std::string>& arguments) {
     const auto end = std::find(arguments.begin(), arguments.end(), "--");
     return std::find(arguments.begin(), end, "--json") != end;
 }
 
+std::variant<request, early_end> parse_arguments(std::vector<std::string> arguments) {
     return command_line().parse(std::move(arguments));
 }
 

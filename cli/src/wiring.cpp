@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include <sys/resource.h>
 
@@ -181,12 +182,19 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
 result<void> workshop::allow_programs(const workflow_options& options, console& output) {
     process::process_options made;
     made.workspace = options.workspace;
+    made.inherited = process::usual_variables();
     made.withheld = process::usual_secrets();
     made.withhold_passwords = true;
     for (const provider_config& one : settings_.providers) {
         if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
     }
-    made.passed = options.pass_env;
+    // A pattern is no word about keys; a whole name is.
+    for (const auto* names : {&options.pass_env, &std::as_const(settings_.pass_env)}) {
+        for (const std::string& name : *names) {
+            const bool pattern = name.find('*') != std::string::npos;
+            (pattern ? *made.inherited : made.passed).push_back(name);
+        }
+    }
     made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
     HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
     return {};

@@ -276,6 +276,7 @@ private:
                          for (std::string& each : made_.tasks) each = resolved(each);
                      }},
                     {"aider", trusted(texts(made_.aider))},
+                    {"pass_env", trusted(texts(made_.pass_env))},
                     {"providers", named([this](const std::string& name, const toml::node& node) {
                          read_provider(name, node);
                      })},

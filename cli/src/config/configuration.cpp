@@ -73,6 +73,7 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.prices, weaker.prices);
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);
+    fill(stronger.pass_env, weaker.pass_env);
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
     lay_over_by_name(stronger.aliases, weaker.aliases, [](auto&, auto&) {});

@@ -94,8 +94,8 @@ struct configuration {
     std::vector<std::string> files; ///< that were read, the strongest first
     /// The project's file, as find_project_file() gives it; empty: there is none.
     std::string project_file;
-    /// Where there is a project's file: what the user's own files say without it. Who decides whether
-    /// a key may go somewhere compares with it (services/service_trust.hpp).
+    /// Where there is a project's file: what the user's own files say without it. Who decides
+    /// whether a key may go somewhere compares with it (services/service_trust.hpp).
     std::shared_ptr<const configuration> without_project;
     std::optional<std::string> model;
     std::optional<std::int64_t> concurrency;
@@ -107,8 +107,9 @@ struct configuration {
     std::vector<route_config> routes;
     cache_config cache;
     http_config http;
-    std::vector<std::string> tasks; ///< folders with templates
-    std::vector<std::string> aider; ///< program and arguments
+    std::vector<std::string> tasks;    ///< folders with templates
+    std::vector<std::string> aider;    ///< program and arguments
+    std::vector<std::string> pass_env; ///< variables that programs inherit besides the usual ones
 
     [[nodiscard]] const provider_config* provider(std::string_view name) const noexcept;
 };

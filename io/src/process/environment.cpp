@@ -74,12 +74,35 @@ bool holds_password(std::string_view text) noexcept {
     return false;
 }
 
+std::vector<std::string> usual_variables() {
+    return {// the user, the machine, the language, the terminal
+            "PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "LANG", "LANGUAGE", "LC_*",
+            "TZ", "TZDIR", "TERM", "TERMINFO", "TERMINFO_DIRS", "COLORTERM", "COLUMNS", "LINES",
+            "NO_COLOR", "CLICOLOR*", "FORCE_COLOR", "LS_COLORS", "TMPDIR", "TMP", "TEMP", "EDITOR",
+            "VISUAL", "PAGER", "MANPATH", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_*",
+            "DBUS_SESSION_BUS_ADDRESS", "CI",
+            // agents, which keep keys to themselves
+            "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "GPG_TTY", "GNUPGHOME",
+            // the net
+            "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE",
+            "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+            // where compilers and interpreters find things
+            "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+            "PKG_CONFIG_PATH", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS",
+            "MAKEFLAGS", "PYTHONPATH", "PYTHONHOME", "PYTHONUNBUFFERED", "VIRTUAL_ENV",
+            "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "NODE_PATH", "NODE_ENV", "NVM_DIR", "JAVA_HOME",
+            "GOPATH", "GOROOT", "GOBIN", "CARGO_HOME", "RUSTUP_HOME", "GEM_HOME", "GEM_PATH",
+            "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+            "GIT_PAGER", "GIT_EDITOR"};
+}
+
 std::vector<std::string> usual_secrets() {
-    return {
-        "*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*",
-        "*CREDENTIAL*", "*PRIVATE_KEY*", "*PASSPHRASE*",
-        // GITHUB_PAT, DD_APP_KEY, REDISCLI_AUTH, DOCKER_AUTH_CONFIG, MYSQL_PWD, SENTRY_DSN, CI_JOB_JWT
-        "*_PAT", "*_KEY", "*_AUTH", "*AUTH_CONFIG*", "*_PWD", "*_DSN", "*_JWT"};
+    return {"*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*",
+            "*PASSWD*", "*CREDENTIAL*", "*PRIVATE_KEY*", "*PASSPHRASE*",
+            // GITHUB_PAT, DD_APP_KEY, REDISCLI_AUTH, DOCKER_AUTH_CONFIG, MYSQL_PWD, SENTRY_DSN
+            "*_PAT", "*_KEY", "*_AUTH", "*AUTH_CONFIG*", "*_PWD", "*_DSN",
+            // DB_PASS, STRIPE_SK, CI_JOB_JWT, COOKIE, AZURE_STORAGE_CONNECTION_STRING
+            "*PASS", "*_SK", "*JWT*", "*COOKIE*", "*CONNECTION_STRING*"};
 }
 
 result<environment_block> make_environment(const char* const* inherited,
@@ -95,11 +118,14 @@ result<environment_block> make_environment(const char* const* inherited,
         const auto names = [&](const std::vector<std::string>& list) {
             return std::find(list.begin(), list.end(), name) != list.end();
         };
-        const bool secret =
-            std::any_of(options.withheld.begin(), options.withheld.end(),
-                        [&](const std::string& each) { return matches_name(each, name); }) ||
-            (options.withhold_passwords && holds_password(line.substr(equals + 1)));
-        const bool allowed = !secret || names(request.secrets) || names(options.passed);
+        const auto matches = [&](const std::vector<std::string>& patterns) {
+            return std::any_of(patterns.begin(), patterns.end(),
+                               [&](const std::string& each) { return matches_name(each, name); });
+        };
+        const bool kept = (options.inherited && !matches(*options.inherited)) ||
+                          matches(options.withheld) ||
+                          (options.withhold_passwords && holds_password(line.substr(equals + 1)));
+        const bool allowed = !kept || names(request.secrets) || names(options.passed);
         if (allowed) made.insert_or_assign(std::string(name), line.substr(equals + 1));
     }
     for (const auto& [name, text] : request.environment) {

@@ -126,11 +126,11 @@ TEST_F(project_trust, a_variable_cannot_be_named) {
 
 TEST_F(project_trust, nor_proxies_authorities_prices_commands_and_the_cache) {
     for (const char* line :
-         {"prices = \"p.json\"", "aider = [\"sh\"]", "http.https_proxy = \"http://127.0.0.1:1\"",
-          "http.http_proxy = \"http://127.0.0.1:1\"", "http.no_proxy = \"*\"",
-          "http.ca_file = \"ca.pem\"", "http.ca_directory = \"ca\"", "http.user_agent = \"x\"",
-          "http.max_connections = 1", "[http]", "[cache]\nfile = \"forged.db\"",
-          "[cache]\nkeep_for = \"1s\"", "[cache]\nmax_size = 1",
+         {"prices = \"p.json\"", "aider = [\"sh\"]", "pass_env = [\"*\"]",
+          "http.https_proxy = \"http://127.0.0.1:1\"", "http.http_proxy = \"http://127.0.0.1:1\"",
+          "http.no_proxy = \"*\"", "http.ca_file = \"ca.pem\"", "http.ca_directory = \"ca\"",
+          "http.user_agent = \"x\"", "http.max_connections = 1", "[http]",
+          "[cache]\nfile = \"forged.db\"", "[cache]\nkeep_for = \"1s\"", "[cache]\nmax_size = 1",
           "[providers.openai]\napi_key_file = \"k\"",
           "[providers.openai]\napi_key_command = [\"sh\"]"}) {
         project(line);

@@ -164,16 +164,63 @@ TEST_F(process_runner, usual_secrets_cover_the_names_of_keys) {
         return std::any_of(patterns.begin(), patterns.end(),
                            [name](const auto& each) { return matches_name(each, name); });
     };
-    for (const char* name : {"OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-                             "GITHUB_TOKEN", "GITHUB_PAT", "DD_APP_KEY", "AZURE_STORAGE_KEY",
-                             "REDISCLI_AUTH", "DOCKER_AUTH_CONFIG", "MYSQL_PWD", "PGPASSWORD",
-                             "SENTRY_DSN", "CI_JOB_JWT", "npm_config__auth", "MY_PASSPHRASE"}) {
+    for (const char* name : {"OPENAI_API_KEY",
+                             "AWS_SECRET_ACCESS_KEY",
+                             "AWS_SESSION_TOKEN",
+                             "GITHUB_TOKEN",
+                             "GITHUB_PAT",
+                             "DD_APP_KEY",
+                             "AZURE_STORAGE_KEY",
+                             "REDISCLI_AUTH",
+                             "DOCKER_AUTH_CONFIG",
+                             "MYSQL_PWD",
+                             "PGPASSWORD",
+                             "SENTRY_DSN",
+                             "CI_JOB_JWT",
+                             "npm_config__auth",
+                             "MY_PASSPHRASE",
+                             "DB_PASS",
+                             "SMTP_PASS",
+                             "SSHPASS",
+                             "PGPASS",
+                             "MYPASS",
+                             "STRIPE_SK",
+                             "JWT",
+                             "COOKIE",
+                             "AZURE_STORAGE_CONNECTION_STRING"}) {
         EXPECT_TRUE(secret(name)) << name;
     }
     for (const char* name : {"PATH", "HOME", "SSH_AUTH_SOCK", "XAUTHORITY", "LS_COLORS", "OLDPWD",
                              "LD_LIBRARY_PATH", "KEYBOARD", "GIT_AUTHOR_NAME", "MONKEY"}) {
         EXPECT_FALSE(secret(name)) << name;
     }
+    for (const std::string& name : usual_variables()) EXPECT_FALSE(secret(name.c_str())) << name;
+}
+
+TEST_F(process_runner, of_many_variables_only_those_are_inherited_that_are_named) {
+    process_options options;
+    options.workspace = root.string();
+    options.inherited = usual_variables();
+    options.inherited->push_back("HEDDLE_TEST_MANY_*");
+    options.withheld = {"*_TOKEN"};
+    options.passed = {"HEDDLE_TEST_PASSED_TOKEN"};
+    const std::vector<std::string> seen{"HEDDLE_TEST_MANY_1", "heddle_test_many_2",
+                                        "HEDDLE_TEST_PASSED_TOKEN", "LC_HEDDLE_TEST"};
+    const std::vector<std::string> unseen{"HEDDLE_TEST_MANY_TOKEN", "HEDDLE_TEST_OTHER",
+                                          "HEDDLE_TEST_ASKED"};
+    for (const auto& name : seen) ::setenv(name.c_str(), "x", 1);
+    for (const auto& name : unseen) ::setenv(name.c_str(), "x", 1);
+    children = make_process_port(test.loop, options).value();
+    process_request request = shell("env");
+    const std::string out = run(request)->out;
+    request.secrets = {"HEDDLE_TEST_ASKED"};
+    const std::string asked = run(request)->out;
+    for (const auto& name : seen) ::unsetenv(name.c_str());
+    for (const auto& name : unseen) ::unsetenv(name.c_str());
+    for (const auto& name : seen) EXPECT_NE(out.find(name + "=x"), std::string::npos) << name;
+    for (const auto& name : unseen) EXPECT_EQ(out.find(name + "=x"), std::string::npos) << name;
+    EXPECT_NE(out.find("PATH="), std::string::npos);
+    EXPECT_NE(asked.find("HEDDLE_TEST_ASKED=x"), std::string::npos);
 }
 
 TEST_F(process_runner, passwords_in_addresses_are_withheld_where_asked_for) {
