@@ -3,19 +3,19 @@
 #include "render.hpp"
 
 #include <csignal>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace {
 
-/// The environment of this process and its memory hold keys: no other process of the user's may read
-/// them, and no file of a crash has them.
+/// The environment of this process and its memory hold keys: no other process of the user's may
+/// read them, and no file of a crash has them.
 void guard_memory() noexcept { ::prctl(PR_SET_DUMPABLE, 0); }
-
-} // namespace
 
 /// Puts the variables of the environment where only this process sees them: what the system shows
 /// as /proc/PID/environ, to root at least, is blank from now on.
@@ -35,18 +35,21 @@ std::string last_words(bool json) {
                                   cli::exit_code::interrupted, {});
 }
 
+} // namespace
+
 int main(int argc, char** argv) {
     using namespace heddle::cli;
     guard_memory();
+    hide_environment();
     // Whoever reads our output may go away: that is an error of a write, and no way to end.
     std::signal(SIGPIPE, SIG_IGN);
     console output(stdout, stderr, console_traits::of_process());
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
+        end_at_signals(last_words(wants_json(arguments)));
         const auto variables = environment::of_process();
         return static_cast<int>(run_program(std::move(arguments), variables, output));
     } catch (const std::exception& bug) {
-        end_at_signals(last_words(wants_json(arguments)));
         output.err(std::string("heddle: internal error: ") + bug.what() + "\n");
         return static_cast<int>(exit_code::failed);
     }

@@ -7,6 +7,8 @@
 
 #include <csignal>
 
+#include <sys/stat.h>
+
 namespace heddle::cli_test {
 namespace {
 
@@ -78,6 +80,55 @@ TEST_F(secrets, cannot_be_read_by_a_workflow) {
     const auto ended = run_heddle({"eval", "(getenv \"OPENAI_API_KEY\")"}, with_key());
     EXPECT_EQ(ended.code, 1);
     expect_no_key(ended);
+    // What the kernel tells of processes is no file of any workspace.
+    for (const char* file :
+         {"proc/self/environ", "/proc/self/environ", "proc/1/../self/environ",
+          "proc/thread-self/environ", "proc/self/mem", "proc/self/root/proc/self/environ"}) {
+        for (const char* form : {"(read-file \"%\")", "(get_context (description \"%\"))"}) {
+            std::string text(form);
+            text.replace(text.find('%'), 1, file);
+            expect_no_key(run_heddle({"eval", text, "--workspace", "/proc/self/root"}, with_key()));
+            if (text.find("read-file") == std::string::npos) continue;
+            const auto read = run_heddle({"eval", text, "--workspace", "/"}, with_key());
+            EXPECT_EQ(read.code, 1) << read.out;
+            expect_no_key(read);
+        }
+    }
+    const auto listed =
+        run_heddle({"eval", "(list-directory \"proc/self\")", "--workspace", "/"}, with_key());
+    EXPECT_EQ(listed.code, 1) << listed.out;
+}
+
+TEST_F(secrets, do_not_show_in_an_address) {
+    auto options = with_key();
+    options.variables["OPENAI_BASE_URL"] = std::string("http://127.0.0.1:1/v1?key=") + sentinel;
+    for (const std::vector<std::string>& each : {std::vector<std::string>{"models"},
+                                                 {"models", "--json"},
+                                                 {"models", "--ping"},
+                                                 {"eval", "1", "-vvv"},
+                                                 {"trust"},
+                                                 {"trust", "--json"}}) {
+        expect_no_key(run_heddle(each, options));
+    }
+    options.variables["OPENAI_BASE_URL"] = std::string("http://me:") + sentinel + "@127.0.0.1:1/v1";
+    for (const std::vector<std::string>& each :
+         {std::vector<std::string>{"models"}, {"models", "--json"}, {"eval", "1", "-vvv"}}) {
+        expect_no_key(run_heddle(each, options));
+    }
+}
+
+TEST_F(secrets, a_recording_is_its_owners_alone) {
+    const std::string file = scratch.file("calls.jsonl", "an older one");
+    ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+    const std::string rules =
+        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto ended =
+        run_heddle({"run", ask("").at(1), "--model", "scripted:" + rules, "--record", file});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    struct stat about {};
+    ASSERT_EQ(::stat(file.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0600U);
+    EXPECT_GT(about.st_size, 20);
 }
 
 TEST_F(secrets, do_not_show_in_a_service_that_is_misconfigured) {

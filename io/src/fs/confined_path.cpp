@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace heddle::fs {
@@ -62,6 +65,25 @@ std::optional<std::string_view> below(const workspace_root& root, std::string_vi
 }
 
 } // namespace
+
+bool is_made_by_kernel(int file) noexcept {
+    constexpr std::array<std::uint32_t, 12> made{
+        PROC_SUPER_MAGIC, SYSFS_MAGIC,    DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+        SECURITYFS_MAGIC, SELINUX_MAGIC,  CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+        PSTOREFS_MAGIC,   EFIVARFS_MAGIC, NSFS_MAGIC,         BPF_FS_MAGIC};
+    struct statfs about {};
+    if (::fstatfs(file, &about) != 0) return false;
+    const auto kind = static_cast<std::uint32_t>(about.f_type);
+    return std::find(made.begin(), made.end(), kind) != made.end();
+}
+
+error made_by_kernel(std::string_view path) {
+    return error(errc::invalid_argument,
+                 quoted(path) +
+                     " is made up by the kernel (as /proc and /sys are), and no file of a "
+                     "workspace")
+        .with_retryable(false);
+}
 
 error file_error(int number, std::string_view action, std::string_view path) {
     const std::string what = "cannot " + std::string(action) + " " + quoted(path) + ": ";
@@ -126,6 +148,7 @@ result<resolved_path> resolve(const workspace_root& root, std::string_view path)
             descriptor directory(walked.empty() ? ::fcntl(root.directory.get(), F_DUPFD_CLOEXEC, 0)
                                                 : walked.back().release());
             if (!directory.open()) return file_error(errno, "resolve", path);
+            if (is_made_by_kernel(directory.get())) return made_by_kernel(path);
             return resolved_path{std::move(directory), part};
         }
         // O_NOFOLLOW: a link that was put here since is an error, not a way out.
@@ -136,6 +159,7 @@ result<resolved_path> resolve(const workspace_root& root, std::string_view path)
     }
     descriptor directory(::fcntl(here(), F_DUPFD_CLOEXEC, 0));
     if (!directory.open()) return file_error(errno, "resolve", path);
+    if (is_made_by_kernel(directory.get())) return made_by_kernel(path);
     return resolved_path{std::move(directory), "."};
 }
 

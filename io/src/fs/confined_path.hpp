@@ -27,9 +27,15 @@ struct resolved_path {
 };
 
 /// Walks `path` from the root, one component at a time, following links by hand.
-/// Errors: invalid_argument when it leads out of the root, not_found for a missing directory,
-/// io_error. Blocks for as long as the file system does.
+/// Errors: invalid_argument when it leads out of the root or to what the kernel makes up, not_found
+/// for a missing directory, io_error. Blocks for as long as the file system does.
 [[nodiscard]] result<resolved_path> resolve(const workspace_root& root, std::string_view path);
+
+/// Whether an open file or directory is one that the kernel makes up: of /proc, /sys and the like.
+/// They tell of processes, their variables among it, and change the machine: they belong to no
+/// workspace.
+[[nodiscard]] bool is_made_by_kernel(int file) noexcept;
+[[nodiscard]] error made_by_kernel(std::string_view path);
 
 /// The system's error `number` about `path` in our words.
 [[nodiscard]] error file_error(int number, std::string_view action, std::string_view path);

@@ -96,6 +96,7 @@ result<std::string> read_file(const workspace_root& root, const std::string& pat
     struct stat about {};
     if (::fstat(file.get(), &about) != 0) return file_error(errno, "read", path);
     if (!S_ISREG(about.st_mode)) return not_a_file(path, about.st_mode);
+    if (is_made_by_kernel(file.get())) return made_by_kernel(path);
     const auto announced = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
     if (announced > max_bytes) return too_large(path, max_bytes);
     std::string text;
@@ -164,6 +165,7 @@ result<std::vector<std::string>> list_directory(const workspace_root& root, cons
     descriptor opened(::openat(place.directory.get(), place.name.c_str(),
                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!opened.open()) return file_error(errno, "list", path);
+    if (is_made_by_kernel(opened.get())) return made_by_kernel(path);
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(opened.get()), &::closedir);
     if (!directory) return file_error(errno, "list", path);
     (void)opened.release(); // closed by closedir

@@ -50,6 +50,7 @@ result<descriptor> open_regular(const std::string& file, struct stat& about) {
     if (!S_ISREG(about.st_mode)) {
         return error(errc::invalid_argument, "\"" + file + "\" is not a regular file");
     }
+    if (is_made_by_kernel(opened.get())) return made_by_kernel(file);
     return opened;
 }
 
@@ -66,6 +67,7 @@ public:
                                                 std::size_t most) const override {
         descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!opened.open()) return file_error(errno, "list", folder);
+        if (is_made_by_kernel(opened.get())) return made_by_kernel(folder);
         const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), &::closedir);
         if (!stream) return file_error(errno, "list", folder);
         (void)opened.release(); // closed by closedir

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -221,6 +223,37 @@ TEST_F(workspace_files, an_abandoned_write_changes_nothing) {
     EXPECT_FALSE(write_file(*opened, "a.txt", "new", abandoned));
     EXPECT_EQ(get(root / "a.txt"), "alpha");
     EXPECT_EQ(*list("."), (std::vector<std::string>{"a.txt", "sub/"}));
+}
+
+// Whatever the workspace is, and however a path gets there.
+TEST_F(workspace_files, what_the_kernel_makes_up_is_no_file_of_a_workspace) {
+    const std::vector<std::string> from_top{"proc/self/environ",
+                                            "/proc/self/environ",
+                                            "proc/self/../self/environ",
+                                            "proc/self/root/proc/self/environ",
+                                            "proc/version",
+                                            "sys/kernel/uevent_seqnum"};
+    const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+        {"/proc", {"self/environ", "version", "self/root/proc/self/environ"}},
+        {"/proc/self", {"environ", "../self/environ", "root/proc/self/environ"}},
+        {"/proc/self/root", from_top},
+        {"/", from_top}};
+    for (const auto& [workspace, paths] : all) {
+        auto opened = make_workspace_files(workspace, test.loop, {});
+        ASSERT_TRUE(opened) << opened.error().message();
+        files = *std::move(opened);
+        for (const std::string& path : paths) {
+            EXPECT_FALSE(read(path)) << workspace << " " << path;
+            EXPECT_FALSE(write(path, "x")) << workspace << " " << path;
+        }
+        const bool top = paths == from_top;
+        for (const char* path : {top ? "proc" : ".", top ? "proc/self" : "./", top ? "sys" : "."}) {
+            EXPECT_FALSE(test.run(files->list(path, test.context()))) << workspace << " " << path;
+        }
+    }
+    const auto told = read("/proc/self/environ");
+    EXPECT_NE(told.error().message().find("made up by the kernel"), std::string::npos)
+        << told.error().message();
 }
 
 } // namespace
