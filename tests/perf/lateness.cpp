@@ -136,6 +136,7 @@ constexpr large_call large_calls[] = {
     {"contains?", "(contains? ints -1)"},
     {"dict", "(apply dict (flatten pairs))"},
     {"get-field", "(get-field pairs \"none\")"},
+    {"require-field", "(try (require-field pairs \"none\") (catch (e) 1))"},
     {"get", "(get pairs \"none\")"},
     {"get-in", "(get-in pairs '(\"none\"))"},
     {"put", "(put table \"none\" 1)"},

@@ -40,7 +40,7 @@ value native_call::fail_type(std::size_t index, std::string_view expected, const
     error refused(errc::type, argument_of(row_->name) + std::to_string(index) + " must be " +
                                   std::string(expected) + ", not " + described(given));
     if (row_->name == "+" && given.is(kind::string))
-        refused = std::move(refused).with_hint("(string-append a b) joins texts");
+        refused = std::move(refused).with_hint("(string-append a b) joins strings");
     return fail(std::move(refused).with_origin(error_origin::script));
 }
 

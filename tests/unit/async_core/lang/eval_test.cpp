@@ -172,7 +172,8 @@ TEST(eval, errors_in_code_show_its_own_text) {
         "   --> parsed text:2:3\n"
         " 2 |   (+ x \"a\"))\n"
         "   |   ^^^^^^^^^\n"
-        "  in 'eval' (after 2 tail calls) (parsed text:1:1)\n");
+        "  in 'eval' (after 2 tail calls) (parsed text:1:1)\n"
+        "hint: (string-append a b) joins strings\n");
 }
 
 TEST(eval, an_error_in_a_macro_is_placed_in_its_body) {

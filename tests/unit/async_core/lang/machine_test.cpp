@@ -398,7 +398,8 @@ TEST(machine, errors_show_line_caret_and_trace) {
         "  in 'inner' (after 1 tail call) (test:1:1)\n"
         "  while mapping item 1\n"
         "  in 'map' (test:4:3)\n"
-        "  in 'outer' (test:5:7)\n");
+        "  in 'outer' (test:5:7)\n"
+        "hint: (string-append a b) joins strings\n");
 }
 
 TEST(machine, traces_name_the_round_and_the_phase) {

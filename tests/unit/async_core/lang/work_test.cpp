@@ -149,6 +149,14 @@ std::vector<growing> growing_builtins() {
     const maker equal_lists = [](heap& memory, std::size_t n) {
         return arguments{nested(memory, n), nested(memory, n)};
     };
+    const auto pairs_and_one = [one](heap& memory, std::size_t n) {
+        const value before = pairs(memory, n);
+        const auto items = list_items(before);
+        std::vector<value> all(items.begin(), items.end());
+        const value found[] = {one(memory, n), value::integer(1)};
+        all.push_back(make_list(memory, found));
+        return make_list(memory, all);
+    };
     const auto shared_pairs = [](heap& memory, std::size_t n) { // 2^n leaves, and none
         const value empty_inside[] = {value::empty_list()};
         value list = make_list(memory, empty_inside);
@@ -251,6 +259,7 @@ std::vector<growing> growing_builtins() {
         {"contains?", "", of(integers, constant(value::integer(-1))), 1},
         {"dict", "", keys_and_values, 1},
         {"get-field", "of an association list", of(pairs, one), 1},
+        {"require-field", "of an association list", of(pairs_and_one, one), 1},
         {"get", "of an association list", of(pairs, one), 1},
         {"get-in", "",
          of(pairs,
