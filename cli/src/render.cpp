@@ -174,7 +174,9 @@ std::string render_result(const value& content, unsigned columns) {
         }
         return made;
     }
-    return lang::print_value(content) + "\n";
+    lang::print_options bound;
+    bound.max_bytes = value::max_length;
+    return lang::print_value(content, bound) + "\n";
 }
 
 std::string render_error_json(const error& failure, const source_map& sources, exit_code code,

@@ -1,6 +1,6 @@
 #include "call_settings.hpp"
+#include "message_json.hpp"
 
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
@@ -16,7 +16,7 @@ std::string_view word(const lang::value& item) {
 
 void read_parameter(call_settings& read, std::string_view name, const lang::value& item) {
     const lang::request_setting* setting = lang::find_request_setting(name);
-    const auto json = setting ? lang::value_to_json(item) : result<std::string>(std::string());
+    const auto json = setting ? message_json(item) : result<std::string>(std::string());
     if (setting && json) (void)set_parameter(read.parameters, *setting, *json);
 }
 

@@ -1,10 +1,10 @@
 #include "context_tools.hpp"
 
+#include "message_json.hpp"
 #include "tasks/context/context_lookup.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -52,7 +52,7 @@ constexpr std::string_view input_schema = R"({
 /// A string as it is, any other data as JSON.
 [[nodiscard]] result<std::string> text_of(const value& v) {
     if (v.is(kind::string)) return std::string(lang::string_bytes(v));
-    return lang::value_to_json(v);
+    return message_json(v);
 }
 
 /// Reads the clauses of one call.

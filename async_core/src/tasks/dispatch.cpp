@@ -1,5 +1,7 @@
 #include <heddle/tasks/dispatch.hpp>
 
+#include "message_json.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/host/session.hpp>
@@ -45,7 +47,7 @@ public:
             return lang::map_put(memory_, std::move(given), "notes", std::move(changed));
         }
         value made = result_of("COMPLETE", text_of(given), notes_with_path(value::empty_map()));
-        const bool data = !given.is(kind::string) && lang::value_to_json(given).has_value();
+        const bool data = !given.is(kind::string) && message_json(given).has_value();
         if (!data) return made;
         return lang::map_put(memory_, std::move(made), "parsedContent", std::move(given));
     }
@@ -64,7 +66,7 @@ private:
     [[nodiscard]] value text_of(const value& given) const {
         if (given.is(kind::string)) return given;
         if (given.is_nil()) return lang::make_string(memory_, "");
-        auto json = lang::value_to_json(given);
+        auto json = message_json(given);
         return lang::make_string(memory_, json ? *json : lang::print_value(given));
     }
     [[nodiscard]] value notes_with_path(value notes) const {

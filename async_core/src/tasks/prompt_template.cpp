@@ -1,10 +1,11 @@
 #include <heddle/base/utf8.hpp>
+
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/prompt_template.hpp>
+#include "message_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -34,7 +35,7 @@ namespace {
         return {};
     }
     default: {
-        auto json = lang::value_to_json(content);
+        auto json = message_json(content);
         if (!json) return unusable(inside, json.error().message());
         out += *json;
         return {};

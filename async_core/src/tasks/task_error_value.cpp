@@ -1,6 +1,8 @@
 // Task errors as values of the language, and as the JSON of those values.
 #include <heddle/tasks/task_error.hpp>
 
+#include "message_json.hpp"
+
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -149,7 +151,7 @@ private:
         if (!details->is(kind::map)) return unreadable("'details' must be an object");
         // A function, or a number that JSON cannot write: the reason counts for more than the
         // details, which are kept as they print.
-        const auto json = lang::value_to_json(*details);
+        const auto json = message_json(*details);
         made.details_json = json ? *json : "{\"printed\":" + printed(*details) + "}";
         return task_error::kind(std::move(made));
     }
@@ -186,13 +188,13 @@ result<task_error> task_error_from_value(const lang::value& map) {
 
 std::string to_json(const task_error& what) {
     const lang::heap_owner memory(lang::heap::create());
-    auto json = lang::value_to_json(to_value(*memory, what));
+    auto json = message_json(to_value(*memory, what));
     if (json) return *std::move(json);
     // A number that JSON cannot write, or details without end: the rest of the error stays.
     task_error rest = what;
     if (auto* used = std::get_if<task_error::resource_exhaustion>(&rest.what)) used->use.reset();
     if (auto* failed = std::get_if<task_error::failure>(&rest.what)) failed->details_json.clear();
-    return lang::value_to_json(to_value(*memory, rest)).value();
+    return message_json(to_value(*memory, rest)).value();
 }
 
 result<task_error> task_error_from_json(std::string_view text) {

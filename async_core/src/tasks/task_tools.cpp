@@ -1,4 +1,5 @@
 // Tools that a model calls, and subtasks.
+#include "message_json.hpp"
 #include "task_execution.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -36,7 +37,7 @@ constexpr std::size_t deepest_arguments = 128;
 /// What a model is told of a value.
 [[nodiscard]] std::string text_of(const lang::value& v, std::size_t most) {
     if (v.is(lang::kind::string)) return capped(std::string(lang::string_bytes(v)), most);
-    if (auto json = lang::value_to_json(v)) return capped(*std::move(json), most);
+    if (auto json = message_json(v)) return capped(*std::move(json), most);
     lang::print_options options;
     options.max_bytes = most;
     return lang::print_value(v, options);

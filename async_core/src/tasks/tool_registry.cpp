@@ -1,6 +1,7 @@
 #include <heddle/tasks/tool_registry.hpp>
 
 #include "call_settings.hpp"
+#include "message_json.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/host/session.hpp>
@@ -114,7 +115,7 @@ namespace json = boost::json;
 [[nodiscard]] result<void> check_values(const registered_tool& one, lang::heap& memory,
                                         const lang::value& inputs, source_span span) {
     if (one.declared.checks_values || one.schema.accepts_all()) return {};
-    auto written = lang::value_to_json(inputs);
+    auto written = message_json(inputs);
     if (!written) return malformed(one, written.error().message(), span);
     // Read back, so that symbols are the strings that they are in JSON.
     auto plain = lang::json_to_value(memory, *written);

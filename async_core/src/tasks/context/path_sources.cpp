@@ -1,10 +1,10 @@
 #include "tasks/context/path_sources.hpp"
 
 #include "tasks/context/context_lookup.hpp"
+#include "tasks/message_json.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
@@ -233,7 +233,7 @@ result<context_question> question_of(const task_call& call) {
             made.inputs.push_back(
                 {std::string(input.name), std::string(lang::string_bytes(input.content))});
         } else {
-            auto json = lang::value_to_json(input.content);
+            auto json = message_json(input.content);
             if (!json) continue; // a function says nothing about files
             made.inputs.push_back({std::string(input.name), *std::move(json)});
         }

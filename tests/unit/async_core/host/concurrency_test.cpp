@@ -89,7 +89,7 @@ TEST_F(concurrency_test, timeout_reaches_into_builtins) {
           "(let ((l " + table + ")) (loop 100000 (unique l)))",
           "(let ((l " + table + ")) (loop 100000 (json-parse (json-string l))))",
           "(let ((x " + shared + ")) (print x))", "(let ((x " + shared + ")) (json-string x))",
-          "(let ((x " + shared + ")) (flatten (list x)) (loop 10000000 1))"}) {
+          "(let ((x " + shared + ")) (flatten (list x)) (loop 10000000000 1))"}) {
         EXPECT_EQ(run("(try (timeout 0.5 (progn " + slow +
                       " 'ended) 'late) (catch (e 'LimitError) "
                       "'late))"),

@@ -101,8 +101,11 @@ TEST(regex_work, that_nobody_waits_for_is_bounded_in_number_and_memory) {
 
     const auto large = std::make_shared<slow_job>();
     large->size = std::size_t{1} << 30; // alone it may be larger than all together
-    watched_work soon(true);
-    EXPECT_EQ(run_beside(large, soon), side_end::stopped);
+    for (int i = 0; i < 5000 && !large->abandoned(); ++i) { // until the threads have ended
+        watched_work soon(true);
+        ASSERT_EQ(run_beside(large, soon), side_end::stopped);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     EXPECT_TRUE(large->abandoned());
     const auto small = std::make_shared<slow_job>();
     small->ends = true;

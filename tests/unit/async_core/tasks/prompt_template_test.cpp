@@ -1,6 +1,7 @@
 #include "tasks_testing.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +56,22 @@ TEST_F(prompt_template_test, inserts_strings_as_they_are_and_the_rest_as_json) {
     EXPECT_EQ(fill("{{a}}", "true"), "true");
     EXPECT_EQ(fill("nothing", "1"), "nothing");
     EXPECT_EQ(fill("", "1"), "");
+}
+
+TEST_F(prompt_template_test, data_with_shared_parts_is_bounded) {
+    const lang::heap_owner memory(lang::heap::create());
+    lang::value shared = lang::value::integer(1);
+    for (int level = 0; level < 60; ++level) {
+        const lang::value twice[] = {shared, shared};
+        shared = lang::make_list(*memory, twice);
+    }
+    const auto made = prompt_template::compile("{{a}}", &names_);
+    ASSERT_TRUE(made);
+    const bound_input input{"a", shared, true};
+    std::string out;
+    const auto done = made->fill(out, std::span(&input, 1));
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message(), HasSubstr("longer than 8388608 bytes"));
 }
 
 TEST_F(prompt_template_test, walks_into_maps_and_lists) {
