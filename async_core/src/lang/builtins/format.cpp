@@ -49,13 +49,13 @@ bool formatting::refuse(std::string message) {
 
 bool formatting::put(const value& v) {
     if (v.is(kind::string))
-        return call_.reserve(out_.size() + v.length()) && out_.append(string_bytes(v));
+        return reserve_text(call_, out_.size() + v.length()) && out_.append(string_bytes(v));
     // Parts that are shared can make a text of any length out of little.
     const heap& memory = call_.memory();
     const std::size_t left = memory.limit() - std::min(memory.limit(), memory.used());
     print_options options;
     options.max_bytes = std::min<std::size_t>(value::max_length, left);
-    return print_to(out_, v, options) && call_.reserve(out_.size());
+    return print_to(out_, v, options) && reserve_text(call_, out_.size());
 }
 
 bool formatting::place_number(std::size_t index, std::string_view name) {

@@ -57,7 +57,7 @@ value less(native_call& call, arguments_span a) {
     for (std::size_t i = from; i < parts.size(); ++i) {
         const value& part = parts[i];
         if (part.is(kind::string)) {
-            if (!call.reserve(out.size() + part.length()) || !out.append(string_bytes(part)))
+            if (!reserve_text(call, out.size() + part.length()) || !out.append(string_bytes(part)))
                 return false;
         } else if (!append_plain(out.tail(), part)) {
             static_cast<void>(
@@ -261,7 +261,7 @@ value join(native_call& call, arguments_span a) {
     for (std::size_t i = 0; i < items->size(); ++i) {
         const value& item = (*items)[i];
         const std::size_t bytes = item.is(kind::string) ? item.length() : 0;
-        if (!call.reserve(out.size() + separator.size() + bytes)) return {};
+        if (!reserve_text(call, out.size() + separator.size() + bytes)) return {};
         if (i != 0 && !out.append(separator)) return {};
         if (item.is(kind::string)) {
             if (!out.append(string_bytes(item))) return {};
@@ -290,7 +290,7 @@ value replace(native_call& call, arguments_span a) {
             if (!out.append(text.substr(begin))) return {};
             return made_text(call, std::move(out));
         }
-        if (!call.reserve(out.size() + (*at - begin) + to.size())) return {};
+        if (!reserve_text(call, out.size() + (*at - begin) + to.size())) return {};
         if (!out.append(text.substr(begin, *at - begin)) || !out.append(to)) return {};
         if (!out.settle()) return {};
         begin = *at + from.size();

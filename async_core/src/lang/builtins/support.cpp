@@ -147,6 +147,12 @@ value made_text(native_call& call, text_builder&& text) {
     return std::move(text).to_value(call.memory()).value_or(value());
 }
 
+bool reserve_text(native_call& call, std::size_t bytes) {
+    if (bytes < value::max_length) return call.reserve(bytes);
+    static_cast<void>(refuse_text(call, bytes));
+    return false;
+}
+
 value refuse_text(native_call& call, std::size_t bytes) {
     return call.fail(error(errc::limit, std::string(call.row().name) + ": a string of " +
                                             std::to_string(bytes) + " bytes is too long")

@@ -63,6 +63,9 @@ value fail_element(native_call& call, std::size_t index, std::string_view expect
 [[nodiscard]] value make_text(native_call& call, std::string_view text);
 /// As make_text.
 [[nodiscard]] value made_text(native_call& call, text_builder&& text);
+/// False, with the LimitError noted, when a string of so many bytes is too long or does not fit in the
+/// memory.
+[[nodiscard]] bool reserve_text(native_call& call, std::size_t bytes);
 /// The LimitError about a string of so many bytes.
 value refuse_text(native_call& call, std::size_t bytes);
 /// False, with the LimitError noted, when so many elements are too many for a list.

@@ -8,6 +8,15 @@
 
 namespace heddle::lang {
 
+text_builder::~text_builder() {
+    for (std::string& each : pieces_) {
+        if (each.empty()) continue;
+        const std::size_t bytes = each.size();
+        std::string().swap(each);
+        if (!work_.stopped()) (void)work_.spend_bytes(bytes);
+    }
+}
+
 void text_builder::put_tail_away() {
     put_away_ += tail_.size();
     pieces_.push_back(std::exchange(tail_, {}));

@@ -16,6 +16,10 @@ namespace heddle::lang {
 class text_builder {
 public:
     explicit text_builder(work_meter& work) : work_(work) {}
+    /// What was made in vain goes in portions of work too.
+    ~text_builder();
+    text_builder(const text_builder&) = delete;
+    text_builder& operator=(const text_builder&) = delete;
 
     /// What is short is written to its end; settle() follows, before it is much.
     [[nodiscard]] std::string& tail() noexcept { return tail_; }
