@@ -1,5 +1,7 @@
 #include <heddle/providers/limits/learned_pace.hpp>
 
+#include "time_spans.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -23,14 +25,6 @@ constexpr double latest_first_try = 0.5;
 /// After so long without a call what was learned is forgotten, unless calls are rarer than that.
 constexpr double forget_after = 600;
 constexpr double calls_to_forget = 5;
-
-double seconds(coro::clock::duration span) noexcept {
-    return std::chrono::duration<double>(span).count();
-}
-
-coro::clock::duration span_of(double seconds) noexcept {
-    return std::chrono::ceil<coro::clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 } // namespace
 

@@ -1,5 +1,7 @@
 #include <heddle/providers/limits/limit_shape.hpp>
 
+#include "time_spans.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,10 +16,6 @@ constexpr double memory = 0.9;       // of earlier comparisons
 constexpr double clearly = 0.5;      // more misses than the other shape
 constexpr double consistent = 1.02;  // bounds of the period may cross by so much
 constexpr double tight_enough = 0.3; // the lower bound of the period to the upper one
-
-double seconds(coro::clock::duration span) noexcept {
-    return std::chrono::duration<double>(span).count();
-}
 
 } // namespace
 

@@ -1,5 +1,7 @@
 #include <heddle/providers/limits/minute_limit.hpp>
 
+#include "time_spans.hpp"
+
 #include <algorithm>
 
 namespace heddle::providers::limits {
@@ -12,16 +14,6 @@ constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
 constexpr double slowest_share = 0.1;
 /// A call that is so large a part of the limit changes the pace at once, others with the next slot.
 constexpr double large_share = 1.0 / 64;
-
-double seconds(coro::clock::duration span) noexcept {
-    return std::chrono::duration<double>(span).count();
-}
-
-coro::clock::duration span_of(double seconds) noexcept {
-    constexpr double longest = 3600.0 * 24 * 31;
-    const auto span = std::chrono::duration<double>(std::clamp(seconds, 0.0, longest));
-    return std::chrono::ceil<coro::clock::duration>(span);
-}
 
 template <class Length>
 std::int64_t slot_of(coro::clock::time_point when, Length length) noexcept {

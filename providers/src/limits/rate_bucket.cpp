@@ -1,5 +1,7 @@
 #include <heddle/providers/limits/rate_bucket.hpp>
 
+#include "time_spans.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,16 +14,6 @@ constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
 constexpr double gain_up = 0.1;
 constexpr auto longest_reset = std::chrono::hours(24 * 31);
-
-double seconds(coro::clock::duration span) noexcept {
-    return std::chrono::duration<double>(span).count();
-}
-
-coro::clock::duration span_of(double seconds) noexcept {
-    constexpr double longest = 3600.0 * 24 * 31;
-    const auto span = std::chrono::duration<double>(std::clamp(seconds, 0.0, longest));
-    return std::chrono::ceil<coro::clock::duration>(span);
-}
 
 } // namespace
 

@@ -13,7 +13,7 @@
 namespace heddle::lang {
 
 enum class op : std::uint8_t {
-#define HEDDLE_OP(name, operands) name,
+#define HEDDLE_OP(name, operands, result) name,
 #include <heddle/lang/ops.def>
 #undef HEDDLE_OP
 };

@@ -14,46 +14,6 @@ namespace {
 constexpr std::size_t longest_look = 64;  ///< instructions
 constexpr std::size_t most_handlers = 16; ///< of a function that is looked at
 
-/// Whether an instruction writes its first register without a look at what was there.
-bool only_writes_first(op code) {
-    switch (code) {
-    case op::load_const:
-    case op::load_int:
-    case op::load_unbound:
-    case op::move:
-    case op::take:
-    case op::cell_get:
-    case op::cell_peek:
-    case op::up_get:
-    case op::up_cell_get:
-    case op::up_cell_peek:
-    case op::global_get:
-    case op::dynamic_get:
-    case op::closure:
-    case op::self:
-    case op::add:
-    case op::sub:
-    case op::mul:
-    case op::add_i:
-    case op::sub_i:
-    case op::mul_i:
-    case op::logic_not:
-    case op::is_empty:
-    case op::cons:
-    case op::first:
-    case op::rest:
-    case op::length:
-    case op::nth:
-    case op::list:
-    case op::call_global:
-    case op::call_builtin:
-    case op::call_update:
-    case op::call_effect:
-    case op::catch_value: return true;
-    default: return false;
-    }
-}
-
 /// What follows an instruction, as far as one register is concerned.
 class look_ahead {
 public:
@@ -82,7 +42,8 @@ private:
         const instruction& now = code_.code[at];
         const std::string_view operands = describe(now.code).operands;
         const std::string_view first = first_word(operands);
-        if (!first.empty() && first[0] == 'R' && now.a == wanted_ && !only_writes_first(now.code))
+        if (!first.empty() && first[0] == 'R' && now.a == wanted_ &&
+            !describe(now.code).overwrites_first())
             return true;
         if (first.size() > 1 && first[1] == 'R' && now.b == wanted_) return true;
         if (first.size() > 2 && first[2] == 'R' && now.c == wanted_) return true;
@@ -119,7 +80,7 @@ private:
         for (const handler& each : code_.handlers) {
             if (each.begin < next && at < each.end) open_.push_back(each.target);
         }
-        const bool written = now.a == wanted_ && only_writes_first(now.code);
+        const bool written = now.a == wanted_ && describe(now.code).overwrites_first();
         if (written || now.code == op::return_value) return;
         if (second == "J" || operands.ends_with('J')) {
             const instruction& jump = code_.code[next - 1];

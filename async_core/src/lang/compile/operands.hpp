@@ -10,11 +10,19 @@ namespace heddle::lang {
 struct op_description {
     std::string_view name;
     std::string_view operands; ///< letters of a, b, c, then the second word's in W(…)
+    std::string_view result;   ///< "0", "1" or "*", then "w", see ops.def
+
+    /// Whether no register refers to an object because of the instruction.
+    [[nodiscard]] bool leaves_nothing() const noexcept { return result[0] == '0'; }
+    /// Whether any register may; otherwise only the first one does.
+    [[nodiscard]] bool may_leave_any() const noexcept { return result[0] == '*'; }
+    /// Whether the first register is written and not read.
+    [[nodiscard]] bool overwrites_first() const noexcept { return result.ends_with('w'); }
 };
 
 [[nodiscard]] inline op_description describe(op code) noexcept {
     static constexpr op_description table[] = {
-#define HEDDLE_OP(name, operands) {#name, operands},
+#define HEDDLE_OP(name, operands, result) {#name, operands, result},
 #include <heddle/lang/ops.def>
 #undef HEDDLE_OP
     };
@@ -24,7 +32,7 @@ struct op_description {
 /// Number of opcodes: a byte from here on is none.
 inline constexpr std::size_t op_count = [] {
     std::size_t count = 0;
-#define HEDDLE_OP(name, operands) ++count;
+#define HEDDLE_OP(name, operands, result) ++count;
 #include <heddle/lang/ops.def>
 #undef HEDDLE_OP
     return count;

@@ -38,7 +38,7 @@ outcome interpreter::run() noexcept {
 /// Throws after the place of the frame was saved.
 outcome interpreter::dispatch() {
     static const void* const labels[] = {
-#define HEDDLE_OP(name, operands) &&op_##name,
+#define HEDDLE_OP(name, operands, result) &&op_##name,
 #include <heddle/lang/ops.def>
 #undef HEDDLE_OP
     };
