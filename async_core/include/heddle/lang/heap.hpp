@@ -1,7 +1,7 @@
 // Memory of one session: allocation, accounting, symbols, cycles.
 #pragma once
 
-#include <heddle/lang/keyed_hash.hpp>
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <cstddef>

@@ -7,25 +7,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
-#include <random>
 #include <utility>
 
 namespace heddle::lang {
 
 heap* heap::create() { return new heap; }
 
-namespace {
-
-hash_key random_key() {
-    std::random_device source;
-    const auto word = [&] { return std::uint64_t{source()} << 32 | source(); };
-    const std::uint64_t first = word();
-    return {first, word()};
-}
-
-} // namespace
-
-heap::heap() : hash_seed_(random_key()), symbols_(16, keyed_hash{hash_seed_}) {}
+heap::heap() : hash_seed_(random_hash_key()), symbols_(16, keyed_hash{hash_seed_}) {}
 heap::~heap() = default;
 
 void destroy_object(object* target) noexcept { target->owner->destroy(target); }

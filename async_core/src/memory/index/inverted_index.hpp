@@ -4,6 +4,7 @@
 #include "memory/index/field_index.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/ports/memory_port.hpp>
 
 #include <cstddef>
@@ -95,7 +96,8 @@ private:
 
     std::vector<indexed_file> files_;
     std::vector<std::uint32_t> free_;
-    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::unordered_map<std::string, std::uint32_t, keyed_hash> numbers_{
+        16, keyed_hash{random_hash_key()}};
     field_index path_;
     field_index metadata_;
     field_index content_;

@@ -1,12 +1,15 @@
 #include "memory/index/term_counts.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
+
 #include <unordered_map>
 
 namespace heddle::memory {
 
 term_counts::term_counts(const token_list& tokens) {
     length_ = static_cast<std::uint32_t>(tokens.size());
-    std::unordered_map<std::string_view, std::uint32_t> places;
+    std::unordered_map<std::string_view, std::uint32_t, keyed_hash> places(
+        64, keyed_hash{random_hash_key()});
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         const std::string_view term = tokens[i];
         const auto [place, fresh] =

@@ -1,7 +1,5 @@
 #include "memory/index/term_table.hpp"
 
-#include <functional>
-
 namespace heddle::memory {
 
 std::string_view term_table::text(std::uint32_t number) const noexcept {
@@ -9,8 +7,8 @@ std::string_view term_table::text(std::uint32_t number) const noexcept {
     return std::string_view(bytes_).substr(begin, ends_[number] - begin);
 }
 
-std::uint32_t term_table::hash_of(std::string_view term) noexcept {
-    return static_cast<std::uint32_t>(std::hash<std::string_view>()(term));
+std::uint32_t term_table::hash_of(std::string_view term) const noexcept {
+    return static_cast<std::uint32_t>(hash_text(key_, term));
 }
 
 /// Where the term is or would be put. There is always a free place.

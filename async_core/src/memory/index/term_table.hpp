@@ -1,6 +1,8 @@
 // Terms and their numbers.
 #pragma once
 
+#include <heddle/base/keyed_hash.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,10 +28,11 @@ private:
         std::uint32_t entry = 0; ///< 0: free, else number + 1
     };
 
-    [[nodiscard]] static std::uint32_t hash_of(std::string_view term) noexcept;
+    [[nodiscard]] std::uint32_t hash_of(std::string_view term) const noexcept;
     [[nodiscard]] std::size_t place_of(std::string_view term, std::uint32_t hash) const noexcept;
     void grow();
 
+    hash_key key_ = random_hash_key(); ///< the words come from files of strangers
     std::string bytes_;
     std::vector<std::uint64_t> ends_;
     std::vector<place> places_; ///< open addressing

@@ -1,4 +1,4 @@
-// Hashes that nobody outside can foresee.
+// Hashes that hostile input cannot predict.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,16 @@
 #include <cstring>
 #include <string_view>
 
-namespace heddle::lang {
+namespace heddle {
 
-/// What the hashes of a heap depend on. It is drawn at random: texts that were made to fall into one
-/// place of a table do so in no heap.
+/// The key of a table's hashes. A random key keeps crafted strings from colliding in every table.
 struct hash_key {
     std::uint64_t first;
     std::uint64_t second;
 };
+
+/// A new key, from the system's source of random numbers.
+[[nodiscard]] hash_key random_hash_key();
 
 /// Both halves of the product of 128 bits.
 [[nodiscard]] inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
@@ -59,4 +61,4 @@ struct keyed_hash {
     }
 };
 
-} // namespace heddle::lang
+} // namespace heddle

@@ -1,0 +1,14 @@
+#include <heddle/base/keyed_hash.hpp>
+
+#include <random>
+
+namespace heddle {
+
+hash_key random_hash_key() {
+    std::random_device source;
+    const auto word = [&] { return std::uint64_t{source()} << 32 | source(); };
+    const std::uint64_t first = word();
+    return {first, word()};
+}
+
+} // namespace heddle
