@@ -108,7 +108,8 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
         }
     }
     if (const std::size_t colon = model.find(':'); colon != std::string_view::npos) {
-        chosen.provider = find(model.substr(0, colon));
+        const std::string_view prefix = model.substr(0, colon);
+        if (provider.empty() || prefix == provider) chosen.provider = find(prefix);
         if (chosen.provider) model.remove_prefix(colon + 1);
     }
     if (!chosen.provider && !provider.empty()) {

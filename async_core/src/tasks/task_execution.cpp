@@ -69,13 +69,24 @@ error task_execution::placed(error failure) const {
 result<void> task_execution::choose_model() {
     const task_template& declared = call_.task->declared;
     const call_overrides* overrides = call_.overrides.get();
-    std::string_view model = declared.model;
-    std::string_view provider = declared.provider;
-    if (!settings_.model.empty()) model = settings_.model;
-    if (!settings_.provider.empty()) provider = settings_.provider;
-    if (overrides && !overrides->model.empty()) model = overrides->model;
-    if (overrides && !overrides->provider.empty()) provider = overrides->provider;
     const model_registry* models = runner_.parts().models;
+    std::string_view model;
+    std::string_view provider;
+    // A provider belongs to the models that are chosen where it is, or further out. One that is given
+    // further out than a model is replaced by the provider that the model names.
+    const auto choose = [&](std::string_view its_model, std::string_view its_provider) {
+        if (!its_model.empty()) {
+            model = its_model;
+            const std::size_t colon = its_model.find(':');
+            if (colon != std::string_view::npos && models &&
+                models->find(its_model.substr(0, colon)))
+                provider = {};
+        }
+        if (!its_provider.empty()) provider = its_provider;
+    };
+    choose(declared.model, declared.provider);
+    choose(settings_.model, settings_.provider);
+    if (overrides) choose(overrides->model, overrides->provider);
     auto resolved = models ? models->resolve(model, provider)
                            : lang::task_error("configuration_error", "no model is configured");
     if (!resolved) return placed(std::move(resolved).error());

@@ -49,8 +49,9 @@ public:
     void set_strict(bool on) noexcept { strict_ = on; }
 
     /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider` a
-    /// name or empty; with a provider, `model` is its own name for it. A colon separates a provider
-    /// only if that provider is configured ("llama3:8b" is a model). Errors: configuration: unknown
+    /// name or empty; with a provider, `model` is its own name for it: with "ollama", "mistral:7b" is
+    /// never sent to a service named mistral. A colon separates a provider only if that provider is
+    /// configured ("llama3:8b" is a model). Errors: configuration: unknown
     /// provider (with those that are known), no model, names that lead in a circle, with
     /// set_strict() a model that the provider is not known to have.
     [[nodiscard]] result<model_choice> resolve(std::string_view model,

@@ -43,7 +43,10 @@ TEST(model_registry, resolves_names) {
     models.add(first);
     models.add(second);
     EXPECT_EQ(models.resolve("gpt", "")->provider, &first);
-    EXPECT_EQ(models.resolve("ollama:llama3:8b", "openai")->provider, &second);
+    // A provider that is named keeps its models: ollama is not asked.
+    EXPECT_EQ(models.resolve("ollama:llama3:8b", "openai")->provider, &first);
+    EXPECT_EQ(models.resolve("ollama:llama3:8b", "openai")->model, "ollama:llama3:8b");
+    EXPECT_EQ(models.resolve("ollama:llama3:8b", "ollama")->model, "llama3:8b");
     EXPECT_EQ(models.resolve("ollama:llama3:8b", "")->model, "llama3:8b");
     EXPECT_EQ(models.resolve("llama3:8b", "ollama")->model, "llama3:8b");
     EXPECT_FALSE(models.resolve("", ""));

@@ -97,6 +97,42 @@ TEST(task_calls, reserved_clauses_settings_and_template_in_this_order) {
     EXPECT_THAT(w.json("(t (provider \"nobody\"))"), StartsWith("TaskError: there is no model"));
 }
 
+TEST(task_calls, a_provider_that_is_named_keeps_its_models) {
+    world w;
+    testing::scripted_llm other;
+    other.name = "other";
+    w.models.add(other);
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (provider \"fake\") "
+                     "(model \"other:7b\")) (t) "
+                     "(defatom own (params) (instructions \"i\") (provider \"fake\") "
+                     "(model \"fake:7b\")) (own) (+ 1 1)"),
+              "2");
+    EXPECT_TRUE(other.asked.empty());
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.llm.asked[0].model, "other:7b");
+    EXPECT_EQ(w.llm.asked[1].model, "7b");
+}
+
+TEST(task_calls, a_model_chosen_further_in_replaces_the_provider) {
+    world w;
+    testing::scripted_llm other;
+    other.name = "other";
+    w.models.add(other);
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (provider \"fake\") "
+                     "(model \"7b\")) (t (model \"other:m1\")) "
+                     "(with ((model \"other:m2\")) (t) (t (model \"mine\") (provider \"fake\"))) "
+                     "(t (model \"tag:8b\")) (+ 1 1)"),
+              "2");
+    ASSERT_EQ(other.asked.size(), 2U);
+    EXPECT_EQ(other.asked[0].model, "m1");
+    EXPECT_EQ(other.asked[1].model, "m2");
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.llm.asked[0].model, "mine");
+    EXPECT_EQ(w.llm.asked[1].model, "tag:8b");
+}
+
 TEST(task_calls, a_reserved_key_that_is_a_parameter_is_the_parameter) {
     world w;
     w.llm.say("x");
