@@ -1,4 +1,4 @@
-// What an exception means where only errors may pass.
+// Conversion of exceptions to errors, where only errors may cross.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -7,12 +7,14 @@
 
 namespace heddle {
 
-/// The error that the exception being handled stands for: its own for an error_exception, a
-/// LimitError (limit_exceeded) for lack of memory, else errc::internal. `doing` says who threw:
-/// "the effect 'fetch'". Only inside a catch clause.
+/// Converts the exception being handled to an error. Must be called inside a catch clause.
+/// `doing`: what threw, for the message, such as "the effect 'fetch'". Result: the error that an
+/// error_exception holds; a LimitError (limit_exceeded) for exhausted memory; otherwise
+/// errc::internal.
 [[nodiscard]] error error_of_exception(std::string_view doing) noexcept;
 
-/// The error for lack of memory. It exists before it is needed, so that it takes no memory.
+/// The error for exhausted memory. It is allocated in advance, so that returning it needs no
+/// memory.
 [[nodiscard]] const error& out_of_memory() noexcept;
 
 } // namespace heddle

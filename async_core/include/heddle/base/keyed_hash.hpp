@@ -17,7 +17,7 @@ struct hash_key {
 /// A new key, from the system's source of random numbers.
 [[nodiscard]] hash_key random_hash_key();
 
-/// Both halves of the product of 128 bits.
+/// The two halves of the 128-bit product, combined with XOR.
 [[nodiscard]] inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
     __extension__ using wide = unsigned __int128;
     const wide product = static_cast<wide>(a) * b;

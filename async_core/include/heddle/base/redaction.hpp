@@ -10,11 +10,11 @@
 
 namespace heddle {
 
-/// Finds the values of secrets in text and puts a mark in their place, also where they are written
-/// with escapes: of JSON and of most languages, in any number of layers (a document within a text
-/// of another), and of addresses. A text that holds three quarters of a secret, but not all of it,
-/// is hidden as well. It knows no format: give it the strings of a document, not its JSON, whose
-/// names are nobody's secret. Immutable once made. Threads: any.
+/// Replaces the values of secrets in strings with a mark. Also finds values that are escaped: for
+/// JSON and most languages, at any depth (a document inside a string of another), and for URLs.
+/// Three quarters of a secret are enough, so that a truncated value is hidden as well.
+/// Knows no document format: apply it to the strings of a document, not to its JSON text, in which
+/// it could also replace member names. Immutable after construction. Threads: any.
 class redactor {
 public:
     /// Shorter secrets are not looked for: placeholders such as "none" or "ollama" are words that
@@ -30,16 +30,17 @@ public:
 
     /// True when there is something to look for.
     [[nodiscard]] bool hides() const noexcept { return !secrets_.empty(); }
-    /// Result: true when something was hidden. Time: the text's length for each secret.
-    /// Where a mark is put in place of escapes, the text may be no document of its format any more.
+    /// Hides the secrets in `text`. Result: true when something was hidden. Replacing an escaped
+    /// value can leave a document that is no longer valid in its format. Complexity: linear in the
+    /// length of the text for each secret.
     bool hide(std::string& text) const;
     [[nodiscard]] std::string hidden(std::string_view text) const;
 
 private:
-    /// One to look for: the middle of it tells where it might be.
+    /// A secret to search for. A match of its middle part marks a candidate.
     struct wanted {
         secret value;
-        std::size_t least = 0; ///< so much of it is hidden
+        std::size_t least = 0; ///< length of the shortest part to hide
     };
     [[nodiscard]] static bool hide_one(std::string& text, const wanted& one,
                                        const std::string& mark);

@@ -11,9 +11,10 @@
 
 namespace heddle::coro {
 
-/// What every waiting operation of a shard needs, around an io_context that the host owns (the
-/// server's own, or one made for the run). Timers have a resolution of 1 ms, never fire early, and fire
-/// in the order of their times; those of the same time in the order in which they were scheduled.
+/// What the waiting operations of a shard share, on top of an io_context that the host owns (that
+/// of a server, or one for a single run). Timers have a resolution of 1 ms and never fire early.
+/// They fire in the order of their times; those with equal times fire in the order in which they
+/// were scheduled.
 /// Lifetime: outlives all coroutines started on it; the io_context outlives it.
 /// Threads: one thread runs the io_context; only executor() may be used from others.
 class event_loop {

@@ -1,4 +1,4 @@
-// Memory that a wake-up finds ready.
+// Preallocated memory for wake-ups.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace heddle::coro {
 
-/// Room for `Slots` handlers of Asio at a time, in the object that posts them: what wakes somebody up
-/// must not fail for lack of memory. Handlers that find no room are allocated as usual.
+/// Storage for up to `Slots` Asio handlers at a time, inside the object that posts them, so that a
+/// wake-up cannot fail for lack of memory. Further and larger handlers are allocated as usual.
 /// Lifetime: outlives the handlers in it. Threads: one at a time.
 template <std::size_t Slots, std::size_t Bytes = 160>
 class handler_memory {
@@ -42,7 +42,7 @@ private:
     std::array<slot, Slots> slots_;
 };
 
-/// The associated allocator of a handler (boost::asio::bind_allocator) that goes there.
+/// An allocator on a handler_memory, for use as the associated allocator of a handler.
 template <class T, class Memory>
 class handler_allocator {
 public:
@@ -72,7 +72,7 @@ private:
     Memory* memory_;
 };
 
-/// For bind_allocator.
+/// Returns an allocator on `memory`, for boost::asio::bind_allocator.
 template <class Memory>
 [[nodiscard]] handler_allocator<std::byte, Memory> allocate_in(Memory& memory) noexcept {
     return handler_allocator<std::byte, Memory>(memory);

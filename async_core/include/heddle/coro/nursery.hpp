@@ -10,7 +10,7 @@
 namespace heddle::coro {
 
 /// Owns concurrent children. The first child that fails cancels the others with
-/// cancel_reason::sibling; join() waits for all of them and gives that first error.
+/// cancel_reason::sibling; join() waits for all of them and returns that first error.
 /// Destroying a nursery with living children is a bug and terminates: join first.
 /// Threads: the shard's only.
 class nursery {
@@ -21,14 +21,15 @@ public:
     nursery& operator=(const nursery&) = delete;
     ~nursery();
 
-    /// What children are to be given: the parent's deadline, this nursery's cancellation.
+    /// The context for children: the parent's deadline and this nursery's cancellation.
     [[nodiscard]] call_context context() noexcept { return parent_.with_cancel(cancel_); }
 
-    /// Starts a child; it runs at the loop's next turn. An exception that leaves it is its error. When
-    /// there is no memory to start it, it has failed, and this throws.
+    /// Starts a child; it runs in the loop's next turn. An exception that leaves the child becomes
+    /// its error. Throws when memory does not suffice to start it; the child then counts as failed.
     void start(task<result<void>> child);
-    /// As above, with the child that `make` gives. Without the memory for it, it counts as a child that
-    /// has failed: for where others live already, which must be joined.
+    /// Starts the child that `make` returns. Does not throw: a child that cannot be created or
+    /// started for lack of memory counts as failed. For use when other children are already running
+    /// and must be joined.
     template <class Make>
     requires std::is_invocable_r_v<task<result<void>>, Make&> void start(Make make) noexcept {
         try {
@@ -39,8 +40,8 @@ public:
     }
     /// Asks all children to end; join() still has to be awaited.
     void cancel(cancel_reason reason) noexcept { cancel_.request(reason); }
-    /// Waits for every child, also after cancellation. Errors: the first child's. To call it needs no
-    /// memory the first time.
+    /// Waits for every child, also after cancellation. Errors: that of the first child that failed.
+    /// The first call needs no memory.
     [[nodiscard]] task<result<void>> join();
     [[nodiscard]] std::size_t living() const noexcept { return living_; }
 
@@ -56,7 +57,7 @@ private:
     wait_point all_ended_;
     std::size_t living_ = 0;
     std::optional<error> first_error_;
-    task<result<void>> joining_; ///< made while there are no children who would have to be joined
+    task<result<void>> joining_; ///< created before any child that must be joined
 };
 
 } // namespace heddle::coro

@@ -28,7 +28,7 @@ private:
     std::deque<waiter*> queue_;
 };
 
-/// Gives a permit back that its owner has acquired, however the scope is left.
+/// Takes over a permit that the caller has acquired, and releases it at the end of the scope.
 class held_permit {
 public:
     explicit held_permit(semaphore& owner) noexcept : owner_(owner) {}

@@ -30,7 +30,7 @@ private:
     timer_node* previous_ = nullptr;
     timer_wheel* wheel_ = nullptr;
     std::uint64_t tick_ = 0;
-    std::uint64_t order_ = 0; ///< among those of one tick
+    std::uint64_t order_ = 0; ///< position within the tick
     std::uint8_t level_ = 0;
     std::uint8_t slot_ = 0;
 };
@@ -48,14 +48,16 @@ public:
     timer_wheel& operator=(const timer_wheel&) = delete;
     ~timer_wheel();
 
-    /// Fires at the first advance() that reaches `tick`; a past tick fires at the next advance.
-    /// Within a tick the lower `order` fires first, and of equal ones what was scheduled first.
+    /// Schedules `node` for the first advance() that reaches `tick`; a past tick fires at the next
+    /// advance. Within a tick, nodes fire by ascending `order`, and nodes of equal order in the
+    /// order in which they were scheduled.
     void schedule(timer_node& node, std::uint64_t tick, std::uint64_t order = 0) noexcept;
     /// Moves time forward and fires everything due, in order of ticks.
     void advance(std::uint64_t now) noexcept;
-    /// Moves time to next_tick() and fires those of the lowest order only.
+    /// Moves time to next_tick() and fires only the nodes of the lowest order.
     void advance_to_next() noexcept;
-    /// The order of what advance_to_next() fires, having moved time to it. Not when empty.
+    /// Moves time to next_tick() and returns the order of the nodes that advance_to_next() would
+    /// fire. Must not be called when empty.
     [[nodiscard]] std::uint64_t next_order() noexcept;
     /// The tick at which advance() has something to do next (a lower bound of the next firing);
     /// `UINT64_MAX` when empty.
@@ -72,7 +74,7 @@ private:
     void sort_due() noexcept;
     [[nodiscard]] static timer_node* merge(timer_node* left, timer_node* right) noexcept;
 
-    // The first node of each list; its previous_ is the last one.
+    // The first node of each list. Its previous_ is the last node.
     std::array<std::array<timer_node*, 64>, levels> slots_{};
     std::array<std::uint64_t, levels> occupied_{};
     std::uint64_t now_ = 0;

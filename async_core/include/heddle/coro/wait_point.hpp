@@ -35,7 +35,7 @@ private:
     void finish(wake outcome) noexcept;
 
     std::optional<handler_type> handler_;
-    handler_memory<1, 128> memory_; ///< of the wake-up, which must not fail
+    handler_memory<1, 128> memory_; ///< for the wake-up, which must not fail
     event_loop* loop_ = nullptr;
     wake outcome_ = wake::notified;
     bool notified_ = false;

@@ -33,7 +33,7 @@ struct engine_parts {
 
 /// Configuration that sessions share. One per shard (thread).
 ///
-/// Example: examples/embedding. Threads: one thread; the loop's.
+/// Example: examples/embedding. Threads: the loop's only.
 class engine {
 public:
     engine(coro::event_loop& loop, engine_parts parts);

@@ -13,7 +13,7 @@ namespace heddle::host {
 
 /// A file that a program imports.
 struct imported_source {
-    std::string name; ///< one name for one file: errors show it, and it tells files apart
+    std::string name; ///< identifies the file; shown in errors
     std::string text;
 };
 

@@ -9,11 +9,11 @@
 
 namespace heddle::host {
 
-/// Hears how far a run has come.
+/// Observes the progress of a run.
 class slice_observer {
 public:
     virtual ~slice_observer() = default;
-    /// Between slices, with the steps of the run so far. May ask for cancellation.
+    /// Called between slices. `steps`: steps of the run so far. May ask for cancellation.
     virtual void after_slice(std::uint64_t steps) noexcept = 0;
 };
 
@@ -24,11 +24,11 @@ struct run_options {
     std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes beyond what the session already holds
     std::uint64_t step_limit = UINT64_MAX;        ///< calls, back-edges, work of builtins
     std::uint32_t slice = 2000;                   ///< steps between looks at clock and cancellation
-    /// 0: branches that are ready run first come, first served. Else this seed decides their order,
-    /// and where a computing branch makes room for others: the same seed, the same order, as far as
-    /// the outside answers in the same order (docs/reference/determinism.md).
+    /// 0: branches that are ready run first come, first served. Otherwise this seed determines
+    /// their order, and where a computing branch yields to others. The same seed produces the same
+    /// order, provided that effects complete in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
-    slice_observer* observer = nullptr; ///< outlives the run; null: nobody looks
+    slice_observer* observer = nullptr; ///< outlives the run; null: none
 };
 
 } // namespace heddle::host

@@ -1,4 +1,4 @@
-// One world of a workflow: its globals, tasks and evaluations.
+// A session of a workflow: its globals, tasks and evaluations.
 #pragma once
 
 #include <heddle/coro/task.hpp>
@@ -25,14 +25,14 @@ class source_keeper;
 struct run_counters {
     std::size_t fibers = 0; ///< alive now
     std::size_t most_fibers = 0;
-    std::uint64_t effects = 0; ///< requests to the world so far
+    std::uint64_t effects = 0; ///< effect requests so far
     std::uint64_t steps = 0;
 };
 
 /// Evaluates workflows. Evaluations of one session run one after another (a second one started
-/// meanwhile is refused); sessions run side by side on one loop.
+/// meanwhile is refused); sessions run concurrently on one loop.
 ///
-/// Values that it gives out may outlive it. Threads: the loop's only.
+/// Values that it returns may outlive it. Threads: the loop's only.
 class session {
 public:
     explicit session(engine& owner);
@@ -40,11 +40,11 @@ public:
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    /// Reads, compiles and runs a program; `name` is shown in errors. Gives the last value.
-    /// Errors: the kinds of docs/spec/language.md §6; cancelled, with its reason. An exception that
-    /// a part of the host throws becomes the error of its branch: LimitError when memory is
-    /// exhausted, else InternalError. A FAILED TaskResult is a value,
-    /// not an error.
+    /// Reads, compiles and runs a program. `name`: shown in errors. Result: the last value. A
+    /// FAILED TaskResult is a value, not an error.
+    /// Errors: the kinds of docs/spec/language.md §6; cancelled, with its reason. An exception from
+    /// a part of the host becomes the error of the branch in which it occurs: LimitError when
+    /// memory is exhausted, otherwise InternalError.
     /// Cancellation: by options.cancel or options.until; the call returns once every branch has
     /// ended, its connections are closed and its finally blocks have run.
     [[nodiscard]] coro::task<result<lang::value>> evaluate(std::string name, std::string text,

@@ -42,7 +42,7 @@ public:
         const auto at = spawns_.find(slot);
         return at != spawns_.end() ? at->second.begun : begun_;
     }
-    /// Of a spawned branch: somebody has awaited it.
+    /// Whether a spawned branch has been awaited.
     [[nodiscard]] bool awaited(std::uint32_t slot) const noexcept {
         const auto at = spawns_.find(slot);
         return at != spawns_.end() && at->second.awaited;
@@ -64,7 +64,8 @@ public:
     void note_awaited(std::uint32_t slot) noexcept {
         if (const auto at = spawns_.find(slot); at != spawns_.end()) at->second.awaited = true;
     }
-    /// The branch has ended, and nobody can await it any more. What the host keeps may ask for it yet.
+    /// Forgets a branch that has ended and that nothing can await any more. No effect while the
+    /// host keeps data for the group, because that data may refer to the branch.
     void forget_spawn(heap& memory, std::uint32_t slot) noexcept {
         if (data || spawns_.erase(slot) == 0) return;
         charge_spawns_.set(memory, spawns_.size() * spawn_bytes);

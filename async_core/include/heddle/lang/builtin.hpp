@@ -25,9 +25,10 @@ public:
     [[nodiscard]] heap& memory() noexcept { return memory_; }
     [[nodiscard]] const builtin& row() const noexcept { return *row_; }
 
-    /// A builtin whose time depends on its arguments spends work as it goes. When it is told to stop it
-    /// returns at once (`if (!call.spend(n)) return {};`), and may be called anew with the same
-    /// arguments: it has changed none of them until then.
+    /// Meters the call. A builtin whose running time depends on its arguments spends work as it
+    /// proceeds. When told to stop, it returns at once (`if (!call.spend(n)) return {};`). It may
+    /// then be called again with the same arguments, so until that point it must not have changed
+    /// any of them.
     [[nodiscard]] work_meter& work() noexcept { return work_; }
     [[nodiscard]] bool spend(std::uint64_t work) { return work_.spend(work); }
     [[nodiscard]] bool spend_bytes(std::size_t bytes) { return work_.spend_bytes(bytes); }
@@ -55,7 +56,7 @@ private:
 };
 
 using native_function = value (*)(native_call& call, std::span<value> arguments);
-/// The same, with what it needs beside its arguments.
+/// As native_function, but may carry state.
 using native_code = std::function<value(native_call& call, std::span<value> arguments)>;
 
 /// How the machine runs a primitive.

@@ -22,16 +22,16 @@ struct problem {
     severity level = severity::error;
     std::string_view code; ///< a fixed word for tools: "unknown-name"; docs/reference/checks.md
     std::string message;
-    std::string hint; ///< how to mend it; may be empty
+    std::string hint; ///< how to fix it; may be empty
     source_span span;
 };
 
-/// `{{f(a, k=v)}}` in a text of a task: a call of the task f.
+/// A call of a task in a prompt: `{{f(a, k=v)}}` calls the task f.
 struct text_call {
     std::string text; ///< as written between the braces
     std::string task;
     std::size_t positions = 0;      ///< arguments by position
-    std::vector<std::string> names; ///< of those behind them
+    std::vector<std::string> names; ///< of the named arguments
     source_span span;
 };
 
@@ -46,13 +46,13 @@ struct task_signature {
     std::vector<std::string> required; ///< those that each call must give
     bool is_tool = false;              ///< called by clauses only, and takes no reserved keys
     bool open = false;                 ///< takes any input, by name only
-    std::vector<text_call> calls{};    ///< in its own texts
-    std::vector<named_span> tools{};   ///< that it offers to the model
-    std::vector<named_span> unused{};  ///< inputs that stand in none of its texts
+    std::vector<text_call> calls{};    ///< in its prompts
+    std::vector<named_span> tools{};   ///< offered to the model
+    std::vector<named_span> unused{};  ///< inputs that no prompt of it uses
 };
 
-/// What is wrong with the arguments of a call in a text; empty: nothing. `is_reserved`: the keys that
-/// every task takes.
+/// Checks the arguments of a call in a prompt. `is_reserved`: whether every task accepts a key.
+/// Result: a description of the mistake; empty when there is none.
 [[nodiscard]] std::string mistake_in(const text_call& call, const task_signature& target,
                                      const std::function<bool(std::string_view)>& is_reserved);
 
@@ -60,8 +60,8 @@ struct task_signature {
 class task_definitions {
 public:
     virtual ~task_definitions() = default;
-    /// Checks `(defatom …)` or `(deftool …)` and adds what is wrong; nothing is registered. The signature, unless
-    /// the parameters cannot be read.
+    /// Checks `(defatom …)` or `(deftool …)` and adds what is wrong to `problems`; registers
+    /// nothing. Result: the signature; empty when the parameters cannot be read.
     [[nodiscard]] virtual std::optional<task_signature> check(
         realm& world, const value& definition, source_span span,
         std::vector<problem>& problems) const = 0;

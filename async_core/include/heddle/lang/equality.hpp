@@ -8,12 +8,13 @@
 
 namespace heddle::lang {
 
-/// `eq?` and `equal?` (docs/spec/language.md §2): structural; 1 equals 1.0; true equals 1; symbols
-/// by name; a symbol never equals a string; maps without regard to order; closures, host objects by
-/// identity. Does not recurse on the native stack: depth is bounded by memory only. About linear in
-/// the parts of the values, however often those hold the same part.
+/// Structural equality, as `eq?` and `equal?` (docs/spec/language.md §2): 1 equals 1.0; true equals
+/// 1; symbols compare by name, and a symbol never equals a string; maps compare without regard to
+/// order; closures and host objects compare by identity. Does not recurse on the native stack:
+/// depth is bounded by memory only. Complexity: about linear in the distinct parts of the values,
+/// however often these are shared.
 [[nodiscard]] bool values_equal(const value& left, const value& right);
-/// Nothing when `work` says to stop.
+/// As above, metered. Result: empty when `work` says to stop.
 [[nodiscard]] std::optional<bool> values_equal(const value& left, const value& right,
                                                work_meter& work);
 

@@ -58,8 +58,8 @@ public:
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
 
-/// Shows the values that an error holds to the collector of cycles, as far as no other error shares
-/// them (host_object::visit_values).
+/// Visits the values that an error holds, for the cycle collector (host_object::visit_values).
+/// Stops at parts that other errors share.
 void visit_error(host_object::value_visitor& visitor, const error& failure);
 
 /// Bytes that an error takes, with its causes; what its payload's values take is not among them.

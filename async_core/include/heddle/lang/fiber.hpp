@@ -127,14 +127,15 @@ private:
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
     void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
-    /// The part of request_cancel that concerns no other fiber. True when the branches that it waits for
-    /// are to be asked as well.
+    /// The part of request_cancel that concerns only this fiber. True when the branches that it
+    /// waits for must be asked as well.
     [[nodiscard]] bool ask_to_end(cancel_reason reason, double end) noexcept;
-    /// Asks the branches of those fibers, linked by queue_next_, and all below.
+    /// Asks the branches that those fibers, linked by queue_next_, wait for, and all below them.
     static void ask_branches(fiber* waiting) noexcept;
     /// Of a cleanup that something waits for, with all branches below it.
     void end_cleanup_by(double end) noexcept;
-    /// The part of it that concerns no other fiber. False when it has known that for long.
+    /// The part of end_cleanup_by that concerns only this fiber. False when an end at least as
+    /// early is already set.
     bool limit_cleanups(double end) noexcept;
     /// Waits for a permit or a future no longer; false when it waits for neither.
     bool leave_wait() noexcept;
@@ -152,7 +153,7 @@ private:
     waiting_for waits_ = waiting_for::nothing;
     cancel_reason cancel_ = cancel_reason::none;
     std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
-    std::unique_ptr<pending_job> job_;   ///< done in turns for it; its place is result_slot_
+    std::unique_ptr<pending_job> job_;   ///< runs in turns for it; its result goes to result_slot_
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
@@ -172,7 +173,7 @@ private:
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive
     fiber* queue_before_ = nullptr; ///< in its queue
-    fiber* queue_next_ = nullptr;   ///< there, or in the list of a walk over waiting fibers
+    fiber* queue_next_ = nullptr;   ///< in its queue, or in a list of waiting fibers to visit
     std::uint64_t stops_seen_ = 0;  ///< realm::stops() when no branch of it was asked to end
 };
 

@@ -56,7 +56,7 @@ public:
     /// A symbol that equals no other, for macros.
     [[nodiscard]] value fresh_symbol(std::string_view prefix);
 
-    /// Of the tables in it: drawn for each heap.
+    /// The key of the hash tables in this heap, drawn at random for each heap.
     [[nodiscard]] const hash_key& hash_seed() const noexcept { return hash_seed_; }
 
     [[nodiscard]] std::size_t live_objects() const noexcept { return live_; }

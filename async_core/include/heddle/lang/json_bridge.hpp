@@ -14,8 +14,8 @@ namespace heddle::lang {
 struct json_read_options {
     std::size_t max_depth = 512;
     std::size_t max_bytes = 64 * 1024 * 1024;
-    bool is_valid_text = false; ///< it is known to be valid UTF-8
-    work_meter* work = nullptr; ///< stops it with an error; null: nobody counts
+    bool is_valid_text = false; ///< the input is known to be valid UTF-8
+    work_meter* work = nullptr; ///< may stop reading, with an error; null: not metered
 };
 
 /// One JSON text (RFC 8259, strictly). Integers stay integers (an integer outside 64 bits becomes a

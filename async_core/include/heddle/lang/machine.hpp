@@ -16,7 +16,7 @@ namespace heddle::lang {
 /// Bounds of a run, shared by its fibers.
 struct run_budget {
     std::uint64_t steps =
-        UINT64_MAX; ///< calls, back-edges and work of builtins left over all fibers
+        UINT64_MAX; ///< calls, back-edges and work of builtins left for all fibers
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
     /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
     /// so that a cleanup that never ends does not keep a run for ever.
@@ -39,7 +39,7 @@ struct outcome {
     value result;
     std::optional<error> failure;
     std::unique_ptr<fiber> child;
-    bool idle = false; ///< out_of_steps, and nothing was done: others are to have their turn first
+    bool idle = false; ///< out_of_steps without any progress: let others run first
 };
 
 /// A fiber that will call `callee` (a closure) with `arguments`.
@@ -51,26 +51,28 @@ struct outcome {
                                                  scope_ref scope = {});
 
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
-/// does I/O, and returns at the latest after `slice` steps (a step is a call, a back-edge, or
-/// work_meter::units_of_a_step of a builtin's work). A builtin that takes longer goes on in later runs.
+/// does I/O, and returns after at most `slice` steps (a step is a call, a back-edge, or
+/// work_meter::units_of_a_step of a builtin's work). A builtin that takes longer continues in later
+/// runs.
 ///
-/// Cancellation is seen at every step. Memory and step limits raise LimitError there. An exception
-/// inside, such as lack of memory, is the failure of the branch that runs.
+/// Cancellation is checked at every step; memory and step limits raise LimitError there. An
+/// exception inside, such as exhausted memory, fails the branch that runs.
 /// Threads: the session's only.
 class machine {
 public:
-    /// Runs until the fiber ends, has to wait, or has used its slice.
-    /// When it ends and the fiber is a branch, its join has been told.
+    /// Runs until the fiber ends, has to wait, or has used its slice. When a fiber that is a branch
+    /// ends, its join has been notified.
     [[nodiscard]] static outcome run(fiber& strand, run_budget& budget,
                                      std::uint32_t slice = 2000) noexcept;
 
-    /// Ends a fiber without running any more of its code, as failed: for a driver that cannot run it.
-    /// Its join, futures and permits are told; its `finally` blocks do not run, and branches that it
-    /// waits for are asked to end.
+    /// Ends a fiber as failed without running any more of its code, for a driver that cannot run
+    /// it. Notifies its join, futures and permits, and asks the branches that it waits for to end.
+    /// Its `finally` blocks do not run.
     [[nodiscard]] static outcome abandon(fiber& strand, error failure) noexcept;
 
-    /// The driver cannot wait for what a fiber is parked for. A wait for a permit or a future fails with
-    /// that error: run the fiber afterwards. Branches that are waited for are asked to end.
+    /// Ends the wait of a parked fiber, for a driver that cannot wait. A wait for a permit or a
+    /// future fails with `failure`: run the fiber afterwards. Branches that the fiber waits for are
+    /// asked to end.
     static void fail_wait(fiber& strand, error failure) noexcept;
 
     /// When the strand computes inside a branch of a join on its parent's stack: makes that branch a
@@ -89,8 +91,8 @@ public:
     [[nodiscard]] static error deadline_failure(const fiber& strand);
 };
 
-/// The map that `catch` binds: kind, reason, message, span, stack, data, result, and causes: a list of
-/// such maps without causes of their own, the nearest first.
+/// The map that `catch` binds: kind, reason, message, span, stack, data, result, and causes: a list
+/// of such maps without causes, the nearest first.
 [[nodiscard]] value describe_error(realm& world, const error& failure);
 
 /// A scope inside `outer` that runs at most that many branches at a time.

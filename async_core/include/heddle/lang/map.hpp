@@ -18,13 +18,13 @@ struct map_entry;
 /// newest version and for any key when `map` is the only owner; a copy otherwise.
 [[nodiscard]] value map_put(heap& memory, value map, value key, value item);
 [[nodiscard]] value map_put(heap& memory, value map, std::string_view key, value item);
-/// Whether map_put() of that key writes into the storage that is there: it needs no memory then.
+/// Whether map_put() of that key writes into the existing storage, and so needs no memory.
 [[nodiscard]] bool map_takes_in_place(const value& map, std::string_view key) noexcept;
-/// How many new keys map_put() writes into the storage that is there.
+/// Number of new keys that map_put() can add to the existing storage.
 [[nodiscard]] std::size_t map_free_places(const value& map) noexcept;
-/// The same map in a storage of its own, with room for `capacity` keys. In one go: for small ones.
+/// A copy with its own storage and room for `capacity` keys. Copies in one turn: for small maps.
 [[nodiscard]] value copy_map(heap& memory, const value& map, std::size_t capacity);
-/// The empty map, with room for `capacity` keys before the first growth.
+/// An empty map with room for `capacity` keys before the first growth.
 [[nodiscard]] value make_map_with_capacity(heap& memory, std::size_t capacity);
 [[nodiscard]] value map_remove(heap& memory, const value& map, std::string_view key);
 

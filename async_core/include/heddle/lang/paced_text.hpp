@@ -1,4 +1,4 @@
-// Values as one text, in turns with the loop.
+// Printing of values that takes turns with the loop.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -10,8 +10,8 @@
 
 namespace heddle::lang {
 
-/// Writes values with a space between them, strings at the outermost level without quotes. Large ones
-/// take several turns. Threads: the session's only.
+/// Writes values with spaces between them, strings at the outermost level without quotes. Large
+/// values take several turns. Threads: the session's only.
 class paced_text {
 public:
     paced_text(realm& world, std::vector<value> parts);
@@ -19,10 +19,11 @@ public:
     paced_text(const paced_text&) = delete;
     paced_text& operator=(const paced_text&) = delete;
 
-    /// A turn of about a millisecond. True when it was the last one.
+    /// Runs a turn of about a millisecond. Result: true when it was the last one.
     [[nodiscard]] bool go_on();
-    /// Once, after the last turn. Errors: errc::limit when the text does not fit in the memory limit,
-    /// as values that hold the same parts many times may not.
+    /// Returns the string; to be called once, after the last turn. Errors: errc::limit when the
+    /// string does not fit in the memory limit. Values that contain the same parts many times can
+    /// exceed it.
     [[nodiscard]] result<std::string> take();
 
 private:

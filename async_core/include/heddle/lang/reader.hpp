@@ -15,7 +15,7 @@ namespace heddle::lang {
 struct read_options {
     std::size_t max_depth = 10'000; ///< deeper nesting is a syntax error
     std::size_t first_line = 1;     ///< number of the text's first line, for messages
-    work_meter* work = nullptr;     ///< stops it with an error; null: nobody counts
+    work_meter* work = nullptr;     ///< may stop reading, with an error; null: not metered
 };
 
 /// A datum with its place. Lists carry the places of their elements in their storage
@@ -29,7 +29,7 @@ struct datum {
 /// a string or a comment, or after a quote. What is wrong for any continuation has no such payload.
 class incomplete_input final : public error_payload {};
 
-/// True for an error of read_all that more text may mend.
+/// True for an error of read_all that more input may fix.
 [[nodiscard]] bool needs_more_input(const error& failure) noexcept;
 
 /// Reads all expressions of `text` (docs/spec/language.md §1), held by the source_map at `position`

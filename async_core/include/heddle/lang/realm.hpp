@@ -160,7 +160,7 @@ public:
         compiling_ = other.depth;
         return until_here;
     }
-    unsigned native_stacks = 0; ///< of what takes turns with the loop
+    unsigned native_stacks = 0; ///< in use by computations that take turns with the loop
 
     /// For tests of the machine: stacks and frames move at each run of the machine and each time they
     /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.

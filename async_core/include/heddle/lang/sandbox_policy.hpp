@@ -26,10 +26,10 @@ public:
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "sandbox"; }
 
-    std::unique_ptr<extent_ledger> ledger; ///< the host's; made when it is first needed
+    std::unique_ptr<extent_ledger> ledger; ///< the host's; created on first use
 
-    /// A refusal or a limit has ended a computation inside that nothing awaits: what else runs inside
-    /// ends with it too.
+    /// Ends everything that runs inside, with `failure`: after a refusal or a limit in a
+    /// computation that nothing awaits.
     void end_with(error failure);
 
 private:
@@ -98,7 +98,7 @@ public:
     /// Code of `from` goes on as code of this policy, or of none (null to `moved`).
     static void moved(const sandbox_policy* from, const sandbox_policy* to,
                       std::size_t used) noexcept;
-    /// The error of the outermost sandbox that a refusal has ended, see sandbox_extent::end_with.
+    /// The error of the outermost sandbox that sandbox_extent::end_with has ended; empty: none.
     [[nodiscard]] std::optional<error> ended() const;
     /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory is;
     /// nil: none. `what` says which.
@@ -117,7 +117,7 @@ private:
 /// Whether a value is data through and through: no function, task, future or other handle in it.
 /// Linear in the parts that it has, however often it holds them.
 [[nodiscard]] bool is_data(const value& v);
-/// Nothing when `work` says to stop.
+/// As above, metered. Result: empty when `work` says to stop.
 [[nodiscard]] std::optional<bool> is_data(const value& v, work_meter& work);
 
 } // namespace heddle::lang

@@ -20,16 +20,16 @@ namespace heddle::lang {
 /// left + right, which must be valid UTF-8; in place when `left` owns the end of its storage, so a
 /// loop that appends is linear.
 [[nodiscard]] value string_concat(heap& memory, value left, std::string_view right);
-/// Whether string_concat() has room for so many bytes more, and copies nothing.
+/// Whether string_concat() can append that many bytes without copying.
 [[nodiscard]] bool string_grows_in_place(const value& string, std::size_t bytes) noexcept;
-/// The empty string, with room for so many bytes before string_concat() copies it.
+/// An empty string with room for `bytes` before string_concat() has to copy it.
 [[nodiscard]] value make_string_with_capacity(heap& memory, std::size_t bytes);
 /// Number of code points.
 [[nodiscard]] std::size_t string_length(const value& string) noexcept;
-/// Code points [from, to); the caller has checked the bounds. They share the storage, unless they are
-/// few and it is large.
+/// The code points [from, to). The caller has checked the bounds. The result shares the storage of
+/// `string`, unless the result is small and the storage large.
 [[nodiscard]] value string_slice(const value& string, std::size_t from, std::size_t to);
-/// As string_slice, for bytes between characters.
+/// As string_slice, for byte positions at character boundaries.
 [[nodiscard]] value string_window(const value& string, std::size_t begin, std::size_t end);
 
 [[nodiscard]] std::string_view symbol_name(const value& symbol) noexcept;

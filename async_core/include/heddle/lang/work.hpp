@@ -1,4 +1,4 @@
-// Work that is counted.
+// Metering of computations that may take long.
 #pragma once
 
 #include <cstddef>
@@ -7,43 +7,45 @@
 
 namespace heddle::lang {
 
-/// Counts the work of a computation that may take long, and lets others have their turn meanwhile. A
-/// unit of work takes about 10 ns: an element, a comparison, 16 bytes of text.
-/// Threads: one at a time.
+/// Counts the work of a computation that may take long, and lets others run meanwhile. A unit of
+/// work takes about 10 ns: an element, a comparison, 16 bytes of a string. Threads: one at a time.
 class work_meter {
 public:
     work_meter(const work_meter&) = delete;
     work_meter& operator=(const work_meter&) = delete;
 
-    /// So much was done since the last call, or is done next. False: stop at once, nobody wants the
-    /// result any more (a limit, a timeout, a cancellation), or it is computed anew elsewhere.
+    /// Spends `work` units that were done since the last call or are done next. Result: false when
+    /// the computation must stop at once, because its result is no longer wanted (a limit, a
+    /// timeout, a cancellation) or because it is repeated elsewhere.
     [[nodiscard]] bool spend(std::uint64_t work) {
         done_ += work;
         return done_ <= until_ || pass();
     }
-    /// As spend, for so many bytes of text.
+    /// As spend(), for `bytes` bytes of a string.
     [[nodiscard]] bool spend_bytes(std::size_t bytes) { return spend(bytes / bytes_of_a_unit); }
-    /// So much is going to be spent. False as above: what takes long need not be begun in vain. True:
-    /// a computation that may begin anew is not stopped before so much was spent.
+    /// Announces that `work` units are about to be spent. Result: false as for spend(), before a
+    /// long computation has begun in vain; true: a computation that may be repeated is not stopped
+    /// before it has spent these units.
     [[nodiscard]] bool expect(std::uint64_t work) {
         return work + done_ <= until_ || foresee(work);
     }
     [[nodiscard]] std::uint64_t done() const noexcept { return done_; }
-    /// spend() or expect() said no.
+    /// Whether spend() or expect() has returned false.
     [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
     static constexpr std::size_t bytes_of_a_unit = 16;
     static constexpr std::uint64_t units_of_a_step = 8; ///< steps are what limits count
-    /// What may be done without a look at the clock.
+    /// Units that may be spent between two looks at the clock.
     static constexpr std::uint64_t units_of_a_turn = 64 * 1024;
 
 protected:
     explicit work_meter(std::uint64_t until) noexcept : until_(until) {}
     ~work_meter() = default;
 
-    /// More was done than may be without a look at the limits.
+    /// Called when more was spent than is allowed between two looks at the limits. Result: as
+    /// spend().
     [[nodiscard]] virtual bool pass() = 0;
-    /// More is going to be done than that.
+    /// Called when more than that is about to be spent. Result: as expect().
     [[nodiscard]] virtual bool foresee(std::uint64_t work) = 0;
 
     std::uint64_t done_ = 0;
@@ -51,7 +53,7 @@ protected:
     bool stopped_ = false;
 };
 
-/// Work that nobody bounds, for hosts.
+/// Unlimited work, for hosts.
 class free_work final : public work_meter {
 public:
     free_work() noexcept : work_meter(std::numeric_limits<std::uint64_t>::max()) {}

@@ -46,7 +46,7 @@ enum class chat_role : std::uint8_t { system, user, assistant, tool };
 struct tool_call {
     std::string id;
     std::string name;
-    /// As the model wrote them: an object of JSON, as text, or what it wrote in place of one.
+    /// As the model wrote them: a JSON object as text, or whatever it wrote instead.
     std::string arguments_json;
     /// Opaque mark of the service (Gemini's thoughtSignature); goes back as it came.
     std::string signature{};
@@ -106,7 +106,7 @@ enum class cache_use : std::uint8_t {
     apart,   ///< looked up and kept, but does not wait for an equal call: a hedge overtakes one
     renewed, ///< not looked up, kept: what is there was of no use
     none,    ///< neither looked up nor kept
-    kept     ///< looked up only: nothing is sent. Only for a port that keeps_responses()
+    kept     ///< looked up only, never sent; the port must keep responses (keeps_responses())
 };
 
 /// How a call shares the limits of its account with others. Not part of what is asked.
@@ -153,8 +153,9 @@ enum class finish_reason : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
 
-/// What a request used. A figure that the service did not tell, or told as something that is no count,
-/// or told in the middle of a stream that went on, is marked, and is what is known of it, or 0.
+/// Tokens that a request used. `input_told` and `output_told` are false for a figure that the
+/// service did not report, did not report as a count, or reported in a stream that continued
+/// afterwards. Such a figure holds what is known, or 0.
 struct token_usage {
     std::int64_t input = 0;
     std::int64_t output = 0;
@@ -165,13 +166,13 @@ struct token_usage {
     bool output_told = true;
 };
 
-/// A request beside the one that was answered, which the service may charge for all the same: an
-/// earlier attempt, the loser of a hedge, a target of a route that failed.
+/// A request of a call other than the one whose response is used. The service may charge for it
+/// nevertheless: an earlier attempt, the loser of a hedge, a target of a route that failed.
 struct lost_request {
     std::string provider; ///< empty: the port that was asked
     std::string model;    ///< empty: the one of the request
     std::optional<token_usage> usage;
-    std::size_t received = 0; ///< bytes of an answer that had come
+    std::size_t received = 0; ///< bytes of a response that had arrived
 };
 
 struct chat_response {
@@ -184,7 +185,7 @@ struct chat_response {
     finish_reason finish = finish_reason::stop;
     std::optional<token_usage> usage;
     std::uint32_t attempts = 1; ///< requests that were sent, retries included; 0: from a cache
-    /// Of the other attempts those that may be charged for.
+    /// The other requests of the call that may be charged for.
     std::vector<lost_request> lost{};
     std::string provider; ///< who answered, where a route chose; empty: the port that was asked
     /// The tool whose call the length limit cut off. That call is not among tool_calls.
@@ -193,40 +194,43 @@ struct chat_response {
     std::vector<std::string> warnings{};
 };
 
-/// Bytes that the model wrote.
+/// Number of bytes that the model wrote.
 [[nodiscard]] std::size_t bytes_of(const chat_response& answer) noexcept;
 
-/// What an answer is read into: it has not said yet why it ended.
+/// An empty response to decode into. Its finish reason is still unknown.
 [[nodiscard]] inline chat_response begun_response() {
     chat_response made;
     made.finish = finish_reason::unfinished;
     return made;
 }
 
-/// The payload of an error that ends an answer in the middle: what came until then. Nothing may have
-/// come: then it has what earlier attempts have cost.
+/// The payload of an error that ends a response midway: what had arrived by then. When nothing had,
+/// it still holds the requests of earlier attempts.
 class partial_response final : public error_payload {
 public:
     explicit partial_response(chat_response received) : so_far(std::move(received)) {}
     chat_response so_far;
-    bool all_lost = false; ///< the call ended between two requests: all of them are in so_far.lost
+    bool all_lost = false; ///< the call ended between two requests; so_far.lost holds them all
 };
 
-/// What came before a failure, or null when nothing did. Lives as long as the failure.
+/// The part of a response that preceded a failure, or null. Lives as long as the failure.
 [[nodiscard]] const chat_response* part_of(const error& failure) noexcept;
-/// Requests of a call that failed. Where it is not said: one, or none before a service was set up.
+/// Number of requests that a failed call sent. If unknown: one, or zero when the service was not
+/// set up.
 [[nodiscard]] std::uint32_t attempts_of(const error& failure) noexcept;
-/// Whether nothing is charged for the last request of a call that failed: none was sent, the service
-/// refused it, or was not reached.
+/// Whether the last request of a failed call is free of charge: it was not sent, the service
+/// refused it, or the service was not reached.
 [[nodiscard]] bool is_unpaid(const error& failure) noexcept;
-/// The requests of a call that failed which may be charged for, all but the last.
+/// The requests of a failed call, except the last, that may be charged for.
 [[nodiscard]] const std::vector<lost_request>& lost_with(const error& failure) noexcept;
-/// Adds the requests of a call that failed, or was answered in vain, to those of a call that goes on.
+/// Adds the requests of a call that failed, or whose response is discarded, to those of a call that
+/// continues.
 void add_lost(std::vector<lost_request>& lost, const error& failure);
 void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
-/// `failure`, with requests that went before its own.
+/// Returns `failure` with the requests that preceded its own.
 [[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
-/// `failure`, which came between two requests: `lost` are all, of `attempts` that were sent.
+/// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
+/// charged for; `attempts`: the number of requests sent.
 [[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,
                                      std::uint32_t attempts);
 
@@ -240,8 +244,8 @@ public:
 
     /// The name users write before the colon in "openai:gpt-4o".
     [[nodiscard]] virtual std::string_view provider_name() const noexcept = 0;
-    /// Whether it stands behind a cache in all that it asks, and so knows cache_use::kept: the kept
-    /// response, or llm_errc::not_found.
+    /// Whether all requests go through a cache, so that the port supports cache_use::kept: it
+    /// returns the cached response or fails with llm_errc::not_found.
     [[nodiscard]] virtual bool keeps_responses() const noexcept { return false; }
 
     /// One call, with the provider's retries. Errors: llm_errc, cancelled.

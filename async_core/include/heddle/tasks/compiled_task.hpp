@@ -28,10 +28,10 @@ struct compiled_task {
 /// Errors: SexpEvaluationError naming the clause, with its place.
 [[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared);
 
-/// Bytes that a task takes, about: what it was made from, and what was made of that.
+/// Approximate size of a task in bytes: its definition and its compiled form.
 [[nodiscard]] std::size_t footprint(const compiled_task& task) noexcept;
 
-/// A task as a value of the language. It counts as memory of its heap.
+/// A task as a value of the language. Counts towards the memory of its heap.
 class task_callable final : public lang::host_object {
 public:
     task_callable(lang::heap& memory, std::shared_ptr<const compiled_task> task)

@@ -18,7 +18,7 @@ struct context_sources {
     std::string_view processes_hint; ///< how to allow commands, for the warning; may be empty
 };
 
-/// Puts the context of a call together (docs/spec/runtime.md §2, docs/reference/context.md).
+/// Builds the context of a call (docs/spec/runtime.md §2, docs/reference/context.md).
 ///
 /// Files: those of the call; else those of the template (literal, printed by a command, found by a
 /// description or query); else, with fresh context, those that the memory finds. Behind them the

@@ -14,7 +14,7 @@ namespace heddle::tasks {
 struct model_matching {
     bool enabled = false;
     std::size_t limit = 20;           ///< files, when a request names no limit
-    std::size_t candidates = 40;      ///< the first so many of the index's answer are looked at
+    std::size_t candidates = 40;      ///< number of index results to consider
     std::size_t shard = 10;           ///< candidates in one request; shards run side by side
     std::size_t excerpt_bytes = 2000; ///< of each candidate's text; content strategy only
 };
@@ -27,9 +27,9 @@ struct context_options {
     std::chrono::milliseconds command_timeout{30'000}; ///< of file_paths source="command"
     std::size_t max_command_output = 1024 * 1024;
     model_matching matching;
-    /// The directory that relative paths are below, in each absolute spelling (as it was named, and with
-    /// links resolved). A file in there has one name, its path below, however a call or an index spells
-    /// it. Empty: only what is spelled alike is the same file.
+    /// The directory that contains relative paths, in each absolute spelling (as named, and with
+    /// links resolved). A file inside is identified by its path below it, however a call or an
+    /// index spells that path. Empty: only identical spellings are the same file.
     std::vector<std::string> roots;
 };
 

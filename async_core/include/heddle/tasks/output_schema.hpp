@@ -25,7 +25,7 @@ struct schema_violation {
 /// bounded or would not be checked: patternProperties, references to other documents, references
 /// that lead back to themselves without going deeper into the value. `pattern` runs on RE2 (linear
 /// time), so back-references and look-around are refused; `format` is an annotation, not checked.
-/// A check is bounded in time, memory and stack: one that would take longer is a violation.
+/// A check is bounded in time, memory and stack; a check that exceeds a bound is a violation.
 class output_schema {
 public:
     output_schema() = default; ///< accepts every value
@@ -34,7 +34,8 @@ public:
     [[nodiscard]] static result<output_schema> compile(std::string_view schema);
 
     [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }
-    /// `json` is the text that `content` was read from, `subject` what messages call it.
+    /// Checks `content`. `json`: the JSON text that `content` was read from. `subject`: what
+    /// messages call it. Result: the violation; empty when `content` conforms.
     [[nodiscard]] std::optional<schema_violation> check(
         const lang::value& content, std::string_view json,
         std::string_view subject = "the answer") const;

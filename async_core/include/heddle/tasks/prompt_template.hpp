@@ -18,7 +18,8 @@ struct bound_input {
     std::string_view name; ///< owned by the template or by the clause's symbol
     lang::value content;
     bool given = false; ///< false: an optional input that was left out; inserts nothing
-    /// What was given, where results were replaced by their values; else nil. `{{p.notes}}` finds it.
+    /// The original value, when task results in it were replaced by their contents; else nil.
+    /// `{{p.notes}}` is looked up in it.
     lang::value as_given{};
 };
 

@@ -43,23 +43,24 @@ struct task_system_parts {
     std::map<std::string, task_executor*, std::less<>> executors;
     /// Whether a person waits for the session, or a batch runs over night.
     ports::call_priority priority = ports::call_priority::interactive;
-    /// What calls cost; null: costs are unknown, and a budget in dollars raises configuration_error.
+    /// Prices of calls; null: costs are unknown, and a budget in dollars raises
+    /// configuration_error.
     const ports::price_port* prices = nullptr;
     /// Text of tasks that a workflow calls, as it arrives; empty: their answers come whole. An error
     /// cancels the call and is raised.
     std::function<result<void>(const task_delta&)> on_delta;
-    resource_limits limits; ///< of tasks that say nothing themselves
-    /// What all calls of a session may cost together, in US dollars, and how many requests they may
-    /// send: as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: no bound.
+    resource_limits limits; ///< of tasks that set none
+    /// Maximum cost of all calls of a session in US dollars, and maximum number of their requests:
+    /// as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: unlimited.
     std::optional<double> budget_usd;
     std::optional<std::uint64_t> max_calls;
     /// Tokens in the window of models that the built-in table does not know; empty: no limit.
     std::optional<std::int64_t> model_window;
     std::int64_t subtask_depth = 5;            ///< subtasks below a task of the workflow
-    std::size_t tool_result_limit = 64 * 1024; ///< bytes of a tool's answer that a model is given
+    std::size_t tool_result_limit = 64 * 1024; ///< maximum bytes of a tool's result that a model receives
     ports::process_port* processes = nullptr;  ///< null: what runs programs raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
-    user_port ask_user;         ///< answers system:ask_user; empty: it raises PermissionError
+    user_port ask_user;         ///< behind system:ask_user; empty: it raises PermissionError
 };
 
 /// The tasks and tools of one session: registries, calls by clause and position, execution. A task

@@ -39,9 +39,9 @@ struct task_call {
     source_span span;
     /// Of the task that this one is a part of; it outlives the call.
     const task_chain* chain = nullptr;
-    /// Subtasks below this one at most, in place of what the chain leaves.
+    /// Maximum depth of subtasks below this one; empty: what the chain leaves.
     std::optional<std::int64_t> max_depth;
-    /// In place of the template's, for the preset of the context; empty: the template's.
+    /// The subtype for the preset of the context; empty: that of the template.
     std::string subtype;
     [[nodiscard]] const std::string& effective_subtype() const noexcept {
         return subtype.empty() ? task->declared.subtype : subtype;

@@ -39,17 +39,18 @@ struct task_finished {
     bool estimated = false;     ///< part of the usage was not reported by the service
     std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
     std::chrono::nanoseconds latency{0};
-    std::uint32_t earlier_turns = 0; ///< of the conversation, in its prompt
+    std::uint32_t earlier_turns = 0; ///< turns of the conversation in its prompt
 };
 
-/// Told of every task call of a session, on the session's thread. The views are valid during the
+/// Observes every task call of a session, on the session's thread. The views are valid during the
 /// call only. Must be quick and must not call back into the session.
 class task_observer {
 public:
     virtual ~task_observer() = default;
     virtual void on_task_started(const task_started& event) noexcept = 0;
     virtual void on_task_finished(const task_finished& event) noexcept = 0;
-    /// A started call begins to wait for its budget (what others have in flight), or ends to.
+    /// Called when a started call begins (`waits`) or stops waiting for a budget that calls in
+    /// flight hold.
     virtual void on_budget_wait(bool /*waits*/) noexcept {}
 };
 

@@ -31,11 +31,11 @@ struct template_call {
     std::vector<template_argument> arguments;
     std::vector<std::string> parameters; ///< of the template, in order
     std::string source;                  ///< "file:line"
-    std::uint32_t begin = 0; ///< bytes of its start tag in the file, without a byte order mark
+    std::uint32_t begin = 0; ///< of its start tag: byte positions, not counting a byte order mark
     std::uint32_t end = 0;
 };
 
-/// Bounds for files that somebody else may have written.
+/// Bounds for files from untrusted sources.
 struct template_file_limits {
     std::size_t bytes = 4 * 1024 * 1024;
     std::size_t depth = 32;
@@ -92,8 +92,8 @@ private:
 /// Without calls: empty.
 [[nodiscard]] std::string program_of_calls(const std::vector<template_call>& calls);
 
-/// The same program as forms. Their spans are those of the `<call>` elements in the file, whose text
-/// was added to the sources of the session at `position`.
+/// The same program as forms. Their spans are those of the `<call>` elements in the file, which the
+/// source_map of the session holds at `position`.
 [[nodiscard]] result<std::vector<lang::datum>> forms_of_calls(
     lang::heap& memory, const std::vector<template_call>& calls, std::uint32_t position);
 

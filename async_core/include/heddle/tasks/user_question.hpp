@@ -1,4 +1,4 @@
-// A question of a workflow to the person who runs it.
+// Questions of a workflow to its user.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -13,13 +13,14 @@
 namespace heddle::tasks {
 
 struct user_question {
-    std::string text;                    ///< may come from a model: not to be trusted
+    std::string text;                    ///< may come from a model; untrusted
     std::vector<std::string> choices;    ///< empty: any answer
     std::optional<std::string> fallback; ///< the answer when nothing is entered
 };
 
-/// Asks a person, who may take any time. Called on the session's thread; several calls may be under
-/// way at a time. Errors are raised in the workflow. Cancellation: ends the question.
+/// Asks the user a question, which may take any time. Result: the answer. Called on the session's
+/// thread; several calls may be in progress at once. Errors: raised in the workflow. Cancellation:
+/// ends the question.
 using user_port = std::function<coro::task<result<std::string>>(user_question, coro::call_context)>;
 
 } // namespace heddle::tasks
