@@ -14,7 +14,7 @@ inline const std::set<std::string_view>& constant_builtins() {
         "round",    "truncate",  "sqrt",           "expt",          "exp",        "log",
         "sin",      "cos",       "atan",           "number?",       "integer?",   "float?",
         "real?",    "zero?",     "positive?",      "negative?",     "even?",      "odd?",
-        "exact",    "inexact",   "number->string", "cons",          "first",      "second",
+        "exact",    "inexact",   "number->string", "first",      "second",
         "third",    "rest",      "last",           "nth",           "take",       "drop",
         "slice",    "null?",     "nil?",           "empty?",        "list?",      "has-key?",
         "map?",     "content",   "parsed",         "notes",         "ok?",        "not",

@@ -12,8 +12,19 @@ namespace heddle::lang {
 [[nodiscard]] value make_list(heap& memory, std::span<const value> items);
 /// As make_list, with room for `capacity` elements before the first growth.
 [[nodiscard]] value make_list_with_capacity(heap& memory, std::size_t capacity);
+/// Room of new storage.
+struct list_room {
+    std::size_t capacity = 0;
+    std::size_t front = 0; ///< of these, free ones before the first element
+};
+/// As make_list_with_capacity; what is pushed to the front needs no growth either.
+[[nodiscard]] value make_list_with_room(heap& memory, list_room room);
+/// The room of a copy that list_push_front() makes.
+[[nodiscard]] list_room room_for_push_front(const value& list) noexcept;
 /// Whether list_concat() can append that many elements without copying.
 [[nodiscard]] bool list_grows_in_place(const value& list, std::size_t elements) noexcept;
+/// Whether list_push_front() needs no copy.
+[[nodiscard]] bool list_grows_at_front(const value& list) noexcept;
 /// Amortised constant time when `list` owns the edge of its storage, a copy otherwise.
 [[nodiscard]] value list_push_front(heap& memory, value item, value list);
 [[nodiscard]] value list_push_back(heap& memory, value list, value item);

@@ -46,6 +46,10 @@ struct list_object : object {
     std::uint32_t begin; ///< first slot in use: a window that starts here may grow downwards
     std::uint32_t end;   ///< one past the last slot in use
     list_places* places; ///< owned; null unless read from source
+    /// Whether a window that starts at `offset` may grow downwards in place.
+    [[nodiscard]] bool takes_before(std::uint32_t offset) const noexcept {
+        return offset == begin && begin != 0 && places == nullptr;
+    }
     [[nodiscard]] value* items() noexcept { return reinterpret_cast<value*>(this + 1); }
     [[nodiscard]] const value* items() const noexcept {
         return reinterpret_cast<const value*>(this + 1);

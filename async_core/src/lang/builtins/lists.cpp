@@ -19,14 +19,22 @@ using arguments_span = std::span<value>;
 constexpr std::size_t few = 1024; ///< elements that are copied at once
 
 value list(native_call& call, arguments_span a) {
-    if (a.size() > few) return copy_of_list(call, a, a.size()).value_or(value());
+    if (a.size() > few) return copy_of_list(call, a, {a.size()}).value_or(value());
     if (!call.spend(a.size())) return {};
     return make_list(call.memory(), a);
 }
 
 value cons(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 1)) return {};
-    if (!check_list_length(call, a[1].length() + 1U) || !call.spend(1)) return {};
+    const std::size_t length = a[1].length();
+    if (!check_list_length(call, length + 1)) return {};
+    const bool copies = !list_grows_at_front(a[1]);
+    if (!call.spend(copies && length <= few ? length + 1 : 1)) return {};
+    if (copies && length > few) {
+        auto copy = reserved_copy_of_list(call, list_items(a[1]), room_for_push_front(a[1]));
+        if (!copy) return {};
+        a[1] = *std::move(copy);
+    }
     return list_push_front(call.memory(), std::move(a[0]), std::move(a[1]));
 }
 
@@ -39,7 +47,6 @@ value append(native_call& call, arguments_span a) {
     }
     if (a.empty()) return value::empty_list();
     if (!check_list_length(call, length)) return {};
-    if (!call.reserve((length - a[0].length()) * sizeof(value))) return {};
     const std::size_t added = length - a[0].length();
     if (added == 0) return a[0];
     if (added == a.back().length() && a[0].length() == 0) return a.back();
@@ -49,7 +56,7 @@ value append(native_call& call, arguments_span a) {
         if (!call.expect(length)) return {};
         const std::size_t room =
             std::min<std::size_t>(length + all.length() / 2, value::max_length);
-        auto copy = copy_of_list(call, list_items(all), room);
+        auto copy = reserved_copy_of_list(call, list_items(all), {room});
         if (!copy) return {};
         all = *std::move(copy);
     }

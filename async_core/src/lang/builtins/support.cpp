@@ -219,12 +219,17 @@ bool append_elements(native_call& call, value& list, std::span<const value> more
     return true;
 }
 
-std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
-                                  std::size_t capacity) {
+std::optional<value> copy_of_list(native_call& call, std::span<const value> items, list_room room) {
     if (!call.expect(items.size())) return std::nullopt;
-    value copy = make_list_with_capacity(call.memory(), capacity);
+    value copy = make_list_with_room(call.memory(), room);
     if (!append_elements(call, copy, items)) return std::nullopt;
     return copy;
+}
+
+std::optional<value> reserved_copy_of_list(native_call& call, std::span<const value> items,
+                                           list_room room) {
+    if (!call.reserve(room.capacity * sizeof(value))) return std::nullopt;
+    return copy_of_list(call, items, room);
 }
 
 bool append_plain(std::string& out, const value& v) {

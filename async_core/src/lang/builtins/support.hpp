@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/list.hpp>
 
 #include "lang/text/text_builder.hpp"
 
@@ -85,7 +86,11 @@ value refuse_text(native_call& call, std::size_t bytes);
 [[nodiscard]] bool append_elements(native_call& call, value& list, std::span<const value> more);
 /// A list with the elements of another one and room for more of them. Nothing: stop.
 [[nodiscard]] std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
-                                                std::size_t capacity);
+                                                list_room room);
+/// As copy_of_list; LimitError when there is no memory for the room.
+[[nodiscard]] std::optional<value> reserved_copy_of_list(native_call& call,
+                                                         std::span<const value> items,
+                                                         list_room room);
 
 /// What string-append puts in: strings and symbols as they are, numbers and booleans as written,
 /// nothing for nil. False for other kinds.

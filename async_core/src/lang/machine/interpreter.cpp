@@ -323,13 +323,21 @@ outcome interpreter::dispatch() {
         R[i.a] = value::boolean(v.is_nil() || (v.is(kind::list) && v.length() == 0));
         NEXT();
     }
-    op_cons:
-        if (!R[i.c].is(kind::list)) [[unlikely]]
-            SLOW(raise_type("cons", 2, "a list", R[i.c]));
-        if (R[i.c].length() == value::max_length) [[unlikely]]
-            SLOW(raise(error(errc::limit, "cons: the list is too long")));
-        R[i.a] = list_push_front(memory_, R[i.b], R[i.c]);
+    op_cons : {
+        const value& list = R[i.c];
+        if (!list.is(kind::list)) [[unlikely]]
+            SLOW(raise_type("cons", 2, "a list", list));
+        auto* storage = static_cast<list_object*>(list.target());
+        if (storage && storage->takes_before(list.offset())) [[likely]] {
+            new (storage->items() + --storage->begin) value(R[i.b]);
+            R[i.a] = list.window(storage->begin, list.length() + std::uint64_t{1});
+            NEXT();
+        }
+        constexpr std::uint32_t few = 16; // copied at once
+        if (list.length() > few) SLOW(cons_to_copy(BASE(), i));
+        R[i.a] = list_push_front(memory_, R[i.b], list);
         NEXT();
+    }
     op_first : {
         const value& v = R[i.b];
         if (!v.is(kind::list)) [[unlikely]]

@@ -107,6 +107,7 @@ private:
     next start_job(pending_job order, std::size_t dest);
     next continue_job();
     next job_done(result<value> made, const pending_job& done);
+    next cons_to_copy(std::size_t base, instruction i);
     next equal_took_long(std::size_t base, instruction i, std::optional<bool> same);
     void jump_if_equal(const value& equal, bool jump_when, std::int32_t distance);
     void look_at_next_step();

@@ -93,6 +93,25 @@ interpreter::next interpreter::call_update(std::size_t base, instruction i, cons
     return after_builtin(call, row.run, std::move(made), place);
 }
 
+/// op::cons, where the list has no room in front: its copy is work, and memory.
+interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
+    const builtin& row = *find_builtin("cons");
+    value both[] = {f_.stack_[base + i.b], f_.stack_[base + i.c]};
+    native_call call(memory_, row, work_);
+    value made = row.run(call, std::span<value>(both));
+    if (work_.stopped()) {
+        pending_job order;
+        order.job = std::make_unique<builtin_job>(*f_.world_, row, row.run,
+                                                  std::vector<value>(both, both + 2));
+        order.knows_place = false;
+        return start_job(std::move(order), base + i.a);
+    }
+    if (work_.over()) look_at_next_step();
+    if (call.failure()) return raise(*std::move(call.failure()));
+    f_.stack_[base + i.a] = std::move(made);
+    return next::go_on;
+}
+
 /// The first turn of what the strand waits for. The result goes to `dest`.
 interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
     look_at_next_step();

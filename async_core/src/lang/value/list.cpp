@@ -46,20 +46,33 @@ value make_list_with_capacity(heap& memory, std::size_t capacity) {
     return value::adopt(kind::list, make_storage(memory, capacity, 0), 0, 0);
 }
 
+value make_list_with_room(heap& memory, list_room room) {
+    return value::adopt(kind::list, make_storage(memory, room.capacity, room.front), room.front, 0);
+}
+
+list_room room_for_push_front(const value& list) noexcept {
+    // Grown downwards: the free room is in front. Offsets have 28 bits.
+    const std::size_t length = list.length();
+    const std::size_t capacity =
+        length < 4 ? 4 : std::min<std::size_t>((length + 1) * 2, value::max_length);
+    return {capacity, capacity - length};
+}
+
+bool list_grows_at_front(const value& list) noexcept {
+    const list_object* storage = storage_of(list);
+    return storage && storage->takes_before(list.offset());
+}
+
 value list_push_front(heap& memory, value item, value list) {
     const std::size_t length = list.length();
     list_object* storage = storage_of(list);
-    if (storage && storage->places == nullptr && list.offset() == storage->begin &&
-        storage->begin != 0) {
+    if (storage && storage->takes_before(list.offset())) {
         new (storage->items() + --storage->begin) value(std::move(item));
         const std::size_t offset = storage->begin;
         return std::move(list).window(offset, length + 1);
     }
-    // Grown downwards: the free room is in front.
-    // Offsets have 28 bits.
-    const std::size_t capacity =
-        length < 4 ? 4 : std::min<std::size_t>((length + 1) * 2, value::max_length);
-    list_object* grown = make_storage(memory, capacity, capacity - length);
+    const list_room room = room_for_push_front(list);
+    list_object* grown = make_storage(memory, room.capacity, room.front);
     append(grown, list_items(list));
     new (grown->items() + --grown->begin) value(std::move(item));
     return value::adopt(kind::list, grown, grown->begin, length + 1);

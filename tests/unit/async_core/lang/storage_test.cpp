@@ -22,6 +22,23 @@ TEST(storage, that_is_large_is_not_kept_by_small_windows) {
     }
 }
 
+TEST(storage, of_a_copy_is_within_the_limit) {
+    schedule how;
+    how.memory = 33'000'000; // the list alone takes 16 MB
+    for (const std::string& made :
+         {std::string("(cons 1 (rest b))"),
+          std::string("(reduce (lambda (l f) (f 1 l)) (rest b) (list cons))"),
+          std::string("(append b '(1))")}) {
+        lang_world world;
+        const std::string program = "(let ((b (range 1000000))) (length " + made + "))";
+        const std::string shown = world.shown(program, how);
+        EXPECT_TRUE(shown.starts_with("LimitError")) << made << ": " << shown;
+        lang_world sandboxed;
+        const std::string inside = sandboxed.shown("(sandbox ((memory 33000000)) " + program + ")");
+        EXPECT_TRUE(inside.starts_with("LimitError")) << made << ": " << inside;
+    }
+}
+
 TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
     schedule how;
     how.steps = 600'000; // a copy of the map for each round would be 2,000,000

@@ -218,6 +218,10 @@ std::vector<growing> growing_builtins() {
         {"regex-match", "",
          of([](heap& memory, std::size_t) { return string_of(memory, "x$"); }, words), 32, true},
         {"list", "", ascending, 2},
+        {"cons", "where a list has no room", maker([](heap& memory, std::size_t n) {
+             return arguments{value::integer(0), integers(memory, n)};
+         }),
+         1},
         {"append", "", maker([](heap& memory, std::size_t n) {
              return arguments{integers(memory, n), integers(memory, n)};
          }),
@@ -415,6 +419,8 @@ const timed programs[] = {
     {"(length (parse (string-append \"(\" (string-join (range 200000)) \")\")))"},
     {"(length (regex-match-all \"[0-9]+\" (string-join (range 100000))))", true},
     {"(let ((x (range 100000))) (loop 30 (reverse x)) 1)"},
+    {"(let ((x (range 100000))) (loop 30 (cons 1 (rest x))) 1)"},
+    {"(let ((x (range 100000))) (loop 30 (reduce (lambda (a f) (f 1 a)) (rest x) (list cons))) 1)"},
     {"(let ((s (string-join (range 20000) \"\u00e4\"))) (loop 300 (string-length s)) 1)"},
 };
 
