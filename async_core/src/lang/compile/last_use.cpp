@@ -81,12 +81,12 @@ private:
             if (each.begin < next && at < each.end) open_.push_back(each.target);
         }
         const bool written = now.a == wanted_ && describe(now.code).overwrites_first();
-        if (written || now.code == op::return_value) return;
+        if (written) return;
         if (second == "J" || operands.ends_with('J')) {
             const instruction& jump = code_.code[next - 1];
             open_.push_back(static_cast<std::size_t>(static_cast<std::int64_t>(next) + jump.d));
         }
-        if (now.code != op::jump && now.code != op::loop) open_.push_back(next);
+        if (!describe(now.code).ends_path()) open_.push_back(next);
     }
 
     const function& code_;

@@ -10,7 +10,7 @@ namespace heddle::lang {
 struct op_description {
     std::string_view name;
     std::string_view operands; ///< letters of a, b, c, then the second word's in W(…)
-    std::string_view result;   ///< "0", "1" or "*", then "w", see ops.def
+    std::string_view result;   ///< "0", "1" or "*", then "w" or "e", see ops.def
 
     /// Whether no register refers to an object because of the instruction.
     [[nodiscard]] bool leaves_nothing() const noexcept { return result[0] == '0'; }
@@ -18,6 +18,8 @@ struct op_description {
     [[nodiscard]] bool may_leave_any() const noexcept { return result[0] == '*'; }
     /// Whether the first register is written and not read.
     [[nodiscard]] bool overwrites_first() const noexcept { return result.ends_with('w'); }
+    /// Whether the instruction after it is reached by jumps only.
+    [[nodiscard]] bool ends_path() const noexcept { return result.ends_with('e'); }
 };
 
 [[nodiscard]] inline op_description describe(op code) noexcept {

@@ -186,10 +186,7 @@ private:
     void last_instruction() {
         std::size_t last = code_.code.size() - 1;
         if (!starts_[last]) --last;
-        const op code = code_.code[last].code;
-        const bool ends =
-            code == op::return_value || code == op::rethrow || code == op::jump || code == op::loop;
-        need(ends, last, "may fall off the end");
+        need(describe(code_.code[last].code).ends_path(), last, "may fall off the end");
     }
 
     void parameters_and_handlers() {

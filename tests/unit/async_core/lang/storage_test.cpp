@@ -61,6 +61,9 @@ TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
           "(define m (dict)) (define ks " + keys +
               ") (loop 3 (let next ((l ks)) (if (null? l) nil "
               "(progn (set! m (put m (first l) 1)) (next (rest l)))))) (length m)",
+          std::string("(let ((l (range 2000)) (i 0)) "
+                      "(loop 6000 (progn (set! l (put l (modulo i 2000) 1)) (set! i (+ i 1)))) "
+                      "(length l))"),
           std::string("(let next ((i 0) (l (range 2000))) "
                       "(if (< i 6000) (next (+ i 1) (put l (modulo i 2000) 0)) (length l)))")}) {
         lang_world world;
