@@ -143,7 +143,7 @@ result<function_ref> generator::run() {
     if (failure_) return *failure_;
     moved_on_.resize(out_->code.size());
     out_->cleared = registers_to_clear(*out_, moved_on_);
-    move_last_uses(*out_);
+    if (auto stop = move_last_uses(*out_, work_)) return *std::move(stop);
     mark_updates(*out_);
     out_->leaf = is_leaf(*out_);
     out_->code.shrink_to_fit();

@@ -5,94 +5,253 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <vector>
 
 namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t longest_look = 64;  ///< instructions
-constexpr std::size_t most_handlers = 16; ///< of a function that is looked at
-
-/// What follows an instruction, as far as one register is concerned.
-class look_ahead {
-public:
-    look_ahead(const function& code, std::uint16_t wanted) : code_(code), wanted_(wanted) {}
-
-    /// Whether nothing reads the register from instruction `from` on.
-    [[nodiscard]] bool is_dead(std::size_t from) {
-        open_.push_back(from);
-        while (!open_.empty()) {
-            const std::size_t at = open_.back();
-            open_.pop_back();
-            if (std::find(seen_.begin(), seen_.end(), at) != seen_.end()) continue;
-            if (seen_.size() == longest_look || at >= code_.code.size()) return false;
-            seen_.push_back(at);
-            if (reads(at)) return false;
-            follow(at);
+/// Calls visit(first, count) for the registers that an instruction reads.
+template <class Visit>
+void for_each_read(const function& code, std::size_t at, Visit visit) {
+    const instruction& now = code.code[at];
+    const op_description known = describe(now.code);
+    const std::string_view first = first_word(known.operands);
+    const auto one = [&](std::size_t which, std::size_t index) {
+        if (first.size() > which && first[which] == 'R') visit(index, std::size_t{1});
+    };
+    if (!known.overwrites_first()) one(0, now.a);
+    one(1, now.b);
+    one(2, now.c);
+    if (second_word(known.operands) == "RR") {
+        visit(std::size_t{code.code[at + 1].a}, std::size_t{1});
+        visit(std::size_t{code.code[at + 1].b}, std::size_t{1});
+    }
+    switch (now.code) {
+    case op::call:
+    case op::tail_call:
+    case op::call_clauses:
+    case op::eval_code:
+    case op::branch_call: visit(std::size_t{now.a}, now.b + std::size_t{1}); break;
+    case op::call_global:
+    case op::tail_call_global: visit(now.a + std::size_t{1}, std::size_t{now.b}); break;
+    case op::list:
+    case op::call_builtin:
+    case op::call_update:
+    case op::call_effect: visit(std::size_t{now.b}, std::size_t{now.c}); break;
+    case op::closure:
+        for (const capture& each : code.functions[static_cast<std::size_t>(now.d)]->captures) {
+            if (each.where == capture::from::local) visit(std::size_t{each.index}, std::size_t{1});
         }
-        return true;
+        break;
+    default: break;
+    }
+}
+
+/// The register that an instruction may move: of those that read it last, it is the one that gains.
+struct movable {
+    std::size_t index = 0;
+    bool may_fail = false; ///< after it took the register: a handler must not read that
+};
+[[nodiscard]] std::optional<movable> movable_of(const instruction& now) {
+    switch (now.code) {
+    case op::move:
+    case op::cell_set:
+        if (now.a == now.b) return std::nullopt;
+        return movable{now.b};
+    case op::up_cell_set: return movable{now.b};
+    case op::global_define:
+    case op::global_update: return movable{now.a};
+    default: return std::nullopt;
+    }
+}
+
+void let_move(instruction& now) {
+    if (now.code == op::move) now.code = op::take;
+    else now.x = 1;
+}
+
+/// Which registers are read later, at each instruction: one walk backwards over the code, which keeps a set
+/// at each target of a jump, and two more where there are loops. So many registers at a time that
+/// the sets stay small.
+class liveness {
+public:
+    liveness(function& code, compile_work* work) : code_(code), work_(work) {
+        for (std::size_t i = 0; i < code.code.size(); i += words_of(i)) {
+            starts_.push_back(static_cast<std::uint32_t>(i));
+            if (const auto moved = movable_of(code.code[i]))
+                last_moved_ = std::max(last_moved_.value_or(0), moved->index);
+        }
+        if (last_moved_) find_labels();
+    }
+
+    [[nodiscard]] std::optional<error> run() {
+        if (!last_moved_) return std::nullopt;
+        for (begin_ = 0; begin_ <= *last_moved_; begin_ += most_registers) {
+            words_ = (std::min(code_.registers - begin_, most_registers) + 63) / 64;
+            sets_.assign(labels_.size() * words_, 0);
+            if (auto stop = walk()) return stop;
+            if (grew_) enter_loops();
+            while (grew_) {
+                if (auto stop = walk()) return stop;
+            }
+            for (const std::size_t at : found_) let_move(code_.code[at]);
+        }
+        return std::nullopt;
     }
 
 private:
-    [[nodiscard]] bool in_range(std::size_t first, std::size_t count) const {
-        return wanted_ >= first && wanted_ < first + count;
+    static constexpr std::size_t most_registers = 1024; ///< at a time
+    using set = std::vector<std::uint64_t>;
+    struct label {
+        std::size_t at = 0;
+        std::size_t last_from = 0; ///< the last instruction that jumps here
+        [[nodiscard]] bool is_loop() const { return last_from >= at; }
+    };
+    struct guard {
+        std::size_t begin = 0;
+        set live; ///< where its handler begins, and those outside of it
+    };
+
+    [[nodiscard]] std::size_t words_of(std::size_t at) const {
+        return second_word(describe(code_.code[at].code).operands).empty() ? 1 : 2;
     }
-    [[nodiscard]] bool reads(std::size_t at) const {
-        const instruction& now = code_.code[at];
-        const std::string_view operands = describe(now.code).operands;
-        const std::string_view first = first_word(operands);
-        if (!first.empty() && first[0] == 'R' && now.a == wanted_ &&
-            !describe(now.code).overwrites_first())
-            return true;
-        if (first.size() > 1 && first[1] == 'R' && now.b == wanted_) return true;
-        if (first.size() > 2 && first[2] == 'R' && now.c == wanted_) return true;
-        if (second_word(operands) == "RR") {
-            const instruction& more = code_.code[at + 1];
-            if (more.a == wanted_ || more.b == wanted_) return true;
-        }
-        switch (now.code) {
-        case op::call:
-        case op::tail_call:
-        case op::call_clauses:
-        case op::eval_code:
-        case op::branch_call: return in_range(now.a, now.b + std::size_t{1});
-        case op::call_global:
-        case op::tail_call_global: return in_range(now.a + std::size_t{1}, now.b);
-        case op::list:
-        case op::call_builtin:
-        case op::call_update:
-        case op::call_effect: return in_range(now.b, now.c);
-        case op::closure: {
-            const auto& captures = code_.functions[static_cast<std::size_t>(now.d)]->captures;
-            return std::any_of(captures.begin(), captures.end(), [&](const capture& each) {
-                return each.where == capture::from::local && each.index == wanted_;
-            });
-        }
-        default: return false;
-        }
-    }
-    void follow(std::size_t at) {
-        const instruction& now = code_.code[at];
-        const std::string_view operands = describe(now.code).operands;
-        const std::string_view second = second_word(operands);
-        const std::size_t next = at + (second.empty() ? 1 : 2);
-        for (const handler& each : code_.handlers) {
-            if (each.begin < next && at < each.end) open_.push_back(each.target);
-        }
-        const bool written = now.a == wanted_ && describe(now.code).overwrites_first();
-        if (written) return;
-        if (second == "J" || operands.ends_with('J')) {
-            const instruction& jump = code_.code[next - 1];
-            open_.push_back(static_cast<std::size_t>(static_cast<std::int64_t>(next) + jump.d));
-        }
-        if (!describe(now.code).ends_path()) open_.push_back(next);
+    /// Where an instruction may jump.
+    [[nodiscard]] std::optional<std::size_t> target_of(std::size_t at) const {
+        const std::string_view operands = describe(code_.code[at].code).operands;
+        if (second_word(operands) != "J" && !operands.ends_with('J')) return std::nullopt;
+        const std::size_t next = at + words_of(at);
+        return static_cast<std::size_t>(static_cast<std::int64_t>(next) + code_.code[next - 1].d);
     }
 
-    const function& code_;
-    std::uint16_t wanted_;
-    std::vector<std::size_t> open_;
-    std::vector<std::size_t> seen_;
+    void find_labels() {
+        for (const std::size_t at : starts_) {
+            if (const auto target = target_of(at)) labels_.push_back({*target, at});
+        }
+        for (const handler& each : code_.handlers) {
+            handlers_.push_back(each);
+            labels_.push_back({each.target, each.end - std::size_t{1}});
+        }
+        std::sort(labels_.begin(), labels_.end(), [](const label& one, const label& other) {
+            return one.at != other.at ? one.at < other.at : one.last_from > other.last_from;
+        });
+        const auto same = [](const label& one, const label& other) { return one.at == other.at; };
+        labels_.erase(std::unique(labels_.begin(), labels_.end(), same), labels_.end());
+        std::sort(handlers_.begin(), handlers_.end(), [](const handler& one, const handler& other) {
+            return one.end != other.end ? one.end > other.end : one.begin < other.begin;
+        });
+    }
+    [[nodiscard]] std::uint64_t* set_of(std::size_t target) {
+        const auto found =
+            std::lower_bound(labels_.begin(), labels_.end(), target,
+                             [](const label& one, std::size_t at) { return one.at < at; });
+        return sets_.data() + static_cast<std::size_t>(found - labels_.begin()) * words_;
+    }
+
+    /// What is read where a loop begins is read later everywhere inside it: known at once to the loops
+    /// inside, it need not go round each of them.
+    void enter_loops() {
+        std::vector<std::size_t> around;
+        for (std::size_t i = 0; i < labels_.size(); ++i) {
+            if (!labels_[i].is_loop()) continue;
+            while (!around.empty() && labels_[around.back()].last_from < labels_[i].at)
+                around.pop_back();
+            if (!around.empty())
+                add(sets_.data() + i * words_, sets_.data() + around.back() * words_);
+            around.push_back(i);
+        }
+    }
+
+    /// From the end of the code to its beginning.
+    [[nodiscard]] std::optional<error> walk() {
+        grew_ = false;
+        found_.clear();
+        live_.assign(words_, 0);
+        guards_.clear();
+        std::size_t open = 0;                // handlers that were met
+        std::size_t before = labels_.size(); // labels that were not
+        for (std::size_t k = starts_.size(); k-- > 0;) {
+            if (work_ && k % portion == portion - 1) {
+                if (auto stop = work_->add(portion / 8)) return stop;
+            }
+            const std::size_t at = starts_[k];
+            const std::size_t next = at + words_of(at);
+            while (!guards_.empty() && guards_.back().begin >= next) guards_.pop_back();
+            for (; open < handlers_.size() && handlers_[open].end > at; ++open)
+                push(handlers_[open]);
+            step(at);
+            if (before != 0 && labels_[before - 1].at == at) meet(--before);
+        }
+        return std::nullopt;
+    }
+    void push(const handler& each) {
+        guard made{each.begin, set(words_)};
+        add(made.live.data(), set_of(each.target));
+        if (!guards_.empty()) add(made.live.data(), guards_.back().live.data());
+        guards_.push_back(std::move(made));
+    }
+    void step(std::size_t at) {
+        const instruction& now = code_.code[at];
+        const op_description known = describe(now.code);
+        if (known.ends_path()) std::fill(live_.begin(), live_.end(), 0);
+        if (const auto target = target_of(at)) add(live_.data(), set_of(*target));
+        if (const auto moved = movable_of(now); moved && inside(moved->index)) {
+            const bool replaced = known.overwrites_first() && now.a == moved->index;
+            const bool caught =
+                moved->may_fail && !guards_.empty() && has(guards_.back().live, moved->index);
+            if (!caught && (replaced || !has(live_, moved->index))) found_.push_back(at);
+        }
+        if (known.overwrites_first() && inside(now.a)) {
+            const std::size_t bit = now.a - begin_;
+            live_[bit / 64] &= ~(std::uint64_t{1} << bit % 64);
+        }
+        for_each_read(code_, at, [&](std::size_t first, std::size_t count) {
+            const std::size_t end = std::min(first + count, begin_ + words_ * 64);
+            for (std::size_t r = std::max(first, begin_); r < end; ++r)
+                live_[(r - begin_) / 64] |= std::uint64_t{1} << (r - begin_) % 64;
+        });
+        if (!guards_.empty()) add(live_.data(), guards_.back().live.data());
+    }
+    /// What jumps to a label has to know what is read there.
+    void meet(std::size_t index) {
+        const bool more = add(sets_.data() + index * words_, live_.data());
+        if (more && labels_[index].is_loop()) grew_ = true;
+    }
+
+    [[nodiscard]] bool inside(std::size_t index) const {
+        return index >= begin_ && index < begin_ + words_ * 64;
+    }
+    [[nodiscard]] bool has(const set& live, std::size_t index) const {
+        return (live[(index - begin_) / 64] >> (index - begin_) % 64 & 1) != 0;
+    }
+    /// Whether that are more than before.
+    bool add(std::uint64_t* to, const std::uint64_t* more) const {
+        bool grown = false;
+        for (std::size_t i = 0; i < words_; ++i) {
+            grown |= (more[i] & ~to[i]) != 0;
+            to[i] |= more[i];
+        }
+        return grown;
+    }
+
+    static constexpr std::size_t portion =
+        4096; ///< of instructions, between two looks at the limits
+
+    function& code_;
+    compile_work* work_;
+    std::vector<std::uint32_t> starts_;     ///< of instructions
+    std::vector<label> labels_;             ///< in the order of the code
+    std::vector<handler> handlers_;         ///< the last to end first, outer before inner
+    std::optional<std::size_t> last_moved_; ///< the last register that is worth a look
+    std::size_t begin_ = 0;                 ///< the first register that is looked at
+    std::size_t words_ = 0;                 ///< of a set
+    std::vector<std::uint64_t> sets_;       ///< of the labels
+    set live_;
+    std::vector<guard> guards_; ///< of the handlers around the instruction
+    std::vector<std::size_t> found_;
+    bool grew_ = false; ///< what a loop begins with was not known before
 };
 
 /// Whether a builtin can write into the storage of its first argument.
@@ -115,22 +274,14 @@ void mark_updates(function& code) {
     for (std::size_t i = 0; i + 2 < code.code.size(); ++i) {
         instruction& now = code.code[i];
         if (now.code == op::call_builtin && stores(code.code[i + 2], now.a) &&
-            can_update(code.constants[static_cast<std::size_t>(code.code[i + 1].d)].as_builtin())) {
+            can_update(code.constants[static_cast<std::size_t>(code.code[i + 1].d)].as_builtin()))
             now.code = op::call_update;
-            code.code[i + 2].x = look_ahead(code, now.a).is_dead(i + 3) ? 1 : 0;
-        }
         if (!second_word(describe(now.code).operands).empty()) ++i; // no instruction
     }
 }
 
-void move_last_uses(function& code) {
-    if (code.handlers.size() > most_handlers) return;
-    for (std::size_t i = 0; i < code.code.size(); ++i) {
-        instruction& now = code.code[i];
-        if (now.code == op::move && now.a != now.b && look_ahead(code, now.b).is_dead(i + 1))
-            now.code = op::take;
-        if (!second_word(describe(now.code).operands).empty()) ++i; // no instruction
-    }
+std::optional<error> move_last_uses(function& code, compile_work* work) {
+    return liveness(code, work).run();
 }
 
 } // namespace heddle::lang

@@ -1,13 +1,18 @@
 // Values that are handed on.
 #pragma once
 
+#include "compile_watch.hpp"
+
 #include <heddle/lang/code.hpp>
+
+#include <optional>
 
 namespace heddle::lang {
 
-/// Makes each copy of a register that nothing reads afterwards a move (op::take): what is held once may
-/// be changed in place, so that a loop that puts into a map is linear. Looks a bounded way ahead.
-void move_last_uses(function& code);
+/// Finds the registers that nothing reads after an instruction, and lets it move them: what is held once
+/// may be changed in place, so that a loop that puts into a map is linear. A copy becomes op::take;
+/// what stores in a cell or a global gets its flag. Time: linear in the code, for every 1024 registers. An error of `work`, which may be null, ends it.
+[[nodiscard]] std::optional<error> move_last_uses(function& code, compile_work* work);
 
 /// Marks calls of builtins whose result is stored in a cell or a global (op::call_update): when the
 /// first argument came from there, `(set! m (put m k v))`, it is held once as soon as that is cleared.

@@ -71,6 +71,52 @@ TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
     }
 }
 
+TEST(storage, is_written_in_place_however_much_code_there_is) {
+    schedule how;
+    how.steps = 600'000; // a copy of the list for each round would be 2,000,000
+    std::string much;
+    for (int k = 0; k < 40; ++k) much += " (if (< i 0) (set! x (+ x 1)) nil)";
+    std::string handlers;
+    for (int k = 0; k < 30; ++k) handlers += "(try (set! x 0) (catch (e) nil)) ";
+    std::string registers = "(let* (";
+    for (int k = 0; k < 2000; ++k) registers += "(v" + std::to_string(k) + " 1) ";
+    const std::string put = "(set! l (put l (modulo i 2000) 1)) (set! i (+ i 1))";
+    const std::string begin = "(let ((l (range 2000)) (i 0) (x 0)) ";
+    const std::string loop = "(while (< i 6000) ";
+    for (const std::string& program :
+         {begin + loop + put + much + ") (length l))",
+          begin + handlers + loop + put + ") (length l))",
+          begin + loop + "(try " + put + " (catch (e) nil)) " + much + ") (length l))",
+          begin + "(while (< x 60) (set! x (+ x 1)) (let ((n (+ i 100))) (while (< i n) " + put +
+              "))) (length l))",
+          registers + "(l (range 2000))) (let ((i 0)) " + loop + put + ") (length l)))"}) {
+        lang_world world;
+        EXPECT_EQ(world.shown(program, how), "2000") << program.substr(0, 300);
+    }
+}
+
+TEST(storage, of_a_variable_that_is_read_later_is_not_written) {
+    lang_world world;
+    // Round a loop, in a loop around it, in a handler.
+    EXPECT_EQ(world.shown("(let ((a (range 3)) (b nil) (i 0)) (while (< i 2) (set! b (put a 0 9)) "
+                          "(set! i (+ i 1))) (list a b))"),
+              "((0 1 2) (9 1 2))");
+    EXPECT_EQ(world.shown("(let ((a (range 3)) (b '(1))) (loop 2 (progn (loop 2 (set! b (put b 0 "
+                          "8))) (set! b a))) (list a b))"),
+              "((0 1 2) (0 1 2))");
+    EXPECT_EQ(world.shown("(let ((a (range 3)) (b '(1)) (c nil)) (loop 2 (progn (loop 2 (progn "
+                          "(set! c (put b 0 8)) (set! b (put a 1 7)))) (loop 2 (set! c a)))) "
+                          "(list a b c))"),
+              "((0 1 2) (0 7 2) (0 1 2))");
+    EXPECT_EQ(world.shown("(let ((a (range 3))) (try (let ((b (put a 0 9))) (error \"x\")) "
+                          "(catch (e) a)))"),
+              "(0 1 2)");
+    EXPECT_EQ(world.shown("(let ((a (range 3)) (n 0)) (try (loop 3 (progn (set! n (+ n 1)) "
+                          "(try (let ((b (put a 0 n))) (if (= n 12) (error \"x\") b)) "
+                          "(finally (set! n (+ n 10)))))) (catch (e) (list a n))))"),
+              "((0 1 2) 22)");
+}
+
 TEST(storage, that_others_see_is_not_written) {
     lang_world world;
     EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
