@@ -19,18 +19,21 @@ struct list_room {
 };
 /// As make_list_with_capacity; what is pushed to the front needs no growth either.
 [[nodiscard]] value make_list_with_room(heap& memory, list_room room);
-/// The room of a copy that list_push_front() makes.
+/// The room of a copy to push to the front of, or to append `elements` to. What a list has at its
+/// other end it keeps: one that grows at both is amortised too.
 [[nodiscard]] list_room room_for_push_front(const value& list) noexcept;
-/// Whether list_concat() can append that many elements without copying.
+[[nodiscard]] list_room room_to_append(const value& list, std::size_t elements) noexcept;
+/// Whether list_concat() can append that many elements without copying, when the list is moved to it.
 [[nodiscard]] bool list_grows_in_place(const value& list, std::size_t elements) noexcept;
-/// Whether list_push_front() needs no copy.
+/// Whether list_push_front() needs no copy, when the list is moved to it.
 [[nodiscard]] bool list_grows_at_front(const value& list) noexcept;
-/// Amortised constant time when `list` owns the edge of its storage, a copy otherwise.
+/// Amortised constant time when `list` owns the edge of its storage, or is the only one that sees it:
+/// what stood outside of its window is overwritten. A copy otherwise.
 [[nodiscard]] value list_push_front(heap& memory, value item, value list);
 [[nodiscard]] value list_push_back(heap& memory, value list, value item);
 [[nodiscard]] value list_concat(heap& memory, value left, std::span<const value> right);
 /// The elements [from, to), in constant time. The caller has checked the bounds. The result shares
 /// the storage of `list`, unless the result is small and the storage large.
-[[nodiscard]] value list_slice(const value& list, std::size_t from, std::size_t to);
+[[nodiscard]] value list_slice(value list, std::size_t from, std::size_t to);
 
 } // namespace heddle::lang

@@ -50,15 +50,18 @@ value append(native_call& call, arguments_span a) {
     const std::size_t added = length - a[0].length();
     if (added == 0) return a[0];
     if (added == a.back().length() && a[0].length() == 0) return a.back();
-    // The first list may own room at the end of its storage: a loop that appends is linear.
-    value all = a[0];
-    if (length > few && !list_grows_in_place(all, added)) {
+    // The first list may have room at the end of its storage: a loop that appends is linear.
+    value all;
+    if (list_grows_in_place(a[0], added)) {
+        if (added > few && !call.expect(added)) return {};
+        all = std::move(a[0]);
+    } else if (length > few) {
         if (!call.expect(length)) return {};
-        const std::size_t room =
-            std::min<std::size_t>(length + all.length() / 2, value::max_length);
-        auto copy = reserved_copy_of_list(call, list_items(all), {room});
+        auto copy = reserved_copy_of_list(call, list_items(a[0]), room_to_append(a[0], added));
         if (!copy) return {};
         all = *std::move(copy);
+    } else {
+        all = a[0];
     }
     for (const value& more : a.subspan(1)) {
         if (!append_elements(call, all, list_items(more))) return {};
@@ -85,7 +88,7 @@ value last(native_call& call, arguments_span a) {
 value rest(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 0)) return {};
     const std::size_t length = a[0].length();
-    return list_slice(a[0], std::min<std::size_t>(length, 1), length);
+    return list_slice(std::move(a[0]), std::min<std::size_t>(length, 1), length);
 }
 
 value nth(native_call& call, arguments_span a) {
@@ -127,21 +130,23 @@ value take(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 0)) return {};
     const auto count = count_argument(call, a, 1);
     if (!count) return {};
-    return list_slice(a[0], 0, std::min<std::size_t>(*count, a[0].length()));
+    const std::size_t length = a[0].length();
+    return list_slice(std::move(a[0]), 0, std::min(*count, length));
 }
 
 value drop(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 0)) return {};
     const auto count = count_argument(call, a, 1);
     if (!count) return {};
-    return list_slice(a[0], std::min<std::size_t>(*count, a[0].length()), a[0].length());
+    const std::size_t length = a[0].length();
+    return list_slice(std::move(a[0]), std::min(*count, length), length);
 }
 
 value slice(native_call& call, arguments_span a) {
     if (!list_argument(call, a, 0)) return {};
     const auto part = bounds_arguments(call, a, 1, a[0].length(), "list");
     if (!part) return {};
-    return list_slice(a[0], part->from, part->to);
+    return list_slice(std::move(a[0]), part->from, part->to);
 }
 
 value is_null(native_call&, arguments_span a) {

@@ -64,6 +64,10 @@ struct movable {
     case op::up_cell_set: return movable{now.b};
     case op::global_define:
     case op::global_update: return movable{now.a};
+    case op::rest: return movable{now.b, true};
+    case op::cons:
+        if (now.b == now.c) return std::nullopt;
+        return movable{now.c, true};
     default: return std::nullopt;
     }
 }

@@ -324,18 +324,22 @@ outcome interpreter::dispatch() {
         NEXT();
     }
     op_cons : {
-        const value& list = R[i.c];
+        value& list = R[i.c];
         if (!list.is(kind::list)) [[unlikely]]
             SLOW(raise_type("cons", 2, "a list", list));
         auto* storage = static_cast<list_object*>(list.target());
         if (storage && storage->takes_before(list.offset())) [[likely]] {
             new (storage->items() + --storage->begin) value(R[i.b]);
-            R[i.a] = list.window(storage->begin, list.length() + std::uint64_t{1});
+            const std::uint64_t length = list.length() + std::uint64_t{1};
+            if (i.x != 0) R[i.a] = std::move(list).window(storage->begin, length);
+            else R[i.a] = list.window(storage->begin, length);
             NEXT();
         }
         constexpr std::uint32_t few = 16; // copied at once
-        if (list.length() > few) SLOW(cons_to_copy(BASE(), i));
-        R[i.a] = list_push_front(memory_, R[i.b], list);
+        if (list.length() > few && (i.x == 0 || !list_grows_at_front(list)))
+            SLOW(cons_to_copy(BASE(), i));
+        if (i.x != 0) R[i.a] = list_push_front(memory_, R[i.b], std::move(list));
+        else R[i.a] = list_push_front(memory_, R[i.b], list);
         NEXT();
     }
     op_first : {
@@ -348,10 +352,11 @@ outcome interpreter::dispatch() {
         NEXT();
     }
     op_rest : {
-        const value& v = R[i.b];
+        value& v = R[i.b];
         if (!v.is(kind::list)) [[unlikely]]
             SLOW(raise_type("rest", 1, "a list", v));
         if (v.length() <= 1) R[i.a] = value::empty_list();
+        else if (i.x != 0) R[i.a] = std::move(v).window(v.offset() + 1U, v.length() - 1U);
         else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
         NEXT();
     }

@@ -4,6 +4,7 @@
 
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
@@ -62,13 +63,15 @@ interpreter::next interpreter::after_builtin(native_call& call, const native_cod
     return next::go_on;
 }
 
-/// Where an instruction stores a register: the content of a cell, or a global.
-value* interpreter::stored_by(value* R, instruction i) noexcept {
+/// Where an instruction stores the register `from`: the content of a cell, or a global.
+value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexcept {
     switch (i.code) {
-    case op::cell_set: return &cell_of(R[i.a])->content;
-    case op::up_cell_set: return &cell_of(closure_of(R[-1])->captured()[i.a])->content;
+    case op::cell_set: return i.b == from ? &cell_of(R[i.a])->content : nullptr;
+    case op::up_cell_set:
+        return i.b == from ? &cell_of(closure_of(R[-1])->captured()[i.a])->content : nullptr;
     case op::global_define:
-    case op::global_update: return &f_.world_->global(static_cast<std::uint32_t>(i.d));
+    case op::global_update:
+        return i.a == from ? &f_.world_->global(static_cast<std::uint32_t>(i.d)) : nullptr;
     default: return nullptr;
     }
 }
@@ -77,7 +80,7 @@ value* interpreter::stored_by(value* R, instruction i) noexcept {
 interpreter::next interpreter::call_update(std::size_t base, instruction i, const builtin& row) {
     value* R = f_.stack_ + base;
     const builtin_place place{base + i.a, base + i.b, i.c};
-    value* const home = stored_by(R, *top().at);
+    value* const home = stored_by(R, *top().at, i.a);
     if (!home || !home->identical(R[i.b]) || !home->target() || home->target()->references != 2)
         return run_pure(row, place);
     home->set_nil();
@@ -95,8 +98,22 @@ interpreter::next interpreter::call_update(std::size_t base, instruction i, cons
 
 /// op::cons, where the list has no room in front: its copy is work, and memory.
 interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
-    const builtin& row = *find_builtin("cons");
-    value both[] = {f_.stack_[base + i.b], f_.stack_[base + i.c]};
+    value* R = f_.stack_ + base;
+    value& list = R[i.c];
+    if (value* home = i.x != 0 ? stored_by(R, *top().at, i.a) : nullptr;
+        home && home->target() == list.target() && list.target()->references == 2) {
+        // As in call_update(): what is replaced need not be kept.
+        const std::uint64_t offset = home->offset();
+        const std::uint64_t length = home->length();
+        home->set_nil();
+        if (list_grows_at_front(list)) {
+            R[i.a] = list_push_front(memory_, R[i.b], std::move(list));
+            return next::go_on;
+        }
+        *home = list.window(offset, length);
+    }
+    static const builtin& row = *find_builtin("cons");
+    value both[] = {R[i.b], i.x != 0 ? std::move(list) : list};
     native_call call(memory_, row, work_);
     value made = row.run(call, std::span<value>(both));
     if (work_.stopped()) {

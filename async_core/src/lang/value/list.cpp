@@ -22,6 +22,23 @@ namespace {
     return made;
 }
 
+/// Whether nobody sees what stands outside of a window on it.
+[[nodiscard]] bool is_only_window(const list_object* storage) noexcept {
+    return storage->references == 1 && storage->places == nullptr;
+}
+
+/// The free places that a list has at one end.
+[[nodiscard]] std::size_t room_before(const value& list) noexcept {
+    const list_object* storage = storage_of(list);
+    return storage && list.offset() == storage->begin ? storage->begin : 0;
+}
+[[nodiscard]] std::size_t room_behind(const value& list) noexcept {
+    const list_object* storage = storage_of(list);
+    return storage && list.offset() + list.length() == storage->end
+               ? storage->capacity - storage->end
+               : 0;
+}
+
 void append(list_object* storage, std::span<const value> items) noexcept {
     for (const value& item : items) new (storage->items() + storage->end++) value(item);
 }
@@ -53,22 +70,38 @@ value make_list_with_room(heap& memory, list_room room) {
 list_room room_for_push_front(const value& list) noexcept {
     // Grown downwards: the free room is in front. Offsets have 28 bits.
     const std::size_t length = list.length();
-    const std::size_t capacity =
-        length < 4 ? 4 : std::min<std::size_t>((length + 1) * 2, value::max_length);
-    return {capacity, capacity - length};
+    const std::size_t wanted = length < 4 ? 4 : (length + 1) * 2;
+    const std::size_t back = std::min(room_behind(list), length);
+    const std::size_t capacity = std::min<std::size_t>(wanted + back, value::max_length);
+    return {capacity, capacity - length - (capacity == wanted + back ? back : 0)};
+}
+
+list_room room_to_append(const value& list, std::size_t elements) noexcept {
+    const std::size_t length = list.length();
+    const std::size_t wanted = std::max<std::size_t>(4, length + elements + length / 2);
+    const std::size_t front = std::min(room_before(list), length);
+    if (wanted + front > value::max_length)
+        return {std::min<std::size_t>(wanted, value::max_length), 0};
+    return {wanted + front, front};
 }
 
 bool list_grows_at_front(const value& list) noexcept {
     const list_object* storage = storage_of(list);
-    return storage && storage->takes_before(list.offset());
+    return storage && (storage->takes_before(list.offset()) ||
+                       (is_only_window(storage) && list.offset() > storage->begin));
 }
 
 value list_push_front(heap& memory, value item, value list) {
     const std::size_t length = list.length();
     list_object* storage = storage_of(list);
-    if (storage && storage->takes_before(list.offset())) {
-        new (storage->items() + --storage->begin) value(std::move(item));
-        const std::size_t offset = storage->begin;
+    if (list_grows_at_front(list)) {
+        const std::size_t offset = list.offset() - std::size_t{1};
+        if (list.offset() == storage->begin) {
+            new (storage->items() + offset) value(std::move(item));
+            --storage->begin;
+        } else {
+            storage->items()[offset] = std::move(item);
+        }
         return std::move(list).window(offset, length + 1);
     }
     const list_room room = room_for_push_front(list);
@@ -95,8 +128,9 @@ value list_push_back(heap& memory, value list, value item) {
 
 bool list_grows_in_place(const value& list, std::size_t elements) noexcept {
     const list_object* storage = storage_of(list);
-    return storage && storage->places == nullptr && list.offset() + list.length() == storage->end &&
-           storage->capacity - storage->end >= elements;
+    const std::size_t end = list.offset() + std::size_t{list.length()};
+    return storage && storage->places == nullptr &&
+           (end == storage->end || is_only_window(storage)) && storage->capacity - end >= elements;
 }
 
 value list_concat(heap& memory, value left, std::span<const value> right) {
@@ -104,25 +138,28 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
     const std::size_t length = left.length();
     list_object* storage = storage_of(left);
     if (list_grows_in_place(left, right.size())) {
-        append(storage, right);
         const std::size_t offset = left.offset();
+        const std::size_t seen = std::min(storage->end - (offset + length), right.size());
+        std::copy_n(right.begin(), seen, storage->items() + offset + length);
+        append(storage, right.subspan(seen));
         return std::move(left).window(offset, length + right.size());
     }
-    list_object* grown =
-        make_storage(memory, std::max<std::size_t>(4, length + right.size() + length / 2), 0);
+    const list_room room = room_to_append(left, right.size());
+    list_object* grown = make_storage(memory, room.capacity, room.front);
     append(grown, list_items(left));
     append(grown, right);
-    return value::adopt(kind::list, grown, 0, length + right.size());
+    return value::adopt(kind::list, grown, room.front, length + right.size());
 }
 
-value list_slice(const value& list, std::size_t from, std::size_t to) {
+value list_slice(value list, std::size_t from, std::size_t to) {
     if (from >= to) return value::empty_list();
     // What is small does not keep what is large alive.
     constexpr std::size_t few = 16;
     list_object* storage = storage_of(list);
     if (to - from <= few && (to - from) * 8 < storage->capacity && !storage->places)
         return make_list(*storage->owner, list_items(list).subspan(from, to - from));
-    return list.window(list.offset() + from, to - from);
+    const std::size_t offset = list.offset() + from;
+    return std::move(list).window(offset, to - from);
 }
 
 } // namespace heddle::lang

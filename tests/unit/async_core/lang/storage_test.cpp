@@ -1,9 +1,12 @@
 // What shares storage, and what does not.
 #include "lang_world.hpp"
 
+#include <heddle/lang/list.hpp>
+
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace heddle::lang::testing {
 namespace {
@@ -117,6 +120,48 @@ TEST(storage, of_a_variable_that_is_read_later_is_not_written) {
               "((0 1 2) 22)");
 }
 
+TEST(storage, of_a_list_that_loses_and_gains_elements_is_used_again) {
+    schedule how;
+    how.steps = 600'000; // a copy of the list for each round would be 1,500,000
+    for (const std::string& program :
+         {std::string("(let loop ((i 0) (l (range 2000))) "
+                      "(if (< i 6000) (loop (+ i 1) (cons i (rest l))) (length l)))"),
+          std::string("(let loop ((i 0) (l (range 2000))) "
+                      "(if (< i 6000) (loop (+ i 1) (append (take l 1999) (list i))) (length l)))"),
+          std::string("(let loop ((i 0) (l (range 2000))) "
+                      "(if (< i 6000) (loop (+ i 1) (append (rest l) (list i))) (length l)))"),
+          std::string("(let loop ((i 0) (l (range 2000))) (if (< i 6000) "
+                      "(loop (+ i 1) (cons i (take (append (rest (rest l)) (list i)) 1999))) "
+                      "(length l)))"),
+          std::string("(let loop ((i 0) (l '())) (if (< i 6000) "
+                      "(loop (+ i 1) (append (cons i l) (list i))) (- (length l) 10000)))"),
+          std::string("(let loop ((i 0) (l '())) (if (< i 6000) "
+                      "(loop (+ i 1) (cons i (append l (list i)))) (- (length l) 10000)))"),
+          std::string("(let ((l (range 2000))) (for-each (lambda (i) (set! l (cons i (rest l)))) "
+                      "(range 6000)) (length l))"),
+          std::string("(let ((l (range 2000))) (for-each (lambda (i) (set! l (rest l)) "
+                      "(set! l (cons i l))) (range 6000)) (length l))"),
+          std::string("(define l (range 2000)) (loop 6000 (set! l (cons 1 (rest l)))) (length l)"),
+          std::string("(define l (range 2000)) (loop 6000 (progn (set! l (rest l)) "
+                      "(set! l (cons 1 l)))) (length l)")}) {
+        lang_world world;
+        EXPECT_EQ(world.shown(program, how), "2000") << program;
+    }
+}
+
+TEST(storage, of_a_list_that_grows_at_one_end_has_room_at_that_end) {
+    const heap_owner memory(heap::create());
+    const value plain = make_list(*memory, std::vector<value>(1000));
+    EXPECT_EQ(room_for_push_front(plain).capacity, 2002U);
+    EXPECT_EQ(room_for_push_front(plain).front, 1002U);
+    EXPECT_EQ(room_to_append(plain, 1).capacity, 1501U);
+    EXPECT_EQ(room_to_append(plain, 1).front, 0U);
+    const value consed = list_push_front(*memory, value(), plain);
+    EXPECT_EQ(room_to_append(consed, 1).front, 1001U);
+    const value appended = list_concat(*memory, plain, std::vector<value>(1));
+    EXPECT_EQ(room_for_push_front(appended).capacity, 2004U + 500U);
+}
+
 TEST(storage, that_others_see_is_not_written) {
     lang_world world;
     EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
@@ -127,6 +172,19 @@ TEST(storage, that_others_see_is_not_written) {
     EXPECT_EQ(world.shown("(let* ((a '(1 2 3)) (b (put a 0 9)) (c (put (rest a) 0 8))) "
                           "(list a b c))"),
               "((1 2 3) (9 2 3) (8 3))");
+    EXPECT_EQ(world.shown("(let* ((a (range 20)) (b (cons 9 (rest (drop a 1)))) "
+                          "(c (append (take a 18) '(7)))) (list (nth a 1) (first b) (first c) "
+                          "(nth a 18) (last b) (last c) (length a)))"),
+              "(1 9 0 18 19 7 20)");
+    EXPECT_EQ(world.shown("(let ((s (range 20)) (t nil)) (let ((f (lambda () (set! t s) "
+                          "(set! s (cons 9 (rest s)))))) (f) (list (first t) (first s) (length t) "
+                          "(length s))))"),
+              "(0 9 20 20)");
+    EXPECT_EQ(
+        world.shown("(let ((s (range 20))) (let ((f (lambda () (try (set! s (cons (error \"x\") "
+                    "(rest s))) (catch (e) nil)) (try (set! s (put (cons 9 (rest s)) 50 1)) "
+                    "(catch (e) nil))))) (f) (list (first s) (length s))))"),
+        "(0 20)");
     EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (try (put m 5 2) (catch (e) m)))"),
               "(dict \"k\" 1)");
     EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (let ((n (try (error \"x\" (put m \"k\" 2)) "
