@@ -184,6 +184,12 @@ value put(native_call& call, arguments_span a) {
     if (!map_or_nil(call, a[0])) return {};
     const auto key = key_argument(call, a, 1);
     if (!key || !call.spend_bytes(key->size())) return {};
+    if (map_takes_in_place(a[0], *key) && a[0].target()->owner == &call.memory()) {
+        if (const value* known = map_find(a[0], *key)) { // no memory is needed
+            *const_cast<value*>(known) = std::move(a[2]);
+            return std::move(a[0]);
+        }
+    }
     value name = key_string(call, a[1]);
     if (!own_map(call, a[0], *key)) return {};
     // Nothing fails any more: what is changed is not lost.

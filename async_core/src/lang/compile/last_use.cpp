@@ -5,8 +5,7 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <limits>
+#include <set>
 #include <vector>
 
 namespace heddle::lang {
@@ -261,6 +260,26 @@ private:
 /// Whether a builtin can write into the storage of its first argument.
 bool can_update(const builtin& row) { return row.name == "put" || row.name == "merge"; }
 
+/// Whether the machine can tell before a chain of puts what an instruction between them gives (in
+/// interpreter::home_of_chain).
+bool can_be_foreseen(op code) {
+    switch (code) {
+    case op::load_const:
+    case op::load_int:
+    case op::move:
+    case op::take:
+    case op::up_get:
+    case op::cell_get:
+    case op::up_cell_get:
+    case op::global_get:
+    case op::add:
+    case op::sub:
+    case op::add_i:
+    case op::sub_i: return true;
+    default: return false;
+    }
+}
+
 /// Whether an instruction stores a register in a cell or a global.
 bool stores(const instruction& now, std::uint16_t wanted) {
     switch (now.code) {
@@ -275,12 +294,50 @@ bool stores(const instruction& now, std::uint16_t wanted) {
 } // namespace
 
 void mark_updates(function& code) {
-    for (std::size_t i = 0; i + 2 < code.code.size(); ++i) {
+    const auto row_of = [&](std::size_t at) -> const builtin& {
+        return code.constants[static_cast<std::size_t>(code.code[at + 1].d)].as_builtin();
+    };
+    for (std::size_t i = 0; i + 2 < code.code.size();) {
         instruction& now = code.code[i];
-        if (now.code == op::call_builtin && stores(code.code[i + 2], now.a) &&
-            can_update(code.constants[static_cast<std::size_t>(code.code[i + 1].d)].as_builtin()))
+        const std::size_t next = i + (second_word(describe(now.code).operands).empty() ? 1U : 2U);
+        if (now.code != op::call_builtin || !can_update(row_of(i))) {
+            i = next;
+            continue;
+        }
+        // Registers that the chain writes: what is read between two calls was there before.
+        std::set<std::size_t> written{now.a};
+        for (std::size_t r = now.b; r < std::size_t{now.b} + now.c; ++r) written.insert(r);
+        const auto is_there = [&](std::size_t at) {
+            bool there = true;
+            for_each_read(code, at, [&](std::size_t first, std::size_t) {
+                there = there && !written.contains(first);
+            });
+            return there;
+        };
+        std::size_t at = next;
+        std::uint16_t result = now.a;
+        bool nested = false;
+        while (at < code.code.size()) {
+            const instruction& then = code.code[at];
+            if (can_be_foreseen(then.code) && is_there(at) && then.a != result) {
+                written.insert(then.a);
+                ++at;
+            } else if (then.code == op::call_builtin && row_of(at).name == "put" &&
+                       row_of(i).name == "put" && then.b == result && then.c == 3) {
+                written.insert(then.a);
+                result = then.a;
+                nested = true;
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        const bool stored = at < code.code.size() && stores(code.code[at], result);
+        if (stored && (nested || at == next)) {
             now.code = op::call_update;
-        if (!second_word(describe(now.code).operands).empty()) ++i; // no instruction
+            now.x = nested ? 1 : 0;
+        }
+        i = at;
     }
 }
 

@@ -16,6 +16,8 @@ namespace heddle::lang {
 
 /// Marks calls of builtins whose result is stored in a cell or a global (op::call_update): when the
 /// first argument came from there, `(set! m (put m k v))`, it is held once as soon as that is cleared.
+/// Of nested puts, `(set! m (put (put m k v) l w))`, the innermost, where nothing is computed
+/// between them that could not be foreseen.
 void mark_updates(function& code);
 
 } // namespace heddle::lang

@@ -104,6 +104,7 @@ private:
     next after_builtin(native_call& call, const native_code& run, value made, builtin_place place);
     next call_update(std::size_t base, instruction i, const builtin& row);
     [[nodiscard]] value* stored_by(value* R, instruction i, std::uint16_t from) noexcept;
+    [[nodiscard]] value* home_of_chain(value* R, instruction i) noexcept;
     next start_job(pending_job order, std::size_t dest);
     next continue_job();
     next job_done(result<value> made, const pending_job& done);

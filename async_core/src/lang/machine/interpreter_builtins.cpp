@@ -5,7 +5,9 @@
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -76,11 +78,89 @@ value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexc
     }
 }
 
+namespace {
+
+/// Tells whether puts into a list or a map, all in place, can fail or need memory.
+class foreseen_puts {
+public:
+    explicit foreseen_puts(const value& into)
+        : into_(into), free_(into.is(kind::map) ? map_free_places(into) : 0) {}
+
+    [[nodiscard]] bool takes(const value& key) noexcept {
+        if (into_.is(kind::list))
+            return key.is_integer() &&
+                   static_cast<std::uint64_t>(key.as_integer()) < into_.length();
+        constexpr std::size_t longest = 4096; // bytes that are looked at without a pause
+        if (!into_.is(kind::map) || !(key.is(kind::string) || key.is(kind::symbol))) return false;
+        const std::string_view name = key.is(kind::string) ? string_bytes(key) : symbol_name(key);
+        if (name.size() > longest) return false;
+        if (map_find(into_, name)) return true;
+        if (!key.is(kind::string) || free_ == 0) return false; // a symbol has to become a string
+        --free_;
+        return true;
+    }
+
+private:
+    const value& into_;
+    std::size_t free_; ///< places for new keys
+};
+
+} // namespace
+
+/// Where the last of a chain of puts stores its result; null when one of them may fail, or when what
+/// is computed between them may: what the first one changes would be lost.
+value* interpreter::home_of_chain(value* R, instruction i) noexcept {
+    const value& into = R[i.b];
+    foreseen_puts puts(into);
+    if (!puts.takes(R[i.b + 1])) return nullptr;
+    value key;
+    for (const instruction* at = top().at;; ++at) {
+        const instruction now = *at;
+        value made;
+        switch (now.code) {
+        case op::load_const: made = top().code->constants[static_cast<std::uint32_t>(now.d)]; break;
+        case op::load_int: made = value::integer(now.d); break;
+        case op::move:
+        case op::take: made = R[now.b]; break;
+        case op::up_get: made = closure_of(R[-1])->captured()[now.b]; break;
+        case op::cell_get: made = cell_of(R[now.b])->content; break;
+        case op::up_cell_get: made = cell_of(closure_of(R[-1])->captured()[now.b])->content; break;
+        case op::global_get: made = f_.world_->global(static_cast<std::uint32_t>(now.d)); break;
+        case op::add:
+        case op::sub:
+        case op::add_i:
+        case op::sub_i: {
+            const bool near = now.code == op::add_i || now.code == op::sub_i;
+            const bool plus = now.code == op::add || now.code == op::add_i;
+            const value right = near ? value::integer(static_cast<std::int16_t>(now.c)) : R[now.c];
+            if (!R[now.b].is_integer() || !right.is_integer()) return nullptr;
+            std::int64_t exact = 0;
+            const std::int64_t l = R[now.b].as_integer();
+            const std::int64_t r = right.as_integer();
+            if (plus ? __builtin_add_overflow(l, r, &exact) : __builtin_sub_overflow(l, r, &exact))
+                return nullptr;
+            made = value::integer(exact);
+            break;
+        }
+        case op::call_builtin:
+            if (!puts.takes(key)) return nullptr;
+            i = now;
+            ++at;
+            key = value();
+            continue;
+        default: return stored_by(R, now, i.a);
+        }
+        // What is read is not there while it is changed.
+        if (made.is_unbound() || (made.target() && made.target() == into.target())) return nullptr;
+        if (now.a == i.a + 1) key = std::move(made);
+    }
+}
+
 /// op::call_update: what the result replaces need not be kept meanwhile. Nobody sees that it is gone.
 interpreter::next interpreter::call_update(std::size_t base, instruction i, const builtin& row) {
     value* R = f_.stack_ + base;
     const builtin_place place{base + i.a, base + i.b, i.c};
-    value* const home = stored_by(R, *top().at, i.a);
+    value* const home = i.x != 0 ? home_of_chain(R, i) : stored_by(R, *top().at, i.a);
     if (!home || !home->identical(R[i.b]) || !home->target() || home->target()->references != 2)
         return run_pure(row, place);
     home->set_nil();

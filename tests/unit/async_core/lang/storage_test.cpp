@@ -162,6 +162,52 @@ TEST(storage, of_a_list_that_grows_at_one_end_has_room_at_that_end) {
     EXPECT_EQ(room_for_push_front(appended).capacity, 2004U + 500U);
 }
 
+TEST(storage, of_a_variable_is_written_in_place_by_nested_puts) {
+    schedule how;
+    how.steps = 600'000; // a copy for each round would be 1,500,000
+    const std::string keys = "(map (lambda (i) (number->string i)) (range 2000))";
+    for (const std::string& program :
+         {std::string(
+              "(let ((l (range 2000))) (for-each (lambda (i) (set! l (put (put l i 1) i 2))) "
+              "(append (range 2000) (range 2000) (range 2000))) (length l))"),
+          std::string("(let ((l (range 2000)) (n 7)) (for-each (lambda (i) (set! n i) "
+                      "(set! l (put (put (put l i 1) (+ i 1) 2) n (- i 1)))) "
+                      "(append (range 1999) (range 1999) (range 1999))) (length l))"),
+          "(let ((m (dict)) (ks " + keys +
+              ")) (for-each (lambda (k) (set! m (put (put m k 1) \"7\" 2))) (append ks ks ks)) "
+              "(length m))",
+          std::string("(define l (range 2000)) (define (g i) (set! l (put (put l i 1) 0 2))) "
+                      "(for-each g (append (range 2000) (range 2000) (range 2000))) (length l)")}) {
+        lang_world world;
+        EXPECT_EQ(world.shown(program, how), "2000") << program;
+    }
+}
+
+TEST(storage, of_a_variable_is_whole_when_a_nested_put_fails) {
+    for (const std::string outer :
+         {"50", "-1", "'x", "i", "(+ i 1)", "(+ 'x i)", "(first '())", "(error \"x\")", "1.0"}) {
+        lang_world world;
+        EXPECT_EQ(
+            world.shown("(let ((l (range 20))) (for-each (lambda (i) (try (set! l (put (put l 0 "
+                        "9) " +
+                        outer + " 2)) (catch (e) nil))) '(50)) (list (first l) (length l)))"),
+            "(0 20)")
+            << outer;
+    }
+    lang_world world;
+    EXPECT_EQ(
+        world.shown("(let ((m (dict \"a\" 1 \"b\" 2))) (let ((f (lambda (k) (set! m (put (put m "
+                    "\"a\" 9) k 2))))) (try (f 5) (catch (e) nil)) (f 'c) (f \"d\") (f 'b) m))"),
+        "(dict \"a\" 9 \"b\" 2 \"c\" 2 \"d\" 2)");
+    EXPECT_EQ(
+        world.shown("(let ((l (range 3))) (let ((f (lambda () (set! l (put (put l 0 9) 1 l))))) "
+                    "(f) l))"),
+        "(9 (0 1 2) 2)");
+    EXPECT_EQ(world.shown("(let ((l (range 3)) (old nil)) (let ((f (lambda () (set! old l) "
+                          "(set! l (put (put l 0 9) 1 8))))) (f) (list old l)))"),
+              "((0 1 2) (9 8 2))");
+}
+
 TEST(storage, that_others_see_is_not_written) {
     lang_world world;
     EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
