@@ -50,6 +50,11 @@ struct list_object : object {
     [[nodiscard]] bool takes_before(std::uint32_t offset) const noexcept {
         return offset == begin && begin != 0 && places == nullptr;
     }
+    /// Whether so few elements are left that a copy of them is better than to keep this alive. A copy
+    /// is small itself, so a loop that takes element after element copies twice.
+    [[nodiscard]] bool outweighs(std::size_t left) const noexcept {
+        return left <= 16 && left * 8 < capacity && places == nullptr;
+    }
     [[nodiscard]] value* items() noexcept { return reinterpret_cast<value*>(this + 1); }
     [[nodiscard]] const value* items() const noexcept {
         return reinterpret_cast<const value*>(this + 1);

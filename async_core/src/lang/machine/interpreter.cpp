@@ -355,9 +355,18 @@ outcome interpreter::dispatch() {
         value& v = R[i.b];
         if (!v.is(kind::list)) [[unlikely]]
             SLOW(raise_type("rest", 1, "a list", v));
-        if (v.length() <= 1) R[i.a] = value::empty_list();
-        else if (i.x != 0) R[i.a] = std::move(v).window(v.offset() + 1U, v.length() - 1U);
-        else R[i.a] = v.window(v.offset() + 1U, v.length() - 1U);
+        if (v.length() <= 1) {
+            R[i.a] = value::empty_list();
+            NEXT();
+        }
+        const std::uint64_t left = v.length() - std::uint64_t{1};
+        if (static_cast<const list_object*>(v.target())->outweighs(left)) [[unlikely]] {
+            R[i.a] = list_slice(v, 1, left + 1);
+            NEXT();
+        }
+        const std::uint64_t offset = v.offset() + std::uint64_t{1};
+        if (i.x != 0) R[i.a] = std::move(v).window(offset, left);
+        else R[i.a] = v.window(offset, left);
         NEXT();
     }
     op_length : {

@@ -154,9 +154,8 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
 value list_slice(value list, std::size_t from, std::size_t to) {
     if (from >= to) return value::empty_list();
     // What is small does not keep what is large alive.
-    constexpr std::size_t few = 16;
     list_object* storage = storage_of(list);
-    if (to - from <= few && (to - from) * 8 < storage->capacity && !storage->places)
+    if (storage->outweighs(to - from))
         return make_list(*storage->owner, list_items(list).subspan(from, to - from));
     const std::size_t offset = list.offset() + from;
     return std::move(list).window(offset, to - from);

@@ -18,7 +18,8 @@ TEST(storage, that_is_large_is_not_kept_by_small_windows) {
     for (const std::string& piece :
          {"(substring " + big + " 1000 1005)", "(first (string-split " + big + "))",
           "(first (regex-match \"[0-9]+\" " + big + "))", std::string("(take (range 20000) 3)"),
-          std::string("(slice (range 20000) 100 103)")}) {
+          std::string("(slice (range 20000) 100 103)"),
+          std::string("(let loop ((l (range 20000))) (if (= (length l) 2) l (loop (rest l))))")}) {
         lang_world world;
         EXPECT_EQ(world.shown("(length (map (lambda (i) " + piece + ") (range 200)))", how), "200")
             << piece;
