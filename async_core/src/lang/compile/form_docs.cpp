@@ -47,7 +47,9 @@ constexpr form_doc rows[] = {
      "(progn (define (double n) \"Twice n.\" (* 2 n)) (double 21)) => 42", "binding"},
     {"set!", "(set! name value)",
      "Gives a variable that exists a new value, which is also the value of the form. The nearest "
-     "variable of that name is meant; without one it is an UnboundSymbolError.",
+     "variable of that name is meant; without one it is an UnboundSymbolError. Branches of map, "
+     "for-each and parallel that set the same variable may overwrite what the others have set: "
+     "combine their results instead.",
      "(let ((n 1)) (set! n (+ n 1)) n) => 2", "binding"},
     {"lambda",
      "(lambda (parameter…) body…)\n(lambda (parameter… &optional parameter…) body…)\n"

@@ -101,6 +101,28 @@ TEST(virtual_time, timers_within_a_millisecond_fire_in_their_order_too) {
     EXPECT_EQ(world.run("(timeout 0.0101 (progn (sleep 0.0105) 'done) 'timed-out)"), "timed-out");
 }
 
+TEST(seeds, fix_what_branches_that_compute_for_long_make_of_a_shared_variable) {
+    const std::string collecting =
+        "(let ((l '())) (for-each (lambda (i) (set! l (append l (list i)))) (range 100000)) "
+        "(length "
+        "l))";
+    const std::string counting =
+        "(let ((n 0)) (for-each (lambda (i) (set! n (+ n (length (sort "
+        "(range 50000)))))) (range 10)) n)";
+    const std::string combining =
+        "(reduce + 0 (map (lambda (i) (length (sort (range 50000)))) (range 10)))";
+    for (const std::uint64_t seed : {0U, 1U, 2U}) {
+        run_options options;
+        options.schedule_seed = seed;
+        for (const std::string& program : {collecting, counting}) {
+            std::set<std::string> values;
+            for (int run = 0; run < 3; ++run) values.insert(quick_world().run(program, options));
+            EXPECT_EQ(values.size(), 1U) << program << " with seed " << seed;
+        }
+        EXPECT_EQ(quick_world().run(combining, options), "500000");
+    }
+}
+
 TEST(seeds, fix_the_waits_of_retry_in_every_branch_whatever_the_order_of_events) {
     const std::string program =
         "(map (lambda (i) (let ((n 0) (began (now))) (retry ((attempts 4) (backoff 1)) (progn "
