@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct cell_object;
 /// limit can be kept.
 ///
 /// Lifetime: the session releases its heap with release_owner(); it frees itself when the last value
-/// is gone too, so a result may outlive its session. Cycles (only a cell can close one) are found by
-/// trial deletion (Bacon and Rajan 2001) when cells have doubled, and at release_owner().
+/// is gone too, so a result may outlive its session. What can close a cycle is a cell, and the storage
+/// of a list or map that others see when it grows. Cycles are found by trial deletion (Bacon and
+/// Rajan 2001) when there are twice as many of these, and at release_owner().
 /// Threads: one at a time.
 class heap {
 public:
@@ -59,6 +61,14 @@ public:
     /// The key of the hash tables in this heap, drawn at random for each heap.
     [[nodiscard]] const hash_key& hash_seed() const noexcept { return hash_seed_; }
 
+    /// The storage of a list or map grows in place by `item`, while others see it: what is new may lead
+    /// to them, and they to the storage. To be called before.
+    static void note_growth(object* storage, const value& item) {
+        if (storage->references > 1 && storage->colour == 0 && item.is_object() &&
+            item.type() > kind::symbol)
+            storage->owner->note_shared_growth(storage, item);
+    }
+
     [[nodiscard]] std::size_t live_objects() const noexcept { return live_; }
     [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
     /// Frees garbage cycles through cells. Linear in what cells reach.
@@ -88,6 +98,8 @@ private:
     void deallocate(object* target) noexcept;
     void register_cell(cell_object* cell);
     void unregister_cell(cell_object* cell) noexcept;
+    void note_shared_growth(object* storage, const value& item);
+    void forget_growth(object* storage) noexcept;
     void maybe_delete() noexcept;
 
     free_node* free_[classes] = {};
@@ -103,10 +115,12 @@ private:
     bool owned_ = true;
     std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;
+    std::unordered_set<object*> grown_; ///< storages that grew while they were shared
+    [[nodiscard]] std::size_t closers() const noexcept { return cells_.size() + grown_.size(); }
     [[nodiscard]] bool may_have_garbage() const noexcept;
     std::size_t empty_garbage_cells();
-    std::size_t collect_at_ = first_collection; ///< number of cells
-    std::size_t cells_made_ = 0;                ///< since the last collection
+    std::size_t collect_at_ = first_collection; ///< number of closers
+    std::size_t closers_made_ = 0;              ///< since the last collection
     std::size_t used_after_ = 0;                ///< it
     static constexpr std::size_t first_collection = 10'000;
     bool collecting_ = false;

@@ -194,7 +194,7 @@ static_assert(sizeof(value) == 16);
 struct object {
     std::uint32_t references;
     kind type;
-    std::uint8_t colour;      ///< for the cycle collector
+    std::uint8_t colour;      ///< 1: the collector of cycles begins here, see heap::note_growth
     std::uint16_t size_class; ///< 0: a large block of its own
     heap* owner;
 };

@@ -329,6 +329,7 @@ outcome interpreter::dispatch() {
             SLOW(raise_type("cons", 2, "a list", list));
         auto* storage = static_cast<list_object*>(list.target());
         if (storage && storage->takes_before(list.offset())) [[likely]] {
+            heap::note_growth(storage, R[i.b]);
             new (storage->items() + --storage->begin) value(R[i.b]);
             const std::uint64_t length = list.length() + std::uint64_t{1};
             if (i.x != 0) R[i.a] = std::move(list).window(storage->begin, length);

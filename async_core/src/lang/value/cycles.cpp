@@ -1,5 +1,6 @@
-// Garbage cycles. Values are immutable, so only a cell (a captured variable that was assigned) can
-// close a cycle; trial deletion therefore starts from the cells and nowhere else.
+// Garbage cycles. Values are immutable, so a cycle is closed by a cell (a captured variable that was
+// assigned), or by storage that grows in place while an older version of the same list or map is part
+// of what is added. Trial deletion therefore starts from these and nowhere else.
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/objects.hpp>
 
@@ -67,28 +68,64 @@ void for_each_reference(object* target, Visit visit) {
            target->type == kind::host;
 }
 
+/// Whether the storage behind a value holds references, as far as that can be told at a glance.
+[[nodiscard]] bool leads_on(const value& v) {
+    constexpr std::size_t glance = 16;
+    const auto is_leaf = [](const value& held) {
+        return !held.target() || !may_hold_references(held.target());
+    };
+    if (v.is(kind::list)) {
+        const auto* list = static_cast<const list_object*>(v.target());
+        return list->end - list->begin > glance ||
+               !std::all_of(list->items() + list->begin, list->items() + list->end, is_leaf);
+    }
+    if (v.is(kind::map)) {
+        const auto* map = static_cast<const map_object*>(v.target());
+        return map->used > glance ||
+               !std::all_of(map->entries(), map->entries() + map->used,
+                            [&](const map_entry& each) { return is_leaf(each.item); });
+    }
+    return true;
+}
+
+constexpr std::size_t bytes_of_a_mark = 48;
+
 } // namespace
 
+void heap::note_shared_growth(object* storage, const value& item) {
+    if (item.target() != storage && !leads_on(item)) return;
+    grown_.insert(storage);
+    storage->colour = 1;
+    charge(bytes_of_a_mark);
+    ++closers_made_;
+    if (closers() >= collect_at_) collect_cycles();
+}
+
+void heap::forget_growth(object* storage) noexcept {
+    grown_.erase(storage);
+    discharge(bytes_of_a_mark);
+}
+
 void heap::collect_cycles() {
-    if (collecting_ || draining_ || cells_.empty()) return;
+    if (collecting_ || draining_ || closers() == 0) return;
     collecting_ = true;
     std::size_t visited = 0;
     try {
         visited = empty_garbage_cells();
     } catch (const std::bad_alloc&) { // no memory to look for it: the next time
-        visited = cells_.size();
+        visited = closers();
     }
     collecting_ = false;
-    // The next time when cells have doubled, and when as many were made as what stays had to be looked
+    // The next time when closers have doubled, and when as many were made as what stays had to be looked
     // at: that is what the next time looks at again. Garbage is looked at once, so it pays for itself.
-    collect_at_ = cells_.size() + std::max({first_collection, cells_.size(), visited / 4});
-    cells_made_ = 0;
+    collect_at_ = closers() + std::max({first_collection, closers(), visited / 4});
+    closers_made_ = 0;
     used_after_ = used_;
 }
 
 /// Gives the work that the objects were that stay.
 std::size_t heap::empty_garbage_cells() {
-    // References from inside the graph that the cells reach, per object.
+    // References from inside the graph that the closers reach, per object.
     std::unordered_map<object*, std::uint32_t> inner;
     std::vector<object*> work;
     const auto reach = [&](object* next) {
@@ -96,6 +133,7 @@ std::size_t heap::empty_garbage_cells() {
         if (auto [at, fresh] = inner.try_emplace(next, 0); fresh) work.push_back(next);
     };
     for (cell_object* cell : cells_) reach(cell);
+    for (object* storage : grown_) reach(storage);
     for (std::size_t i = 0; i < work.size(); ++i) for_each_reference(work[i], reach);
     for (object* from : work) {
         for_each_reference(from, [&](object* to) {
@@ -116,11 +154,20 @@ std::size_t heap::empty_garbage_cells() {
             if (inner.erase(to) != 0) alive.push_back(to);
         });
     }
-    // The rest is garbage: emptying its cells opens every cycle, and counting does the rest.
+    // The rest is garbage: emptying its closers opens every cycle, and counting does the rest.
     std::vector<value> contents;
     for (auto& [garbage, count] : inner) {
-        if (garbage->type != kind::cell) continue;
-        contents.push_back(std::move(static_cast<cell_object*>(garbage)->content));
+        if (garbage->type == kind::cell) {
+            contents.push_back(std::move(static_cast<cell_object*>(garbage)->content));
+        } else if (garbage->colour != 0 && garbage->type == kind::list) {
+            auto* list = static_cast<list_object*>(garbage);
+            for (std::uint32_t i = list->begin; i < list->end; ++i)
+                contents.push_back(std::move(list->items()[i]));
+        } else if (garbage->colour != 0) {
+            auto* map = static_cast<map_object*>(garbage);
+            for (std::uint32_t i = 0; i < map->used; ++i)
+                contents.push_back(std::move(map->entries()[i].item));
+        }
     }
     contents.clear();
     return visited;
@@ -128,7 +175,7 @@ std::size_t heap::empty_garbage_cells() {
 
 /// A program at its limit asks often: what it has allocated since must pay for looking again.
 bool heap::may_have_garbage() const noexcept {
-    return cells_made_ != 0 && used_ >= used_after_ && used_ - used_after_ >= limit_ / 16;
+    return closers_made_ != 0 && used_ >= used_after_ && used_ - used_after_ >= limit_ / 16;
 }
 
 bool heap::limit_used_up() {

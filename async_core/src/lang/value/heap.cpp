@@ -122,6 +122,7 @@ void heap::finalize(object* target) noexcept {
     switch (target->type) {
     case kind::list: {
         auto* list = static_cast<list_object*>(target);
+        if (list->colour != 0) forget_growth(list);
         for (std::uint32_t i = list->begin; i < list->end; ++i) list->items()[i].~value();
         if (list->places) {
             discharge(list_places::bytes_for(list->places->count));
@@ -131,6 +132,7 @@ void heap::finalize(object* target) noexcept {
     }
     case kind::map: {
         auto* map = static_cast<map_object*>(target);
+        if (map->colour != 0) forget_growth(map);
         for (std::uint32_t i = 0; i < map->used; ++i) map->entries()[i].~map_entry();
         if (map->index) {
             discharge(map->capacity * 2 * sizeof(std::uint32_t));
@@ -196,7 +198,7 @@ value heap::fresh_symbol(std::string_view prefix) {
 void heap::register_cell(cell_object* cell) {
     cell->position = static_cast<std::uint32_t>(cells_.size());
     cells_.push_back(cell);
-    ++cells_made_;
+    ++closers_made_;
 }
 
 void heap::unregister_cell(cell_object* cell) noexcept {
@@ -213,7 +215,7 @@ struct cell_access {
     }
     static void add(heap& memory, cell_object* cell) {
         memory.register_cell(cell);
-        if (memory.cells_.size() >= memory.collect_at_) memory.collect_cycles();
+        if (memory.closers() >= memory.collect_at_) memory.collect_cycles();
     }
 };
 

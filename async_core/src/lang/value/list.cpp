@@ -96,6 +96,7 @@ value list_push_front(heap& memory, value item, value list) {
     list_object* storage = storage_of(list);
     if (list_grows_at_front(list)) {
         const std::size_t offset = list.offset() - std::size_t{1};
+        heap::note_growth(storage, item);
         if (list.offset() == storage->begin) {
             new (storage->items() + offset) value(std::move(item));
             --storage->begin;
@@ -116,6 +117,7 @@ value list_push_back(heap& memory, value list, value item) {
     list_object* storage = storage_of(list);
     if (storage && storage->places == nullptr && list.offset() + length == storage->end &&
         storage->end < storage->capacity) {
+        heap::note_growth(storage, item);
         new (storage->items() + storage->end++) value(std::move(item));
         const std::size_t offset = list.offset();
         return std::move(list).window(offset, length + 1);
@@ -139,6 +141,7 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
     list_object* storage = storage_of(left);
     if (list_grows_in_place(left, right.size())) {
         const std::size_t offset = left.offset();
+        for (const value& item : right) heap::note_growth(storage, item);
         const std::size_t seen = std::min(storage->end - (offset + length), right.size());
         std::copy_n(right.begin(), seen, storage->items() + offset + length);
         append(storage, right.subspan(seen));

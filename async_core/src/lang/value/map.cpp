@@ -115,6 +115,7 @@ value map_put(heap& memory, value map, value key, value item) {
         return value::adopt(kind::map, copy, 0, length);
     }
     if (length == storage->used && storage->used < storage->capacity) {
+        heap::note_growth(storage, item);
         append(storage, std::move(key), std::move(item), hash);
         return std::move(map).window(0, length + 1);
     }

@@ -42,6 +42,13 @@ constexpr shape shapes[] = {
     {"in_a_settled_error",
      "(let ((f nil)) (set! f (map-settled (lambda (x) (error \"no\" (lambda () f))) '(1 2))) 1)"},
     {"in_a_future", "(let ((f nil)) (set! f (spawn (lambda () f))) (await f))"},
+    {"in_what_grew_at_the_front", "(let ((l (cons 1 '()))) (length (cons (list l) l)))"},
+    {"in_itself", "(let ((l (cons 1 '()))) (length (cons l l)))"},
+    {"in_what_grew_at_the_end",
+     "(let ((l (append '(1) '(2) '(3)))) (length (append l (list (dict \"before\" l)))))"},
+    {"in_a_map_that_grew", "(let ((m (dict \"a\" 1))) (length (put m \"b\" (list 1 m))))"},
+    {"in_a_long_history",
+     "(let ((h '())) (loop 5 (set! h (append h (list (list i h))))) (length h))"},
     {"in_branches",
      "(let ((keep nil)) (map (lambda (x) (set! keep (lambda () (list x keep)))) '(1 2)))"},
 };
