@@ -51,7 +51,9 @@ result<void> append(std::string& out, const source_form& given, std::size_t dept
     }
     const source_form form = given.unquoted();
     if (!form.is_list()) {
-        HEDDLE_TRY(const std::string json, lang::value_to_json(form.content));
+        lang::json_write_options bound; // a map may hold such parts as well
+        bound.max_bytes = max_json;
+        HEDDLE_TRY(const std::string json, lang::value_to_json(form.content, bound));
         out += json;
         return {};
     }

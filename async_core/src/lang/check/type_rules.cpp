@@ -130,9 +130,11 @@ private:
             const ast::node& name = *operand.children[i];
             const ast::node& given = context_.facts.source_of(*operand.children[i + 1]);
             if (given.kind != node_kind::constant || !name.constant.is(kind::string)) continue;
-            std::string wrong = opens == scope_kind::settings
-                                    ? wrong_setting(string_bytes(name.constant), given.constant)
-                                    : wrong_limit(name.constant, given.constant);
+            free_work work;
+            std::string wrong =
+                opens == scope_kind::settings
+                    ? wrong_setting(string_bytes(name.constant), given.constant, work)
+                    : wrong_limit(name.constant, given.constant);
             if (!wrong.empty()) {
                 context_.add(severity::error, "wrong-type", operand.children[i + 1]->span,
                              std::move(wrong));

@@ -41,6 +41,7 @@ private:
     [[nodiscard]] failure open(const value& v);
     [[nodiscard]] failure step();
     void new_line(std::size_t depth);
+    /// False: stop. A text that passes the bound of the whole is left unfinished.
     [[nodiscard]] bool write_string(std::string_view text);
     [[nodiscard]] std::string path() const;
 
@@ -61,6 +62,7 @@ bool json_writing::write_string(std::string_view text) {
         append_json_escaped(text_.tail(), now);
         text.remove_prefix(now.size());
         if (!text_.settle()) return false;
+        if (text_.size() > options_.max_bytes) return true; // run() refuses it
     }
     text_.tail() += '"';
     return true;

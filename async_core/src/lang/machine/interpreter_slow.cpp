@@ -270,7 +270,13 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
     const value& operand = R[i.b];
     result<scope_ref> opened = f_.scope_;
     switch (static_cast<scope_kind>(i.x)) {
-    case scope_kind::settings: opened = open_settings(*f_.world_, f_.scope_, operand); break;
+    case scope_kind::settings: {
+        free_work checks; // bounded, so it is done at once, and then counts
+        opened = open_settings(*f_.world_, f_.scope_, operand, checks);
+        work_.note(checks.done());
+        if (work_.over()) look_at_next_step();
+        break;
+    }
     case scope_kind::sandbox: opened = open_sandbox(operand); break;
     case scope_kind::receiver:
         opened = f_.scope_.open(memory_, [&](dynamic_scope& scope) { scope.receiver = operand; });

@@ -19,6 +19,13 @@ public:
         until_ = done_ + std::min(units, units_of_a_turn);
         over_ = stopped_ = false;
     }
+    /// Counts work that is done and was not to be stopped.
+    void note(std::uint64_t units) noexcept {
+        done_ += units;
+        if (done_ <= until_) return;
+        over_ = true;
+        until_ = done_ + units_of_a_turn;
+    }
     /// The limits are to be looked at.
     [[nodiscard]] bool over() const noexcept { return over_; }
     /// What was done since the last call, in steps.

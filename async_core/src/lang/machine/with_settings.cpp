@@ -3,12 +3,12 @@
 #include "extents.hpp"
 #include "join.hpp"
 
+#include "lang/json/json_writing.hpp"
 #include "lang/text/form_text.hpp"
 
 #include <heddle/lang/conversation_extent.hpp>
 #include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/realm.hpp>
@@ -25,6 +25,10 @@ namespace {
 
 constexpr double longest_timeout = 1e9; ///< seconds, some thirty years
 constexpr std::int64_t most_retries = 100;
+constexpr std::size_t max_request_json = std::size_t{64} * 1024; ///< bytes
+constexpr std::size_t max_request_depth = 32;
+constexpr std::size_t max_strings = 64;
+constexpr std::string_view too_large = "at most 64 KiB as JSON, and at most 32 levels deep";
 
 [[nodiscard]] bool is_number(const value& v) noexcept { return v.is_integer() || v.is_real(); }
 
@@ -159,12 +163,42 @@ std::vector<with_setting> all_rows() {
     return made;
 }
 
-/// What the value must be, when it is not; else empty.
-std::string_view expected_of(const with_setting& row, const value& given) {
-    if (row.request) {
-        const auto json = value_to_json(given);
-        return json && fits(*row.request, *json) ? std::string_view() : row.request->expected;
+/// Whether a value may be one of that kind, as far as a look at its outermost list shows.
+bool has_shape(request_setting_kind wanted, const value& given) {
+    const auto is_word = [](const value& v) { return v.is(kind::string) || v.is(kind::symbol); };
+    switch (wanted) {
+    case request_setting_kind::number:
+    case request_setting_kind::whole: return is_number(given);
+    case request_setting_kind::flag: return given.is_boolean();
+    case request_setting_kind::word: return is_word(given);
+    case request_setting_kind::strings: {
+        if (!given.is(kind::list)) return is_word(given);
+        const auto items = list_items(given);
+        return items.size() <= max_strings && std::all_of(items.begin(), items.end(), is_word);
     }
+    case request_setting_kind::parameters: return given.is(kind::list) || given.is(kind::map);
+    }
+    return false;
+}
+
+/// As expected_of(), for a setting of requests.
+std::string_view expected_of(const request_setting& row, const value& given, work_meter& work) {
+    if (!has_shape(row.kind, given)) return row.expected;
+    // Small data that holds one part at many places has a JSON text without end.
+    json_write_options bounds;
+    bounds.max_bytes = max_request_json;
+    bounds.max_depth = max_request_depth;
+    text_builder text(work);
+    if (const auto failure = write_json(text, given, bounds))
+        return failure->code() == heddle::errc::limit_exceeded ? too_large : row.expected;
+    const auto json = std::move(text).text();
+    return json && fits(row, *json) ? std::string_view() : row.expected;
+}
+
+/// What the value must be, when it is not; else empty.
+std::string_view expected_of(const with_setting& row, const value& given, work_meter& work) {
+    if (row.request) return expected_of(*row.request, given, work);
+    if (given.is(kind::list)) (void)work.spend(given.length());
     const char* expected = row.check(given);
     return expected ? std::string_view(expected) : std::string_view();
 }
@@ -184,9 +218,10 @@ const with_setting* find_with_setting(std::string_view name) noexcept {
     return at == rows.end() ? nullptr : &*at;
 }
 
-std::string wrong_setting(std::string_view name, const value& given) {
+std::string wrong_setting(std::string_view name, const value& given, work_meter& work) {
     const with_setting* row = find_with_setting(name);
-    const std::string_view expected = row ? expected_of(*row, given) : "a setting that is known";
+    const std::string_view expected =
+        row ? expected_of(*row, given, work) : "a setting that is known";
     if (expected.empty()) return {};
     return "with: " + std::string(name) + " must be " + std::string(expected) + ", not " +
            shown(given);
@@ -201,14 +236,15 @@ std::string with_setting_names() {
     return all;
 }
 
-result<scope_ref> open_settings(realm& world, const scope_ref& outer, const value& added) {
+result<scope_ref> open_settings(realm& world, const scope_ref& outer, const value& added,
+                                work_meter& work) {
     heap& memory = world.memory();
     std::optional<error> refused;
     scope_ref made = outer.open(memory, [&](dynamic_scope& scope) {
         scope_change change{world, memory, scope, {}, {}};
         for (const map_entry& entry : map_entries(added)) {
             const with_setting* row = find_with_setting(string_bytes(entry.key));
-            if (std::string wrong = wrong_setting(string_bytes(entry.key), entry.item);
+            if (std::string wrong = wrong_setting(string_bytes(entry.key), entry.item, work);
                 !wrong.empty()) {
                 refused = error(errc::type, std::move(wrong));
                 return;

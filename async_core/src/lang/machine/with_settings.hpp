@@ -3,6 +3,7 @@
 
 #include <heddle/lang/dynamic_scope.hpp>
 #include <heddle/lang/request_settings.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -39,14 +40,16 @@ struct with_setting {
 [[nodiscard]] std::span<const with_setting> with_settings() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const with_setting* find_with_setting(std::string_view name) noexcept;
-/// What is wrong with the value of a setting, as `with` says it; empty: nothing.
-[[nodiscard]] std::string wrong_setting(std::string_view name, const value& given);
+/// What is wrong with the value of a setting, as `with` says it; empty: nothing. The work is bounded,
+/// and counted in `work`, which must not stop it.
+[[nodiscard]] std::string wrong_setting(std::string_view name, const value& given,
+                                        work_meter& work);
 /// "concurrency, timeout, …"
 [[nodiscard]] std::string with_setting_names();
 
-/// Opens the scope of `with`: the map `added` of settings inside `outer`. Errors: TypeError that
-/// names the setting.
+/// Opens the scope of `with`: the map `added` of settings inside `outer`. `work`: as for
+/// wrong_setting(). Errors: TypeError that names the setting.
 [[nodiscard]] result<scope_ref> open_settings(realm& world, const scope_ref& outer,
-                                              const value& added);
+                                              const value& added, work_meter& work);
 
 } // namespace heddle::lang

@@ -225,6 +225,41 @@ TEST(sandbox, keeps_its_limits) {
     for (const example& one : limited) expect_everywhere(one);
 }
 
+// A few lists that hold each other twice at every level have a JSON text without end. No setting of a
+// request writes it.
+TEST(sandbox, bounds_the_settings_of_requests) {
+    const std::string list = "(let ((d (list 1))) (loop 60 (set! d (list d d))) ";
+    const std::string map = "(let ((d (dict \"a\" 1))) (loop 60 (set! d (dict \"x\" d \"y\" d))) ";
+    for (const std::string& shared : {list, map}) {
+        for (const char* setting : {"stop", "seed", "tool-choice", "temperature",
+                                    "parallel-tool-calls", "reasoning-effort"}) {
+            lang_world world;
+            const std::string code = shared + "(with ((" + setting + " d)) 1))";
+            EXPECT_EQ(world.shown("(sandbox ((steps 1000)) (eval '" + code + "))").substr(0, 17),
+                      "TypeError: with: ")
+                << code;
+        }
+        lang_world world; // outside of a sandbox a request may have them
+        EXPECT_EQ(world.shown(shared + "(with ((extra-parameters d)) 1))").substr(0, 34),
+                  "TypeError: with: extra-parameters ");
+    }
+}
+
+TEST(sandbox, counts_the_checks_of_settings) {
+    const auto stop_at = [](std::size_t bytes) {
+        return "(with ((stop \"" + std::string(bytes, 'x') + "\")) 1)";
+    };
+    lang_world world;
+    EXPECT_EQ(world.shown(stop_at(60'000)), "1");
+    EXPECT_EQ(
+        world.shown(stop_at(70'000)).substr(0, 87),
+        "TypeError: with: stop must be at most 64 KiB as JSON, and at most 32 levels deep, not \"");
+    const std::string many = "(loop 100 " + stop_at(60'000) + ")";
+    EXPECT_EQ(world.shown("(sandbox ((steps 100000)) " + many + " 2)"), "2");
+    EXPECT_EQ(world.shown("(sandbox ((steps 10000)) " + many + " 2)"),
+              "LimitError: the sandbox allows 10000 steps, and they are used up");
+}
+
 // ---------------------------------------------------------------- what a function made inside may do
 
 const example kept_inside[] = {
