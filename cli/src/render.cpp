@@ -35,34 +35,6 @@ bool is_table(const value& content) {
                        [](const value& row) { return row.is(kind::map) && row.length() != 0; });
 }
 
-/// A value within a line: text without quotes, lists and maps as JSON.
-std::string cell_text(const value& content) {
-    if (content.is_nil()) return {};
-    if (content.is(kind::string)) return utf8::printable_line(lang::string_bytes(content));
-    if (content.is(kind::list) || content.is(kind::map)) {
-        auto json = lang::value_to_json(content);
-        if (json) return utf8::printable_line(*json);
-    }
-    lang::print_options options;
-    options.display = true;
-    return utf8::printable_line(lang::print_value(content, options));
-}
-
-table table_of(const value& rows) {
-    table made;
-    for (const value& row : lang::list_items(rows)) {
-        std::vector<std::string> cells(made.columns().size());
-        for (const lang::map_entry& entry : lang::map_entries(row)) {
-            const std::size_t column =
-                made.column(utf8::printable_line(lang::string_bytes(entry.key)));
-            if (column >= cells.size()) cells.resize(column + 1);
-            cells[column] = cell_text(entry.item);
-        }
-        made.add(std::move(cells));
-    }
-    return made;
-}
-
 bool is_task_result(const value& content) {
     if (!content.is(kind::map)) return false;
     const value* status = lang::map_find(content, "status");
@@ -77,24 +49,127 @@ std::string with_line_end(std::string_view text) {
     return made;
 }
 
+/// Small data may hold one part at many places and so has a text without end.
+constexpr std::size_t max_parts_bytes = std::size_t{64} << 20;
+
+/// Writes a result of many parts. All that is written takes from one bound.
+class parts_text {
+public:
+    explicit parts_text(unsigned columns) : columns_(columns) {}
+
+    void add_member(std::string_view name, const value& content);
+    void add_table(const value& rows);
+    void add_written_form(const value& content);
+    /// The text. Errors: LimitError when it would be too long.
+    [[nodiscard]] result<std::string> text() &&;
+
+private:
+    static constexpr std::size_t max_cells = std::size_t{4} << 20; ///< of a table
+
+    /// A value within a line: text without quotes, lists and maps as JSON. Empty when it is too long.
+    [[nodiscard]] std::string cell(const value& content);
+    [[nodiscard]] std::string written_form(const value& content, bool display);
+    /// The same text, when it still fits.
+    [[nodiscard]] std::string taken(std::string text);
+    void add(std::string_view text);
+
+    const unsigned columns_;
+    std::string text_;
+    std::size_t left_ = max_parts_bytes;
+    bool too_long_ = false;
+};
+
+std::string parts_text::taken(std::string text) {
+    too_long_ = too_long_ || text.size() > left_;
+    if (too_long_) return {};
+    left_ -= text.size();
+    return text;
+}
+
+void parts_text::add(std::string_view text) {
+    if (!too_long_) text_ += text;
+}
+
+std::string parts_text::written_form(const value& content, bool display) {
+    if (too_long_) return {};
+    lang::print_options options;
+    options.display = display;
+    options.max_bytes = left_ + 1;
+    return taken(lang::print_value(content, options));
+}
+
+std::string parts_text::cell(const value& content) {
+    if (content.is_nil() || too_long_) return {};
+    if (content.is(kind::string)) {
+        if (content.length() > left_) too_long_ = true;
+        return too_long_ ? std::string() : taken(utf8::printable_line(lang::string_bytes(content)));
+    }
+    if (content.is(kind::list) || content.is(kind::map)) {
+        lang::json_write_options bound;
+        bound.max_bytes = left_;
+        const auto json = lang::value_to_json(content, bound);
+        if (json) return utf8::printable_line(taken(*json));
+    }
+    return utf8::printable_line(written_form(content, true));
+}
+
+void parts_text::add_table(const value& rows) {
+    table made;
+    std::size_t count = 0;
+    for (const value& row : lang::list_items(rows)) {
+        std::vector<std::string> cells(made.columns().size());
+        for (const lang::map_entry& entry : lang::map_entries(row)) {
+            const std::size_t column =
+                made.column(utf8::printable_line(lang::string_bytes(entry.key)));
+            if (column >= cells.size()) cells.resize(column + 1);
+            cells[column] = cell(entry.item);
+        }
+        made.add(std::move(cells));
+        too_long_ = too_long_ || ++count * made.columns().size() > max_cells;
+        if (too_long_) return;
+    }
+    const auto text = made.text(columns_, max_parts_bytes);
+    too_long_ = !text;
+    if (text) add(*text);
+}
+
+void parts_text::add_written_form(const value& content) {
+    add(written_form(content, false));
+    add("\n");
+}
+
 /// A member of a map: a table or a list below its name, everything else beside it.
-std::string member_text(std::string_view name, const value& content, unsigned columns) {
-    const std::string label = utf8::printable_line(name);
+void parts_text::add_member(std::string_view name, const value& content) {
+    const std::string label = taken(utf8::printable_line(name));
     const bool container = content.is(kind::list) || content.is(kind::map);
-    if (container && content.length() == 0) return label + ": none\n";
-    if (is_table(content)) return "\n" + label + ":\n\n" + table_of(content).text(columns) + "\n";
-    if (content.is(kind::list) && content.length() != 0) {
-        std::string made = label + ":\n";
-        for (const value& item : lang::list_items(content)) made += "  - " + cell_text(item) + "\n";
-        return made;
+    if (container && content.length() == 0) return add(label + ": none\n");
+    if (is_table(content)) {
+        add("\n" + label + ":\n\n");
+        add_table(content);
+        return add("\n");
+    }
+    if (content.is(kind::list)) {
+        add(label + ":\n");
+        for (const value& item : lang::list_items(content)) {
+            add("  - " + cell(item) + "\n");
+            if (too_long_) return;
+        }
+        return;
     }
     if (content.is(kind::string)) {
         const std::string_view text = lang::string_bytes(content);
         if (text.find('\n') != std::string_view::npos) {
-            return label + ":\n" + with_line_end(text);
+            return add(label + ":\n" + with_line_end(taken(std::string(text))));
         }
     }
-    return label + ": " + cell_text(content) + "\n";
+    add(label + ": " + cell(content) + "\n");
+}
+
+result<std::string> parts_text::text() && {
+    if (!too_long_) return std::move(text_);
+    return error(lang::errc::limit, "the result is longer than " +
+                                        std::to_string(max_parts_bytes >> 20) + " MiB as text")
+        .with_hint("return a part of it, write it to files, or take it as JSON with --json");
 }
 
 /// Names for scripts; to_string() is for people.
@@ -115,9 +190,11 @@ std::optional<boost::json::value> data_of(const error& failure) {
     constexpr std::size_t most_bytes = 64 * 1024;
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     if (!script || !script->data.is(kind::list) || script->data.length() == 0) return std::nullopt;
-    const auto text = lang::value_to_json(script->data);
+    lang::json_write_options json_bound;
+    json_bound.max_bytes = most_bytes;
+    const auto text = lang::value_to_json(script->data, json_bound);
     boost::system::error_code failed;
-    if (text && text->size() <= most_bytes) {
+    if (text) {
         boost::json::value read = boost::json::parse(*text, failed);
         if (!failed) return read;
     }
@@ -130,9 +207,11 @@ boost::json::object place_of(const source_location& place) {
     return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
 }
 
-/// As JSON; null when it has no such form.
+/// As JSON; null when it has no such form, or is too long.
 boost::json::value json_of(const value& content) {
-    const auto text = lang::value_to_json(content);
+    lang::json_write_options bound;
+    bound.max_bytes = max_parts_bytes;
+    const auto text = lang::value_to_json(content, bound);
     if (!text) return nullptr;
     boost::system::error_code failed;
     boost::json::parse_options limits;
@@ -160,23 +239,22 @@ std::string said_in_failure(const value& failed) {
     return is_message ? std::string() : with_line_end(said);
 }
 
-std::string render_result(const value& content, unsigned columns) {
-    if (content.is_nil()) return {};
+result<std::string> render_result(const value& content, unsigned columns) {
+    if (content.is_nil()) return std::string();
     if (content.is(kind::string)) return with_line_end(lang::string_bytes(content));
-    if (is_table(content)) return table_of(content).text(columns);
     if (is_task_result(content)) {
         return with_line_end(lang::string_bytes(*lang::map_find(content, "content")));
     }
-    if (content.is(kind::map) && content.length() != 0) {
-        std::string made;
-        for (const lang::map_entry& entry : lang::map_entries(content)) {
-            made += member_text(lang::string_bytes(entry.key), entry.item, columns);
-        }
-        return made;
+    parts_text parts(columns);
+    if (is_table(content)) {
+        parts.add_table(content);
+    } else if (content.is(kind::map) && content.length() != 0) {
+        for (const lang::map_entry& entry : lang::map_entries(content))
+            parts.add_member(lang::string_bytes(entry.key), entry.item);
+    } else {
+        parts.add_written_form(content);
     }
-    lang::print_options bound;
-    bound.max_bytes = value::max_length;
-    return lang::print_value(content, bound) + "\n";
+    return std::move(parts).text();
 }
 
 std::string render_error_json(const error& failure, const source_map& sources, exit_code code,

@@ -15,7 +15,9 @@ namespace heddle::cli {
 /// A result for people, ending in a line end unless it is empty: text as it is, nil as nothing, a
 /// list of maps as a table, a map as one line a member, a TaskResult as its content, everything
 /// else in its written form. Tables are made to fit into `columns` (0: as wide as they are).
-[[nodiscard]] std::string render_result(const lang::value& content, unsigned columns);
+/// Errors: LimitError when the parts of a list or map are more than 64 MiB together, or the cells of a
+/// table more than four million. A text alone has no bound.
+[[nodiscard]] result<std::string> render_result(const lang::value& content, unsigned columns);
 
 /// The FAILED TaskResult that an error was made of, or null.
 [[nodiscard]] const lang::value* failed_result_in(const error& failure) noexcept;

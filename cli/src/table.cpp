@@ -5,6 +5,7 @@
 #include "display_text.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 namespace heddle::cli {
@@ -13,16 +14,16 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t least_width = 8;
+constexpr std::size_t widest_padding = 200; ///< one long cell does not widen every row
 
 bool looks_like_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
     return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
 }
 
-std::string padded(std::string_view text, std::size_t width, bool right) {
-    const std::string shown = cut_to_width(text, width);
-    const std::string blanks(width - utf8::count(shown), ' ');
-    return right ? blanks + shown : shown + blanks;
+std::string padded(std::string text, std::size_t width, bool right) {
+    const std::string blanks(width - std::min(width, utf8::count(text)), ' ');
+    return right ? blanks + text : text + blanks;
 }
 
 void end_line(std::string& out) {
@@ -33,12 +34,9 @@ void end_line(std::string& out) {
 } // namespace
 
 std::size_t table::column(std::string_view heading) {
-    const auto at = std::find(columns_.begin(), columns_.end(), heading);
-    if (at == columns_.end()) {
-        columns_.emplace_back(heading);
-        return columns_.size() - 1;
-    }
-    return static_cast<std::size_t>(at - columns_.begin());
+    const auto [at, fresh] = indexes_.try_emplace(std::string(heading), columns_.size());
+    if (fresh) columns_.emplace_back(heading);
+    return at->second;
 }
 
 bool table::is_numeric(std::size_t column) const {
@@ -59,6 +57,9 @@ std::vector<std::size_t> table::widths(unsigned limit) const {
         for (const auto& row : rows_) width = std::max(width, utf8::count(cell(row, i)));
         made.push_back(width);
     }
+    if (limit == 0) {
+        for (std::size_t& each : made) each = std::min(each, widest_padding);
+    }
     if (limit == 0 || made.empty()) return made;
     const std::size_t gaps = gap * (made.size() - 1);
     for (;;) {
@@ -69,15 +70,21 @@ std::vector<std::size_t> table::widths(unsigned limit) const {
     }
 }
 
-std::string table::text(unsigned width) const {
+std::string table::text(unsigned width) const { return *text(width, SIZE_MAX); }
+
+std::optional<std::string> table::text(unsigned width, std::size_t max_padded) const {
     const std::vector<std::size_t> wide = widths(width);
+    const std::size_t row_width = std::accumulate(wide.begin(), wide.end(), gap * wide.size());
+    if (row_width != 0 && rows_.size() > max_padded / row_width) return std::nullopt;
     std::vector<bool> right;
     for (std::size_t i = 0; i < columns_.size(); ++i) right.push_back(is_numeric(i));
     std::string out;
     const auto add_row = [&](const std::vector<std::string>& row) {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             if (i != 0) out.append(gap, ' ');
-            out += padded(cell(row, i), wide[i], right[i]);
+            const std::string_view whole = cell(row, i);
+            out += padded(width == 0 ? std::string(whole) : cut_to_width(whole, wide[i]), wide[i],
+                          right[i]);
         }
         end_line(out);
     };

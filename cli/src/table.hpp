@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::cli {
@@ -18,9 +20,11 @@ public:
 
     [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 
-    /// At most `width` characters wide if that is possible (0: no limit): the widest columns are
-    /// cut, but to no less than 8.
+    /// At most `width` characters wide if that is possible: the widest columns are cut, but to no less
+    /// than 8. 0: nothing is cut, and cells of more than 200 characters stand out of their column.
     [[nodiscard]] std::string text(unsigned width) const;
+    /// As above; nothing when the rows, with the blanks that fill them, have more than `max_padded` characters.
+    [[nodiscard]] std::optional<std::string> text(unsigned width, std::size_t max_padded) const;
 
 private:
     [[nodiscard]] std::vector<std::size_t> widths(unsigned limit) const;
@@ -31,6 +35,7 @@ private:
     }
 
     std::vector<std::string> columns_;
+    std::unordered_map<std::string, std::size_t> indexes_; ///< of the columns
     std::vector<std::vector<std::string>> rows_;
 };
 

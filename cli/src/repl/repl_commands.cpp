@@ -103,7 +103,9 @@ void repl_session::time(std::string_view expression) {
 
 void repl_session::last(std::string_view) {
     const auto content = parts_.world->global("*1");
-    parts_.output->out(lang::print_value(content.value_or(lang::value())) + "\n");
+    lang::print_options bound; // data with shared parts may have a text without end
+    bound.max_bytes = std::size_t{64} << 20;
+    parts_.output->out(lang::print_value(content.value_or(lang::value()), bound) + "\n");
 }
 
 void repl_session::quit(std::string_view) { leaving_ = true; }

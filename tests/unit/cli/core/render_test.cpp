@@ -6,8 +6,14 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
 
 #include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
 
 namespace heddle::cli {
 namespace {
@@ -15,7 +21,16 @@ namespace {
 class render : public testing::Test {
 protected:
     std::string shown(const std::string& json, unsigned columns = 0) {
-        return render_result(lang::json_to_value(*memory, json).value(), columns);
+        return render_result(lang::json_to_value(*memory, json).value(), columns).value();
+    }
+    /// Two names for the same part, at each of 60 levels.
+    lang::value shared_map() {
+        lang::value made = lang::json_to_value(*memory, R"({"a": 1})").value();
+        for (int i = 0; i < 60; ++i) {
+            lang::value level = lang::map_put(*memory, lang::value::empty_map(), "x", made);
+            made = lang::map_put(*memory, std::move(level), "y", made);
+        }
+        return made;
     }
     lang::heap_owner memory{lang::heap::create()};
 };
@@ -51,6 +66,40 @@ TEST_F(render, a_table_fits_the_terminal) {
     }
     EXPECT_NE(table.find("…"), std::string::npos);
     EXPECT_NE(table.find("12"), std::string::npos);
+}
+
+TEST_F(render, a_result_without_end_is_refused) {
+    const lang::value shared = shared_map();
+    const lang::value table = lang::make_list(*memory, std::vector<lang::value>{shared});
+    const lang::value mixed = lang::make_list(*memory, std::vector<lang::value>{shared, {}});
+    const lang::value member = lang::map_put(*memory, lang::value::empty_map(), "list", mixed);
+    for (const lang::value& each : {shared, table, mixed, member}) {
+        const auto text = render_result(each, 0);
+        ASSERT_FALSE(text);
+        EXPECT_EQ(text.error().message(), "the result is longer than 64 MiB as text");
+        EXPECT_NE(text.error().info().hint.find("--json"), std::string::npos);
+    }
+}
+
+TEST_F(render, a_long_text_is_shown_whole) {
+    const std::string text(50'000'000, 'x');
+    const lang::value alone = lang::make_string(*memory, text);
+    EXPECT_EQ(render_result(alone, 80).value(), text + "\n");
+    const lang::value member = lang::map_put(*memory, lang::value::empty_map(), "all", alone);
+    EXPECT_EQ(render_result(member, 80).value(), "all: " + text + "\n");
+}
+
+TEST_F(render, a_table_is_no_longer_than_its_cells) {
+    // Not every row is as wide as the widest cell.
+    std::string rows = "[{\"a\": \"" + std::string(100'000, 'x') + "\", \"b\": 2}";
+    for (int i = 0; i < 5000; ++i) rows += ", {\"a\": 1, \"b\": 2}";
+    const std::string table = shown(rows + "]");
+    EXPECT_LT(table.size(), 2'000'000U);
+    EXPECT_NE(table.find(std::string(100'000, 'x') + "  2\n"), std::string::npos);
+    // Each row has a column of its own.
+    rows = "[{\"first\": 1}";
+    for (int i = 0; i < 5000; ++i) rows += ", {\"c" + std::to_string(i) + "\": 1}";
+    EXPECT_FALSE(render_result(lang::json_to_value(*memory, rows + "]").value(), 0));
 }
 
 TEST(call_counts, say_who_waits_what_is_estimated_and_what_was_carried) {
