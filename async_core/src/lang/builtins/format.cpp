@@ -122,6 +122,22 @@ value formatting::run() {
 
 } // namespace
 
+std::vector<std::string_view> places_in(std::string_view text) {
+    std::vector<std::string_view> made;
+    for (std::size_t at = text.find_first_of("{}"); at != text.npos;
+         at = text.find_first_of("{}", at)) {
+        if (text.substr(at + 1, 1) == text.substr(at, 1)) {
+            at += 2;
+            continue;
+        }
+        const std::size_t close = text.find('}', at);
+        if (text[at] == '}' || close == text.npos) break;
+        made.push_back(text.substr(at + 1, close - at - 1));
+        at = close + 1;
+    }
+    return made;
+}
+
 value format_text(native_call& call, std::span<value> arguments) {
     const auto text = string_argument(call, arguments, 0);
     if (!text) return {};

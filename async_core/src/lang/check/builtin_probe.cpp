@@ -1,5 +1,6 @@
 #include "lang/check/builtin_probe.hpp"
 
+#include "lang/builtins/format.hpp"
 #include "lang/builtins/support.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -147,6 +148,15 @@ std::optional<builtin_probe::run_outcome> builtin_probe::run(const builtin& row,
     return run_outcome{std::move(call.failure()), std::move(result)};
 }
 
+/// What a text for `format` takes its named places from.
+value builtin_probe::map_of_places(const value& text) const {
+    value made = value::empty_map();
+    if (!text.is(kind::string)) return made;
+    for (const std::string_view name : places_in(string_bytes(text)))
+        made = map_put(memory_, std::move(made), name, marker_);
+    return made;
+}
+
 std::optional<builtin_probe::refusal> builtin_probe::refuses(
     const builtin& row, std::span<const known_value> arguments) {
     if (row.how != builtin_kind::pure || !row.run || arguments.size() > most_arguments ||
@@ -163,6 +173,14 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
     }
     const bool by_form = fails_by_form(row, arguments);
     if (!any_known && !by_form) return std::nullopt;
+    const value places = row.name == "format" && by_form ? map_of_places(*arguments[0].constant)
+                                                         : value::empty_map();
+    for (std::size_t i = 1; i < from.size() && places.length() != 0; ++i) {
+        // First, so that all unknown arguments are it at once.
+        const known_value& each = arguments[i];
+        if (!each.constant && (!each.type || *each.type == kind::map))
+            from[i].insert(from[i].begin(), &places);
+    }
     combinations tried(from);
     if (tried.count() > most_combinations) return std::nullopt;
     std::optional<refusal> found;

@@ -50,6 +50,7 @@ private:
     };
     [[nodiscard]] std::optional<run_outcome> run(const builtin& row, std::vector<value> arguments);
     [[nodiscard]] std::vector<const value*> samples_of(const known_value& known) const;
+    [[nodiscard]] value map_of_places(const value& text) const;
     [[nodiscard]] std::optional<kind> find_result(const builtin& row);
 
     heap& memory_;

@@ -40,6 +40,21 @@ TEST(check_types, constants_that_a_builtin_refuses) {
     EXPECT_EQ(problems("(nth '(1 2) 5)").size(), 1U);
 }
 
+TEST(check_types, texts_with_named_places) {
+    for (const char* good : {"(format \"{who}: {{{}}}\" 5 (dict \"who\" \"me\"))",
+                             "(define (g row) (format \"{a}-{b}\" row))",
+                             "(define (g s) (format \"{a}\" (json-parse s)))",
+                             "(define (g a b c d) (format \"{} {} {1} {2} {x}\" a b c d))",
+                             "(define (g a) (format \"{0} {status} {x}\" a))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+    EXPECT_EQ(problems("(define (g row) (format \"{a}-{b\" row))").size(), 1U);
+    EXPECT_EQ(problems("(define (g row) (format \"{a b}\" row))").size(), 1U);
+    EXPECT_EQ(problems("(define (g x row) (format \"{a}\" x row))").size(), 1U);
+    EXPECT_EQ(problems("(format \"{a}\" 5)"),
+              (lines{"wrong-type 1:1 format: place {a} needs a map as the last value"}));
+    EXPECT_EQ(problems("(define (g xs) (format \"{a}\" (map first xs)))").size(), 1U);
+}
+
 TEST(check_types, through_variables_that_have_one_value) {
     EXPECT_EQ(problems("(define n \"4\")\n(loop n 'x)"),
               (lines{"wrong-type 2:1 loop: the count must be a non-negative integer, not the "
