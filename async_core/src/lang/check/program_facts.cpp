@@ -6,6 +6,8 @@
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <algorithm>
+
 namespace heddle::lang {
 
 using ast::node_kind;
@@ -19,34 +21,94 @@ program_facts::program_facts(realm& world, const ast::node& program, const check
     finish();
 }
 
+/// The condition of a part of a form, which adds to that of the form.
+std::uint32_t program_facts::condition_of_part(const ast::node& whole, std::size_t part,
+                                               std::uint32_t outer) {
+    const ast::node* test = nullptr;
+    switch (whole.kind) {
+    case node_kind::branch_if:
+    case node_kind::while_loop:
+        if (part != 0) test = whole.children[0];
+        break;
+    case node_kind::all_of:
+    case node_kind::any_of:
+        // The parts before the last one are tests of the part before this one already.
+        if (part != 0) test = whole.children[part - 1];
+        break;
+    default: break;
+    }
+    if (!test) return outer;
+    conditions_.push_back({test, outer});
+    return static_cast<std::uint32_t>(conditions_.size() - 1);
+}
+
 void program_facts::collect(const ast::node& program) {
     struct entry {
         const ast::node* node;
         bool guarded;
+        std::uint32_t condition;
     };
-    std::vector<entry> work{{&program, false}};
+    std::vector<entry> work{{&program, false, no_condition}};
+    std::vector<std::uint32_t> of_parts;
     while (!work.empty()) {
-        const auto [n, guarded] = work.back();
+        const auto [n, guarded, around] = work.back();
         work.pop_back();
         nodes_.push_back(n);
         guarded_.push_back(guarded);
-        if (n->cleanup) work.push_back({n->cleanup, guarded});
+        conditions_of_.push_back(around);
+        if (n->cleanup) work.push_back({n->cleanup, guarded, around});
         for (const ast::catch_clause& clause : n->catches) {
-            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded});
-            work.push_back({clause.body, guarded});
+            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded, around});
+            work.push_back({clause.body, guarded, around});
         }
         const bool catches = guarded || !n->catches.empty();
-        if (n->kind == node_kind::make_lambda && n->code->body)
-            work.push_back({n->code->body, guarded});
+        if (n->kind == node_kind::make_lambda && n->code->body) {
+            conditions_.push_back({nullptr, around});
+            work.push_back(
+                {n->code->body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1)});
+        }
         // Read by clauses it calls nobody but a task; that is what an unknown name is taken for.
         const std::size_t count = n->kind == node_kind::either_call ? 1 : n->children.size();
+        of_parts.assign(count, around);
+        const bool in_order = n->kind == node_kind::all_of || n->kind == node_kind::any_of;
+        for (std::size_t i = 0; i < count; ++i)
+            of_parts[i] = condition_of_part(*n, i, in_order && i != 0 ? of_parts[i - 1] : around);
         for (std::size_t i = count; i-- > 0;) {
             const ast::node* part = n->children[i];
             // What a local falls back to before it is bound is no use of a global.
             const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
-            if (!fallback) work.push_back({part, catches});
+            if (!fallback) work.push_back({part, catches, of_parts[i]});
         }
     }
+}
+
+bool program_facts::is_tested(std::size_t node, const ast::node& expression) const {
+    constexpr std::size_t most_looked_at = 2000;
+    const std::vector<const ast::node*> names = names_behind(expression);
+    if (names.empty()) return false;
+    const auto is_one = [&](const ast::node& tested) {
+        const std::vector<const ast::node*> through = names_behind(tested);
+        return std::any_of(through.begin(), through.end(), [&](const ast::node* a) {
+            return std::any_of(names.begin(), names.end(), [&](const ast::node* b) {
+                return a->kind == b->kind && a->var == b->var && a->index == b->index;
+            });
+        });
+    };
+    std::size_t looked_at = 0;
+    std::vector<const ast::node*> open;
+    for (std::uint32_t at = conditions_of_[node]; at != no_condition; at = conditions_[at].outer) {
+        if (++looked_at > most_looked_at) return true;
+        if (conditions_[at].test) open.push_back(conditions_[at].test);
+        while (!open.empty()) {
+            if (++looked_at > most_looked_at) return true;
+            const ast::node& n = *open.back();
+            open.pop_back();
+            if ((n.kind == node_kind::local || n.kind == node_kind::global) && is_one(n))
+                return true;
+            open.insert(open.end(), n.children.begin(), n.children.end());
+        }
+    }
+    return false;
 }
 
 /// A task that stands anywhere but at the head of a call: a variable, or its name as data.
@@ -198,7 +260,8 @@ const known_callee* program_facts::task_named(std::string_view name) const {
     return &globals_.at(found->second).what;
 }
 
-const ast::node& program_facts::source_of(const ast::node& expression) const {
+const ast::node& program_facts::source_of(const ast::node& expression,
+                                          std::vector<const ast::node*>* through) const {
     constexpr std::size_t longest_chain = 20;
     const ast::node* at = &expression;
     for (std::size_t i = 0; i < longest_chain; ++i) {
@@ -216,10 +279,18 @@ const ast::node& program_facts::source_of(const ast::node& expression) const {
             at = at->kind == node_kind::within ? at->children.front() : at->children.back();
             continue;
         }
+        if (through && (at->kind == node_kind::local || at->kind == node_kind::global))
+            through->push_back(at);
         if (!found || found->count != 1 || !found->init) break;
         at = found->init;
     }
     return *at;
+}
+
+std::vector<const ast::node*> program_facts::names_behind(const ast::node& expression) const {
+    std::vector<const ast::node*> through;
+    static_cast<void>(source_of(expression, &through));
+    return through;
 }
 
 const library_function* program_facts::library_function_of(const ast::node& called) const {

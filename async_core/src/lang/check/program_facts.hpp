@@ -6,6 +6,8 @@
 
 #include <heddle/lang/check.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <set>
@@ -34,6 +36,13 @@ public:
     [[nodiscard]] const std::vector<const ast::node*>& nodes() const noexcept { return nodes_; }
     /// The node of that number may raise an error that the program catches.
     [[nodiscard]] bool is_guarded(std::size_t node) const { return guarded_[node]; }
+    /// The node of that number is in a function, or in a part of a form that may not be evaluated.
+    [[nodiscard]] bool is_conditional(std::size_t node) const {
+        return conditions_of_[node] != no_condition;
+    }
+    /// Whether the node of that number is evaluated only after a test of a name that `expression` takes
+    /// its value from. True as well when that takes too long to find out.
+    [[nodiscard]] bool is_tested(std::size_t node, const ast::node& expression) const;
     [[nodiscard]] bool is_read(const ast::variable& var) const { return read_.contains(&var); }
     /// The program gives the global a value, by a definition or by set!.
     [[nodiscard]] bool changes_global(std::uint32_t index) const {
@@ -55,7 +64,9 @@ public:
     /// The function or task of the program that a call reaches; null when that is not certain.
     [[nodiscard]] const known_callee* callee_of(const ast::node& called) const;
     /// What gives the value of an expression: the only value of a variable in place of the variable.
-    [[nodiscard]] const ast::node& source_of(const ast::node& expression) const;
+    /// `through`: gets the variables on the way.
+    [[nodiscard]] const ast::node& source_of(
+        const ast::node& expression, std::vector<const ast::node*>* through = nullptr) const;
     /// Each definition of a task or tool, in the order of the text.
     [[nodiscard]] const std::vector<const known_callee*>& tasks() const noexcept { return tasks_; }
     /// A task or tool that the program defines, once or often.
@@ -79,7 +90,17 @@ private:
         bool defined = false;
     };
 
+    /// A test that comes before a node, or (null) a function around it.
+    struct condition {
+        const ast::node* test;
+        std::uint32_t outer; ///< the one before, or no_condition
+    };
+    static constexpr std::uint32_t no_condition = UINT32_MAX;
+
     void collect(const ast::node& program);
+    [[nodiscard]] std::vector<const ast::node*> names_behind(const ast::node& expression) const;
+    [[nodiscard]] std::uint32_t condition_of_part(const ast::node& whole, std::size_t part,
+                                                  std::uint32_t outer);
     void note(const ast::node& n);
     void note_definition(definition& into, const ast::node& init, std::string_view name);
     void note_import(const ast::node& call);
@@ -91,6 +112,8 @@ private:
     std::vector<problem>& problems_;
     std::vector<const ast::node*> nodes_;
     std::vector<bool> guarded_;
+    std::vector<std::uint32_t> conditions_of_; ///< of each node the nearest
+    std::vector<condition> conditions_;
     std::vector<const known_callee*> tasks_;
     std::deque<known_callee> every_task_;
     std::set<std::string> task_names_;

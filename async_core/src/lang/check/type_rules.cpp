@@ -50,6 +50,7 @@ public:
         const auto& nodes = context_.facts.nodes();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
+            now_ = i;
             for (const ast::catch_clause& clause : n.catches) check_kind(clause);
             if (context_.facts.is_guarded(i)) continue; // the program may want to see the error
             switch (n.kind) {
@@ -65,8 +66,18 @@ public:
     }
 
 private:
-    [[nodiscard]] known_value known(const ast::node& expression) {
+    /// Where the value of an expression comes from, unless it is a constant that has a name because the
+    /// program tests it: a function may be called, and a branch taken, for other values only.
+    [[nodiscard]] const ast::node& source_of(const ast::node& expression) const {
         const ast::node& source = context_.facts.source_of(expression);
+        const bool named = &source != &expression && source.kind == node_kind::constant;
+        if (!named || !context_.facts.is_conditional(now_)) return source;
+        const bool none = !source.constant.truthy();
+        return none || context_.facts.is_tested(now_, expression) ? expression : source;
+    }
+
+    [[nodiscard]] known_value known(const ast::node& expression) {
+        const ast::node& source = source_of(expression);
         switch (source.kind) {
         case node_kind::constant:
             // An effect and what the host made are functions too.
@@ -128,7 +139,7 @@ private:
         if (opens != scope_kind::settings && opens != scope_kind::sandbox) return;
         for (std::size_t i = 0; i + 1 < operand.children.size(); i += 2) {
             const ast::node& name = *operand.children[i];
-            const ast::node& given = context_.facts.source_of(*operand.children[i + 1]);
+            const ast::node& given = source_of(*operand.children[i + 1]);
             if (given.kind != node_kind::constant || !name.constant.is(kind::string)) continue;
             free_work work;
             std::string wrong =
@@ -229,6 +240,7 @@ private:
 
     const rule_context& context_;
     builtin_probe probe_;
+    std::size_t now_ = 0; ///< the number of the node that is looked at
 };
 
 } // namespace

@@ -40,6 +40,29 @@ TEST(check_types, constants_that_a_builtin_refuses) {
     EXPECT_EQ(problems("(nth '(1 2) 5)").size(), 1U);
 }
 
+TEST(check_types, constants_that_the_program_tests) {
+    for (const char* good :
+         {"(define limit nil) (define (over? n) (and limit (> n limit)))",
+          "(define limit nil) (define (over? n) (or (null? limit) (> n limit)))",
+          "(define sep nil) (define (j xs) (if sep (string-join xs sep) (string-join xs)))",
+          "(define sep nil) (if sep (string-join '() sep) 1)",
+          "(define limit nil) (define (over? n) (> n limit)) (if limit (over? 1) 2)",
+          "(define mode \"fast\") (define (f) (if (string? mode) mode (+ mode 1)))",
+          "(define mode \"fast\") (define (f) (cond ((equal? mode \"fast\") 1) (else (+ mode 1))))",
+          "(define mode \"fast\") (define (f) (when (number? mode) (+ mode 1)))",
+          "(define mode \"fast\") (define (f) (unless (string? mode) (+ mode 1)))",
+          "(define mode \"fast\") (define (f) (case mode ((\"fast\") 1) (else (+ mode 1))))",
+          "(define mode \"fast\") (define (f) (let ((m mode)) (if (string? m) 1 (+ mode 1))))",
+          "(define secs nil) (define (f x) (if secs (with ((timeout secs)) x) x))",
+          "(let ((n \"4\")) (while (number? n) (+ n 1)))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+    EXPECT_EQ(problems("(define n \"4\") (define m true) (define (f) (if m (+ n 1) 0))").size(),
+              1U);
+    EXPECT_EQ(problems("(define n nil) (+ n 1)").size(), 1U);
+    EXPECT_EQ(problems("(define (f n) (and n (+ n nil)))").size(), 1U);
+    EXPECT_EQ(problems("(define n \"4\") (define (f) (and (+ n 1) n))").size(), 1U);
+}
+
 TEST(check_types, texts_with_named_places) {
     for (const char* good : {"(format \"{who}: {{{}}}\" 5 (dict \"who\" \"me\"))",
                              "(define (g row) (format \"{a}-{b}\" row))",
