@@ -105,6 +105,14 @@ public:
     }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
+    /// Where the last definition of a global is that was compiled; it may not have run yet. Unknown:
+    /// none was.
+    [[nodiscard]] source_span definition_of(std::uint32_t index) const noexcept {
+        return globals_[index].definition;
+    }
+    void note_definition(std::uint32_t index, source_span place) noexcept {
+        globals_[index].definition = place;
+    }
 
     /// The expander of a macro that the program defined, or null.
     [[nodiscard]] const value* find_macro(std::string_view name) const;
@@ -179,6 +187,7 @@ private:
         std::string name;
         value content;
         bool library = false;
+        source_span definition{};
     };
     using index_map = std::unordered_map<std::string, std::uint32_t>;
     [[nodiscard]] std::optional<std::uint32_t> find_bound(const index_map& layer,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -21,6 +23,7 @@ public:
                 tell(*n);
             }
         }
+        check_order();
     }
 
 private:
@@ -36,6 +39,69 @@ private:
         const auto& externs = context_.options.externs;
         if (std::find(externs.begin(), externs.end(), name) != externs.end()) return true;
         return world.host().find_operator(world.memory(), name).has_value();
+    }
+
+    /// A global that the top level reads before the definition of it has run. What a function reads
+    /// is not looked at: the function may be called later.
+    void check_order() const {
+        const auto& nodes = context_.facts.nodes();
+        std::unordered_map<std::uint32_t, std::size_t> definitions; // the first of each
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (nodes[i]->kind == ast::node_kind::define_global)
+                definitions.try_emplace(nodes[i]->index, i);
+        }
+        std::unordered_set<std::uint32_t> told;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const ast::node& n = *nodes[i];
+            const bool reads =
+                n.kind == ast::node_kind::global || n.kind == ast::node_kind::update_global;
+            if (!reads || context_.facts.is_conditional(i) || context_.facts.is_guarded(i))
+                continue;
+            const auto found = definitions.find(n.index);
+            if (found == definitions.end()) continue;
+            const ast::node& definition = *nodes[found->second];
+            if (found->second < i && !is_part_of(n, definition)) continue;
+            if (has_value_before(n.index) || !told.insert(n.index).second) continue;
+            tell_order(n, definition);
+        }
+    }
+
+    /// Not as part of a function in it. The texts are compared first: they rule most out.
+    [[nodiscard]] static bool is_part_of(const ast::node& n, const ast::node& definition) {
+        if (n.span.begin < definition.span.begin || n.span.end > definition.span.end) return false;
+        std::vector<const ast::node*> open{&definition};
+        while (!open.empty()) {
+            const ast::node& now = *open.back();
+            if (&now == &n) return true;
+            open.pop_back();
+            open.insert(open.end(), now.children.begin(), now.children.end());
+        }
+        return false;
+    }
+
+    /// The global has a value of another origin, or may have one.
+    [[nodiscard]] bool has_value_before(std::uint32_t index) const {
+        realm& world = context_.world;
+        if (!world.global(index).is_unbound() || context_.facts.has_open_names()) return true;
+        const std::string name(world.global_name(index));
+        const auto& tasks = context_.facts.tasks();
+        const auto registered =
+            std::count_if(tasks.begin(), tasks.end(),
+                          [&](const known_callee* each) { return each->name == name; });
+        const auto& externs = context_.options.externs;
+        return registered > 1 || context_.facts.is_imported(name) || find_builtin(name) ||
+               world.find_library_global(name) ||
+               std::find(externs.begin(), externs.end(), name) != externs.end() ||
+               world.host().find_operator(world.memory(), name).has_value();
+    }
+
+    void tell_order(const ast::node& n, const ast::node& definition) const {
+        const std::string name(context_.world.global_name(n.index));
+        const source_location place = context_.world.sources().locate(definition.span);
+        context_.add(severity::error, "used-before-definition", n.span,
+                     "'" + name + "' is used here before its definition at line " +
+                         std::to_string(place.line) + " has run",
+                     "move the definition up, or this below it");
     }
 
     void tell(const ast::node& n) {

@@ -28,6 +28,7 @@ std::uint32_t program_facts::condition_of_part(const ast::node& whole, std::size
     switch (whole.kind) {
     case node_kind::branch_if:
     case node_kind::while_loop:
+    case node_kind::repeat:
         if (part != 0) test = whole.children[0];
         break;
     case node_kind::all_of:
@@ -59,7 +60,9 @@ void program_facts::collect(const ast::node& program) {
         if (n->cleanup) work.push_back({n->cleanup, guarded, around});
         for (const ast::catch_clause& clause : n->catches) {
             if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded, around});
-            work.push_back({clause.body, guarded, around});
+            conditions_.push_back({nullptr, around});
+            work.push_back(
+                {clause.body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1)});
         }
         const bool catches = guarded || !n->catches.empty();
         if (n->kind == node_kind::make_lambda && n->code->body) {

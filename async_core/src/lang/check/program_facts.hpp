@@ -90,7 +90,7 @@ private:
         bool defined = false;
     };
 
-    /// A test that comes before a node, or (null) a function around it.
+    /// A test that comes before a node, or (null) a function or a clause of catch around it.
     struct condition {
         const ast::node* test;
         std::uint32_t outer; ///< the one before, or no_condition

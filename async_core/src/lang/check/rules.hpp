@@ -24,7 +24,7 @@ struct rule_context {
     }
 };
 
-/// Names that nothing defines.
+/// Names that nothing defines, or only what runs later.
 void check_names(const rule_context& context);
 /// Numbers of arguments; inputs of tasks.
 void check_calls(const rule_context& context);

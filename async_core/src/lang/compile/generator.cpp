@@ -365,6 +365,7 @@ void generator::define_global(const node& n, int dest) {
     const int r = dest == nowhere ? anywhere(*n.children[0]) : dest;
     if (dest != nowhere) to(*n.children[0], r);
     const op code = n.kind == node_kind::define_global ? op::global_define : op::global_update;
+    if (code == op::global_define) world_.note_definition(n.index, n.span);
     emit(instruction::ad(code, static_cast<unsigned>(r), static_cast<std::int32_t>(n.index)),
          n.span);
 }

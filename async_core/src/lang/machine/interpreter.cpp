@@ -146,6 +146,7 @@ outcome interpreter::dispatch() {
     op_global_get : {
         const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
         if (content.is_unbound()) [[unlikely]] {
+            SAVE();
             if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d)))
                 SLOW(raise_pending());
             NEXT();
@@ -160,8 +161,7 @@ outcome interpreter::dispatch() {
     op_global_update : {
         value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
         if (content.is_unbound()) [[unlikely]] {
-            SLOW(raise(
-                f_.world_->unbound_error(f_.world_->global_name(static_cast<std::uint32_t>(i.d)))));
+            SLOW(raise(unbound_global(static_cast<std::uint32_t>(i.d))));
         }
         content = R[i.a];
         if (i.x != 0) R[i.a].set_nil();

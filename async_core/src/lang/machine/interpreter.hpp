@@ -180,6 +180,7 @@ private:
 
     // names
     bool global_lookup(std::size_t dest, std::uint32_t index);
+    [[nodiscard]] error unbound_global(std::uint32_t index) const;
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
     std::optional<bool> slow_compare(char operation, const value& left, const value& right);
 

@@ -219,8 +219,21 @@ bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
         f_.stack_[dest] = info->callable;
         return true;
     }
-    failure_ = f_.world_->unbound_error(name);
+    failure_ = unbound_global(index);
     return false;
+}
+
+/// The error about a global that has no value, or none yet.
+error interpreter::unbound_global(std::uint32_t index) const {
+    error made = f_.world_->unbound_error(f_.world_->global_name(index));
+    const source_span later = f_.world_->definition_of(index);
+    const source_span now = here();
+    if (!now.known() || later.begin <= now.begin) return made;
+    const source_location place = f_.world_->sources().locate(later);
+    if (place.line == 0 || place.file != f_.world_->sources().locate(now).file) return made;
+    return std::move(made).with_hint("it is defined further down, at line " +
+                                     std::to_string(place.line) +
+                                     "; move the definition up, or this below it");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,

@@ -41,9 +41,9 @@ TEST_F(check, finds_nothing_in_good_programs) {
          {"", "; nothing", "(define (f x) (if x (f (- x 1)) 0)) (f 3)",
           "(map (lambda (x) (* x x)) '(1 2))", "(define (a) (b)) (define (b) (a))",
           "(let next ((i 0)) (if (< i 3) (next (+ i 1)) i))",
-          "(cond ((f) 1) (true 2)) (define (f) 1)", "(let ((_unused 1)) 2)",
+          "(define (f) 1) (cond ((f) 1) (true 2))", "(let ((_unused 1)) 2)",
           "(try (error \"x\") (catch (e) 1))", "(case 1 (1 2) (else 3))",
-          "(defmacro m (x) `(let ((tmp ,x)) tmp)) (m 1)", "(while true (f)) (define (f) 1)",
+          "(defmacro m (x) `(let ((tmp ,x)) tmp)) (m 1)", "(define (f) 1) (while true (f))",
           "(letrec ((a (lambda (n) (b n))) (b (lambda (n) (a n)))) (a 1))", "'(anything (if) here)",
           "(lambda (list) list)", "(define x 1) (set! x 2)", "(let ((x 1)) (eval 'x))",
           "(let* ((a 1) (b (+ a 1))) b)",
@@ -86,6 +86,31 @@ TEST_F(check, names_are_known_or_suggested) {
     check_options options;
     options.externs = {"user:plan", "x"};
     EXPECT_EQ(problems("(user:plan (goal x))", options), lines{});
+}
+
+TEST_F(check, the_top_level_reads_after_the_definition) {
+    EXPECT_EQ(
+        problems("(f 1)\n(define (f x) x)"),
+        (lines{"used-before-definition 1:2 'f' is used here before its definition at line 2 has "
+               "run"}));
+    EXPECT_TRUE(is_error[0]);
+    EXPECT_EQ(problems("(define x (+ x 1))").size(), 1U);
+    EXPECT_EQ(problems("(set! x 1) (define x 2)").size(), 1U);
+    EXPECT_EQ(problems("(map f '(1)) (list f) (define (f x) x)").size(), 1U);
+    EXPECT_EQ(problems("(let ((a (f 1))) a) (define (f x) x)").size(), 1U);
+    EXPECT_EQ(problems("(t (q 1)) (defatom t (params q) (instructions \"{{q}}\"))").size(), 1U);
+    for (const char* good :
+         {"(define (g) (f 1)) (define (f x) x) (g)",
+          "(if (string? (getenv \"A\")) (f 1) 2) (define (f x) x)",
+          "(try (f 1) (catch (e) 2)) (define (f x) x)", "(length '()) (define (length xs) 0)",
+          "(define x 1) (define x (+ x 1))",
+          "(defmacro twice (n) (list 'progn (list 'define n 1) (list 'print n))) (twice x)",
+          "(define f (lambda (x) (f x)))", "(try 1 (catch (e) (f 1))) (define (f x) x)",
+          "(eval '(define (f x) x)) (f 1) (define f 2)",
+          "(define (g) (t (q 1))) (defatom t (params q) (instructions \"{{q}}\")) (g)"}) {
+        for (const std::string& line : problems(good))
+            EXPECT_EQ(line.find("used-before"), std::string::npos) << good << ": " << line;
+    }
 }
 
 TEST_F(check, what_may_come_from_elsewhere_is_a_warning) {

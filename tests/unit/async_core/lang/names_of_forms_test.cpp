@@ -115,6 +115,18 @@ TEST(names_of_forms, an_unknown_head_is_named_before_its_arguments) {
                 StartsWith("UnboundSymbolError: unbound symbol 'nosuch'"));
 }
 
+TEST(names_of_forms, what_is_defined_further_down_is_said_to_be) {
+    const auto hint = [](const std::string& program) {
+        lang_world w;
+        return hint_of(w, program);
+    };
+    EXPECT_EQ(hint("(t 1)\n\n(define (t x) x)"),
+              "it is defined further down, at line 3; move the definition up, or this below it");
+    EXPECT_THAT(hint("(define (g) t)\n(g)\n(define t 1)"), HasSubstr("at line 3;"));
+    EXPECT_THAT(hint("(set! t 1)\n(define t 1)"), HasSubstr("at line 2;"));
+    EXPECT_THAT(hint("(cond (false 1) (t 2))"), HasSubstr("(else value)"));
+}
+
 TEST(names_of_forms, words_of_other_languages_are_known) {
     lang_world w;
     EXPECT_THAT(hint_of(w, "(defun f (x) x)"), HasSubstr("(define (name parameter…) body…)"));
