@@ -98,7 +98,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     }
     scope = scope.open(owner_.memory(), [&](lang::dynamic_scope& inner) {
         ++inner.call_depth;
-        if (!in_sandbox) inner.sandbox = {};
+        if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
     });
     // Permits of its own: those of the caller may all be held by branches that wait for such calls.
     scope = lang::with_concurrency(owner_.world(), scope, options_.concurrency);

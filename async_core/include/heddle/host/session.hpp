@@ -60,8 +60,9 @@ public:
                                                        run_options options = {});
 
     /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares its
-    /// bounds: for tools that are written in the language. The sandbox of `scope` binds it only if
-    /// `in_sandbox`: a tool was made outside, a function that a program passes was not.
+    /// bounds: for tools that are written in the language. The sandbox of `scope` decides what it may
+    /// reach only if `in_sandbox`: a tool was made outside, a function that a program passes was not.
+    /// The steps, memory and calls are those of the sandbox in any case.
     /// Errors: those of the function; LimitError for calls nested deeper than `most_nested`;
     /// invalid_argument when no evaluation is under way.
     /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.

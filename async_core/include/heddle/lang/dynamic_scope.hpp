@@ -58,8 +58,11 @@ public:
 
     scope_ref outer;                         ///< the scope around this one
     host_ref<concurrency_scope> concurrency; ///< bounds branches; null: no bound
-    host_ref<sandbox_policy> sandbox;        ///< null: outside of any
-    host_ref<time_extent> time;              ///< the extent of `deadline`; null: no deadline
+    host_ref<sandbox_policy> sandbox;        ///< whose rights bind the code; null: outside of any
+    /// Whose limits count the work of the code: `sandbox`, and those around the call of a tool that has
+    /// the rights of the program. Null: none.
+    host_ref<sandbox_policy> limits;
+    host_ref<time_extent> time; ///< the extent of `deadline`; null: no deadline
     double deadline = std::numeric_limits<double>::infinity(); ///< on the clock of host_names
     /// When cleanup code must be over, whatever began it, and the extent of time that says so.
     double cleanup_end = std::numeric_limits<double>::infinity();

@@ -19,15 +19,16 @@ scope_ref scope_ref::from_value(const value& kept) noexcept {
 }
 
 void dynamic_scope::visit_values(value_visitor& visitor) const {
-    for (const value* held : {&outer.as_value(), &concurrency.as_value(), &sandbox.as_value(),
-                              &time.as_value(), &cleanup_time.as_value(), &counted.as_value(),
-                              &spawned.as_value(), &settings, &loop_config, &receiver})
+    for (const value* held :
+         {&outer.as_value(), &concurrency.as_value(), &sandbox.as_value(), &limits.as_value(),
+          &time.as_value(), &cleanup_time.as_value(), &counted.as_value(), &spawned.as_value(),
+          &settings, &loop_config, &receiver})
         visitor.visit(*held);
 }
 
 bool dynamic_scope::is_inside(const value& mark) const noexcept {
     if (mark.is_nil()) return false;
-    if (sandbox && sandbox->is_bound_by(mark)) return true;
+    if (limits && limits->is_bound_by(mark)) return true;
     bool deadlines = true; // of scopes around a cleanup do not count
     for (const dynamic_scope* each = this;; each = &*each->outer) {
         if (each->counted.as_value().identical(mark)) return true;

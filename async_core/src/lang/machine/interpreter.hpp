@@ -74,6 +74,7 @@ private:
 
     // sandboxes
     [[nodiscard]] sandbox_policy* sandbox() const noexcept;
+    [[nodiscard]] sandbox_policy* limits() const noexcept;
     [[nodiscard]] std::optional<error> refuse_in_sandbox(const effect_request& request);
     [[nodiscard]] std::optional<error> sandbox_over(bool memory_is_over) const;
     [[nodiscard]] error leaving_sandbox(error failure) const;

@@ -54,7 +54,7 @@ bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
 /// At the start and at the end of a slice: limits, cancellation, and more fuel.
 interpreter::next interpreter::check_slice() {
     settle_steps();
-    sandbox_policy* const bounds = sandbox();
+    sandbox_policy* const bounds = limits();
     set_memory_limit();
     if (slice_ == 0) {
         out_.kind = outcome_kind::out_of_steps;

@@ -192,7 +192,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             ++top().at; // past branch_done
             if (answer) answer->fail(std::move(failure));
             else group->fail(ended.slot, std::move(failure));
-            if (sandbox()) look_at_next_step(); // it may have ended
+            if (limits()) look_at_next_step(); // it may have ended
             return next::go_on;
         }
         if (answer) answer->drop();

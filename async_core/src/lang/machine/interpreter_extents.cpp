@@ -76,7 +76,7 @@ void interpreter::end_cleanup() noexcept {
 
 /// The body of a form that opened a scope has its value.
 interpreter::next interpreter::pop_settings(std::size_t saved) {
-    if (const sandbox_policy* bounds = sandbox()) {
+    if (const sandbox_policy* bounds = limits()) {
         if (auto ended = bounds->ended()) return raise(*std::move(ended));
     }
     move_to(scope_ref::from_value(f_.stack_[saved]));

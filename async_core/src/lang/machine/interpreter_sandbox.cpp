@@ -19,7 +19,7 @@ namespace heddle::lang {
 /// stays inside.
 std::optional<error> interpreter::refuse_in_sandbox(const effect_request& request) {
     sandbox_policy* const policy = sandbox();
-    if (!policy) return std::nullopt;
+    if (!limits()) return std::nullopt;
     std::vector<std::string_view> names;
     std::optional<operator_info> info;
     if (request.row) {
@@ -27,7 +27,7 @@ std::optional<error> interpreter::refuse_in_sandbox(const effect_request& reques
         // sleep only waits; so does retry.
         const bool prelude = !f_.frames_.empty() && f_.frames_.back().code->library;
         const bool harmless = names[0] == "sleep" || (prelude && names[0] == "%jitter");
-        if (harmless && !policy->allows(names[0])) return std::nullopt;
+        if (harmless && !(policy && policy->allows(names[0]))) return std::nullopt;
     } else if (const host_object* callee = host_of(request.callee)) {
         info = f_.world_->host().describe_callable(*callee);
         if (info) {
@@ -35,17 +35,19 @@ std::optional<error> interpreter::refuse_in_sandbox(const effect_request& reques
             names.insert(names.end(), info->aliases.begin(), info->aliases.end());
         }
     }
-    if (value refusing = policy->refusing(names); !refusing.is_nil()) {
+    if (value refusing = policy ? policy->refusing(names) : value(); !refusing.is_nil()) {
         const std::string name(names.empty() ? std::string_view() : names[0]);
         return with_extent(error(errc::permission, "the sandbox does not allow '" + name + "'")
                                .with_hint("add it to the sandbox: (allow (" + name + "))"),
                            std::move(refusing));
     }
-    if (auto counted = policy->count_call(); !counted) return std::move(counted).error();
+    if (auto counted = limits()->count_call(); !counted) return std::move(counted).error();
     return std::nullopt;
 }
 
 sandbox_policy* interpreter::sandbox() const noexcept { return f_.scope_->sandbox.get(); }
+
+sandbox_policy* interpreter::limits() const noexcept { return f_.scope_->limits.get(); }
 
 /// An error about code that reaches for what no sandbox gives. Nothing inside takes it.
 error interpreter::leaving_sandbox(error failure) const {
@@ -65,10 +67,14 @@ result<scope_ref> interpreter::open_sandbox(const value& clauses) {
 /// The scope of code that is bound by a policy, and by what binds its caller.
 scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
     const host_ref<sandbox_policy>& caller = f_.scope_->sandbox;
+    const auto bound = [&](const host_ref<sandbox_policy>& own,
+                           const host_ref<sandbox_policy>& around) {
+        return around && own->is_within(*around) ? own
+                                                 : sandbox_policy::joined(memory_, own, around);
+    };
     return f_.scope_.open(memory_, [&](dynamic_scope& scope) {
-        scope.sandbox = caller && policy->is_within(*caller)
-                            ? policy
-                            : sandbox_policy::joined(memory_, policy, caller);
+        scope.sandbox = bound(policy, caller);
+        scope.limits = bound(scope.sandbox, f_.scope_->limits);
         scope.loop_config = value::unbound(); // dynamic values of the program stay outside
         if (const auto seconds = policy->seconds(caller.get()))
             set_deadline(memory_, scope, f_.world_->host().now(), *seconds, true);
@@ -78,8 +84,8 @@ scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
 /// Goes on in another scope. What was spent until here is the sandbox's that is left, and the first
 /// step in another one is looked at.
 void interpreter::move_to(scope_ref scope) noexcept {
-    const host_ref<sandbox_policy>& from = f_.scope_->sandbox;
-    const host_ref<sandbox_policy>& to = scope->sandbox;
+    const host_ref<sandbox_policy>& from = f_.scope_->limits;
+    const host_ref<sandbox_policy>& to = scope->limits;
     const bool stays = from == to;
     if (!stays) {
         settle_steps();
@@ -96,7 +102,7 @@ void interpreter::settle_steps() noexcept {
     given_ = fuel_;
     if (spent == 0) return;
     budget_.steps -= std::min(budget_.steps, spent);
-    if (sandbox_policy* bounds = sandbox()) bounds->spend(spent);
+    if (sandbox_policy* bounds = limits()) bounds->spend(spent);
     count_cleanup(spent);
     slice_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(slice_, spent));
 }
@@ -132,13 +138,13 @@ interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, 
 
 /// The heap ends where the run does, or the sandbox that the strand is in.
 void interpreter::set_memory_limit() noexcept {
-    const sandbox_policy* bounds = sandbox();
+    const sandbox_policy* bounds = limits();
     memory_.set_limit(bounds ? std::min(run_limit_, bounds->memory_end()) : run_limit_);
 }
 
 /// The failure when a limit of a sandbox around the strand is reached. No `catch` inside takes it.
 std::optional<error> interpreter::sandbox_over(bool memory_is_over) const {
-    const sandbox_policy* bounds = sandbox();
+    const sandbox_policy* bounds = limits();
     if (!bounds) return std::nullopt;
     if (auto ended = bounds->ended()) return ended;
     std::string what;
@@ -167,13 +173,14 @@ error interpreter::out_of_sandbox(error failure) const {
 }
 
 std::optional<error> refused_by_sandbox(const scope_ref& scope, std::string_view name) {
-    sandbox_policy* const policy = scope->sandbox.get();
-    if (!policy) return std::nullopt;
-    if (!policy->allows(name)) {
+    const sandbox_policy* const policy = scope->sandbox.get();
+    if (policy && !policy->allows(name)) {
         return error(errc::permission, "the sandbox does not allow '" + std::string(name) + "'")
             .with_hint("add it to the sandbox: (allow (" + std::string(name) + "))");
     }
-    if (auto counted = policy->count_call(); !counted) return std::move(counted).error();
+    sandbox_policy* const limits = scope->limits.get();
+    if (!limits) return std::nullopt;
+    if (auto counted = limits->count_call(); !counted) return std::move(counted).error();
     return std::nullopt;
 }
 

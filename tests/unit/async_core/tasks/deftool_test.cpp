@@ -167,6 +167,49 @@ TEST(deftool, sandbox_reaches_an_allowed_tool_which_has_rights_of_its_own) {
                 HasSubstr("SexpEvaluationError: call"));
 }
 
+TEST(deftool, works_on_the_limits_of_the_sandbox_that_calls_it) {
+    tool_world w;
+    w.put("a.txt", "alpha");
+    w.json(
+        "(deftool build (params (n integer)) (description \"d\")"
+        "  (let next ((i 0) (xs (list))) (if (< i n) (next (+ i 1) (cons i xs)) (length xs))))"
+        "(deftool fetch (params (n integer)) (description \"d\")"
+        "  (map (lambda (i) (read-file \"a.txt\")) (range n)) (sleep 0) n)"
+        "(deftool again (params (n integer)) (description \"d\")"
+        "  (try (sandbox () (build (n n))) (catch (e) 0)) (try (build (n n)) (catch (e) 0)))"
+        "(deftool fetch-again (params (n integer)) (description \"d\") (fetch (n n)))");
+    const auto run = [&](const std::string& limits, const std::string& code) {
+        return w.json("(sandbox ((allow (build fetch again fetch-again)) " + limits + ") (eval '" +
+                      code + "))");
+    };
+    EXPECT_EQ(run("(steps 100000) (memory 1000000)", "(build (n 1000))"), "1000");
+    for (const char* tool : {"build", "again"}) {
+        const std::string call = "(" + std::string(tool) + " (n 300000))";
+        EXPECT_THAT(run("(steps 1000)", call),
+                    HasSubstr("LimitError: the sandbox allows 1000 steps"));
+        EXPECT_THAT(run("(memory 1000000)", call),
+                    HasSubstr("LimitError: the sandbox allows 1000000 bytes of memory"));
+        EXPECT_THAT(run("(steps 1000)", "(try " + call + " (catch (e) 1))"),
+                    HasSubstr("LimitError: the sandbox allows 1000 steps"));
+    }
+    // The call of the tool counts, and what it calls.
+    EXPECT_EQ(run("(calls 4)", "(fetch (n 3))"), "3");
+    EXPECT_THAT(run("(calls 3)", "(fetch (n 3))"), HasSubstr("the sandbox allows 3 calls"));
+    EXPECT_EQ(run("(calls 5)", "(fetch-again (n 3))"), "3");
+    EXPECT_THAT(run("(calls 4)", "(fetch-again (n 3))"), HasSubstr("the sandbox allows 4 calls"));
+    // A function that the sandbox made counts once, wherever it is called.
+    w.json(
+        "(define kept nil) (define (keep f) (set! kept f) 1)"
+        "(deftool call-kept (params (n integer)) (description \"d\") (kept n))");
+    const auto kept = [&](const std::string& steps) {
+        return w.json("(sandbox ((allow (keep call-kept)) (steps " + steps +
+                      ")) (eval '(progn (keep (lambda (n) (loop n 1) n)) (call-kept (n 1000)))))");
+    };
+    EXPECT_EQ(kept("1500"), "1000");
+    EXPECT_THAT(kept("1000"), HasSubstr("the sandbox allows 1000 steps"));
+    EXPECT_EQ(w.json("(build (n 300000))"), "300000");
+}
+
 TEST(deftool, wrong_definitions_are_named) {
     world w;
     const std::vector<std::pair<std::string, std::string>> wrong{
