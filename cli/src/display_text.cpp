@@ -1,15 +1,15 @@
 #include "display_text.hpp"
 
-#include <heddle/base/utf8.hpp>
+#include <heddle/base/display_width.hpp>
 
 #include <algorithm>
 
 namespace heddle::cli {
 
 std::string cut_to_width(std::string_view text, std::size_t width) {
-    if (utf8::count(text) <= width) return std::string(text);
+    if (display_width(text) <= width) return std::string(text);
     if (width == 0) return {};
-    return std::string(text.substr(0, utf8::offset_of(text, width - 1))) + "…";
+    return std::string(text.substr(0, display_prefix(text, width - 1).bytes)) + "…";
 }
 
 std::string grouped(long long number) {

@@ -7,7 +7,7 @@
 
 namespace heddle::cli {
 
-/// At most `width` characters; what was longer ends in "…".
+/// At most `width` columns of a terminal; what was longer ends in "…".
 [[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
 
 /// "1,234,567"

@@ -1,6 +1,6 @@
 #include "table.hpp"
 
-#include <heddle/base/utf8.hpp>
+#include <heddle/base/display_width.hpp>
 
 #include "display_text.hpp"
 
@@ -22,7 +22,7 @@ bool looks_like_number(std::string_view text) {
 }
 
 std::string padded(std::string text, std::size_t width, bool right) {
-    const std::string blanks(width - std::min(width, utf8::count(text)), ' ');
+    const std::string blanks(width - std::min(width, display_width(text)), ' ');
     return right ? blanks + text : text + blanks;
 }
 
@@ -53,8 +53,8 @@ bool table::is_numeric(std::size_t column) const {
 std::vector<std::size_t> table::widths(unsigned limit) const {
     std::vector<std::size_t> made;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        std::size_t width = utf8::count(columns_[i]);
-        for (const auto& row : rows_) width = std::max(width, utf8::count(cell(row, i)));
+        std::size_t width = display_width(columns_[i]);
+        for (const auto& row : rows_) width = std::max(width, display_width(cell(row, i)));
         made.push_back(width);
     }
     if (limit == 0) {

@@ -20,10 +20,11 @@ public:
 
     [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 
-    /// At most `width` characters wide if that is possible: the widest columns are cut, but to no less
-    /// than 8. 0: nothing is cut, and cells of more than 200 characters stand out of their column.
+    /// At most `width` columns of a terminal wide if that is possible: the widest columns are cut,
+    /// but to no less than 8. 0: nothing is cut, and cells wider than 200 stand out of their column.
     [[nodiscard]] std::string text(unsigned width) const;
-    /// As above; nothing when the rows, with the blanks that fill them, have more than `max_padded` characters.
+    /// As above; nothing when the rows, with the blanks that fill them, have more than `max_padded`
+    /// characters.
     [[nodiscard]] std::optional<std::string> text(unsigned width, std::size_t max_padded) const;
 
 private:

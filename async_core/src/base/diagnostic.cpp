@@ -1,5 +1,6 @@
 #include <heddle/base/diagnostic.hpp>
 
+#include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
 
 namespace heddle {
@@ -40,14 +41,17 @@ void append_snippet(std::string& out, const source_location& place, const painte
     const std::size_t cut = utf8::offset_of(line, widest_line);
     const bool longer = cut < line.size();
     line = line.substr(0, cut);
+    const std::size_t mark = utf8::offset_of(line, place.mark_begin - first);
     std::string pad;
-    std::size_t column = 0;
-    for (std::size_t i = 0; i < line.size() && column < place.mark_begin - first; ++i) {
-        if (utf8::is_continuation(line[i])) continue;
-        pad += line[i] == '\t' ? '\t' : ' ';
-        ++column;
+    for (std::size_t i = 0; i < mark;) {
+        const utf8::code_point next = utf8::decode(line, i);
+        if (next.value == '\t') pad += '\t';
+        else pad.append(display_width(next.value), ' ');
+        i += next.bytes;
     }
-    const std::size_t length = std::min<std::size_t>(place.mark_length, widest_line - column);
+    const std::string_view marked = line.substr(mark);
+    const std::size_t length =
+        display_width(marked.substr(0, utf8::offset_of(marked, place.mark_length)));
     out += paint("2", " " + margin + " --> ") + place_name(place) + "\n";
     out += paint("2", " " + number + " | ") + utf8::printable(line) + (longer ? " …" : "") + "\n";
     out += paint("2", " " + margin + " | ") + pad +

@@ -1,6 +1,7 @@
 // Line editing with libedit, where that was found.
 #include "repl/line_reader.hpp"
 
+#include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
 
 #if HEDDLE_HAVE_LIBEDIT
@@ -155,13 +156,13 @@ private:
         constexpr std::size_t most = 120;
         const std::size_t width = std::max(parts_.output->traits().columns, 20U);
         std::size_t column = 0;
-        for (const std::string& name : names) column = std::max(column, utf8::count(name) + 2);
+        for (const std::string& name : names) column = std::max(column, display_width(name) + 2);
         const std::size_t across = std::max<std::size_t>(1, width / column);
         std::string text = "\n";
         for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
             text += names[i];
             const bool last = (i + 1) % across == 0 || i + 1 == std::min(names.size(), most);
-            text += last ? "\n" : std::string(column - utf8::count(names[i]), ' ');
+            text += last ? "\n" : std::string(column - display_width(names[i]), ' ');
         }
         if (names.size() > most) text += "… " + std::to_string(names.size() - most) + " more\n";
         parts_.output->out(text);

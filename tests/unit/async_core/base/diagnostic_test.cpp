@@ -77,6 +77,21 @@ TEST(diagnostic, tabs_keep_the_mark_below_its_text) {
     EXPECT_EQ(line_of(out, 3), "   | \t\t^^^");
 }
 
+TEST(diagnostic, the_mark_stands_below_wide_and_combining_characters) {
+    const auto mark = [](const std::string& before, const std::string& marked) {
+        source_map sources;
+        const std::uint32_t at = sources.add("p", before + marked + " after");
+        const auto begin = static_cast<std::uint32_t>(at + before.size());
+        const auto end = static_cast<std::uint32_t>(begin + marked.size());
+        return line_of(rendered(error(errc::internal, "x").with_span({begin, end}), sources), 3);
+    };
+    EXPECT_EQ(mark("(define x \"日本語\") (", "foo"), "   | " + std::string(21, ' ') + "^^^");
+    EXPECT_EQ(mark("e\u0301 ", "é"), "   |   ^");
+    EXPECT_EQ(mark("a ", "日本"), "   |   ^^^^");
+    EXPECT_EQ(mark("👍 ", "e\u0301"), "   |    ^");
+    EXPECT_EQ(mark("a ", ""), "   |   ^");
+}
+
 TEST(diagnostic, a_long_message_is_cut_between_characters) {
     diagnostic_style style;
     style.max_message = 100;

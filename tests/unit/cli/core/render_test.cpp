@@ -55,6 +55,11 @@ TEST_F(render, control_codes_in_cells_are_harmless) {
     EXPECT_EQ(shown("[{\"a\": \"x\\ny\\u001b[31m\"}]"), "a\n--------\nx y?[31m\n");
 }
 
+TEST_F(render, columns_stand_below_each_other_whatever_the_script) {
+    EXPECT_EQ(shown(R"([{"a": "日本", "b": "x"}, {"a": "abc", "b": "y"}])"),
+              "a     b\n----  -\n日本  x\nabc   y\n");
+}
+
 TEST_F(render, a_table_fits_the_terminal) {
     const std::string row = R"([{"file": "a/very/long/path/to/a/file.cpp", "n": 12,
                                  "advice": "a sentence that is much too long for the line"}])";
@@ -125,6 +130,9 @@ TEST(display, cuts_at_characters) {
     EXPECT_EQ(cut_to_width("äöü", 3), "äöü");
     EXPECT_EQ(cut_to_width("äöüß", 3), "äö…");
     EXPECT_EQ(cut_to_width("abc", 0), "");
+    EXPECT_EQ(cut_to_width("日本語", 6), "日本語");
+    EXPECT_EQ(cut_to_width("日本語", 5), "日本…");
+    EXPECT_EQ(cut_to_width("日本語", 4), "日…");
     EXPECT_EQ(utf8::count("äöü"), 3U);
 }
 

@@ -1,0 +1,26 @@
+// How many columns of a terminal text takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle {
+
+/// The columns of a code point: 2 for wide characters of East Asian scripts and for emoji, 0 for
+/// combining marks and other characters that only change their neighbours, else 1. A control character
+/// counts 1, as utf8::printable() shows it.
+[[nodiscard]] unsigned display_width(char32_t point) noexcept;
+
+/// The columns of UTF-8 text; an invalid sequence counts 1.
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+
+struct display_part {
+    std::size_t bytes = 0;
+    std::size_t columns = 0;
+};
+
+/// The longest prefix of a text that takes at most `max_columns`, without a part of a character.
+[[nodiscard]] display_part display_prefix(std::string_view text, std::size_t max_columns) noexcept;
+
+} // namespace heddle
