@@ -44,8 +44,8 @@ private:
         if (where == node_kind::eval_code || !is_written(var)) return;
         if (!seen_.insert(&var).second) return;
         // A form that was dropped because it is wrong may have been the one that reads it.
-        // A tool may be there for models alone.
-        const bool exempt = var.name.starts_with('_') || var.is_tool || context_.lost_names;
+        // A task or tool is registered: a model may call it, and so may code outside of its scope.
+        const bool exempt = var.name.starts_with('_') || var.is_task || context_.lost_names;
         if (!exempt && !context_.facts.is_read(var)) {
             context_.add(severity::warning, "unused-binding", var.place,
                          "'" + var.name + "' is never used",

@@ -165,6 +165,11 @@ TEST_F(check, finds_what_is_never_reached) {
 
 TEST_F(check, finds_bindings_that_nothing_reads) {
     EXPECT_EQ(problems("(let ((a 1) (b 2)) b)"), (lines{"unused-binding 1:8 'a' is never used"}));
+    // A local task is registered: it can be called where its name is out of scope.
+    EXPECT_EQ(problems("(define (loc) (defatom b (params q) (instructions \"{{q}}\")) 1) (loc)"),
+              lines{});
+    EXPECT_EQ(problems("(define (loc) (deftool b (params q) (description \"d\") q) 1) (loc)"),
+              lines{});
     EXPECT_EQ(problems("(define (f) (define (g) 1) 2)"),
               (lines{"unused-binding 1:22 'g' is never used"}));
     EXPECT_EQ(problems("(let* ((a 1) (b a)) 1)"), (lines{"unused-binding 1:15 'b' is never used"}));
