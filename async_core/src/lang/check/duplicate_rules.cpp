@@ -77,6 +77,7 @@ private:
             const bool atom = part.kind == node_kind::local || part.kind == node_kind::global ||
                               (part.kind == node_kind::constant && !part.constant.is(kind::string));
             if (!atom || !part.span.known()) continue;
+            if (context_.world.find_macro(written_head(context_.world, n.span))) continue;
             const std::string_view text = context_.world.sources().text(part.span);
             const bool written = !text.empty() && std::string_view("([{'`,").find(text.front()) ==
                                                       std::string_view::npos;

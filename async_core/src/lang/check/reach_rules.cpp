@@ -4,7 +4,10 @@
 
 #include <heddle/lang/printer.hpp>
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 namespace heddle::lang {
 
@@ -22,11 +25,26 @@ origin origin_of(const ast::node& branch) {
     return around ? origin::last_clause : origin::form;
 }
 
-void check_condition(const rule_context& context, const ast::node& n) {
+/// A constant where somebody wrote a condition. What a macro puts together may be constant for some of
+/// its calls.
+bool is_written_condition(const rule_context& context, const ast::node& n, origin from) {
     const ast::node& test = *n.children[0];
-    if (test.kind != node_kind::constant || !test.span.known() || !n.span.known()) return;
+    if (test.kind != node_kind::constant || !is_written_within(context.world, test.span, n.span))
+        return false;
+    constexpr std::array<std::string_view, 4> forms{"if", "when", "unless", "cond"};
+    const std::string_view head = written_head(context.world, n.span);
+    if (from == origin::form && std::find(forms.begin(), forms.end(), head) == forms.end())
+        return false;
+    const std::string_view made_by = written_head(context.world, test.span); // or nothing
+    return made_by.empty() || made_by == "quote";
+}
+
+void check_condition(const rule_context& context, const ast::node& n) {
+    const origin from = origin_of(n);
+    if (!is_written_condition(context, n, from)) return;
+    const ast::node& test = *n.children[0];
     const bool holds = test.constant.truthy();
-    switch (origin_of(n)) {
+    switch (from) {
     case origin::form:
         context.add(severity::warning, "constant-condition", test.span,
                     std::string("this condition is always ") + (holds ? "true" : "false"),

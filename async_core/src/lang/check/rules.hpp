@@ -5,6 +5,7 @@
 
 #include <heddle/lang/check.hpp>
 
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct rule_context {
         problems.push_back({level, code, std::move(message), std::move(hint), span});
     }
 };
+
+/// Whether the source has `part` within the form `whole`, and no macro of the top level put it there.
+[[nodiscard]] bool is_written_within(const realm& world, source_span part, source_span whole);
+/// The symbol that the text of a form begins with; empty: none.
+[[nodiscard]] std::string_view written_head(const realm& world, source_span form);
 
 /// Names that nothing defines, or only what runs later.
 void check_names(const rule_context& context);

@@ -5,6 +5,7 @@
 #include "lang/compile/form_docs.hpp"
 
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/check.hpp>
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/printer.hpp>
 
@@ -12,6 +13,17 @@
 
 namespace heddle::lang::testing {
 namespace {
+
+/// The errors that a check finds.
+std::string errors_in(const std::string& program) {
+    lang_world apart;
+    const std::uint32_t position = apart.world.sources().add("example", program);
+    std::string found;
+    for (const problem& each : check_program(apart.world, program, position)) {
+        if (each.level == severity::error) found += each.message + "\n";
+    }
+    return found;
+}
 
 /// Gives how many there were.
 std::size_t run_examples(std::string_view name, const std::vector<std::string>& examples) {
@@ -24,6 +36,7 @@ std::size_t run_examples(std::string_view name, const std::vector<std::string>& 
         lang_world world;
         const std::string left = example.substr(0, arrow);
         const std::string right = example.substr(arrow + 4);
+        EXPECT_EQ(errors_in(left), "") << name << ": " << left;
         EXPECT_EQ(world.shown("(eq? " + left + " " + right + ")"), "true")
             << name << ": " << left << " gives " << world.shown(left);
     }

@@ -88,6 +88,21 @@ TEST_F(check, names_are_known_or_suggested) {
     EXPECT_EQ(problems("(user:plan (goal x))", options), lines{});
 }
 
+TEST_F(check, is_silent_about_constants_in_expansions) {
+    const std::string macro =
+        "(defmacro unless2 (c . body) (list 'if c nil (cons 'progn body)))"
+        "(defmacro unless3 (c . body) `(if ,c nil (progn ,@body)))"
+        "(defmacro choose (c) `(cond (,c 1) (else 2)))"
+        "(defmacro debug? () false)";
+    for (const char* call :
+         {"(unless2 false 1 2)", "(unless3 false 1 2)", "(unless2 false (+ 1 2))", "(choose false)",
+          "(choose true)", "(if (debug?) 1 2)", "(cond ((debug?) 1) (else 2))"})
+        EXPECT_EQ(problems(macro + call), lines{}) << call;
+    for (const char* call : {"(if false 1 2)", "(unless2 (f) (when false 1))", "( when true 1)",
+                             "(cond (false 1) (else 2))"})
+        EXPECT_EQ(problems("(define (f) 1)" + macro + call).size(), 1U) << call;
+}
+
 TEST_F(check, the_top_level_reads_after_the_definition) {
     EXPECT_EQ(
         problems("(f 1)\n(define (f x) x)"),
