@@ -1,81 +1,22 @@
-#include "context_clauses.hpp"
+#include "call_overrides.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/effective_context.hpp>
 #include <heddle/tasks/task_call.hpp>
 #include <heddle/tasks/task_result.hpp>
 #include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace heddle::tasks {
 
 namespace {
-
-enum class reserved : std::uint8_t {
-    none,
-    files,
-    context,
-    history,
-    model,
-    provider,
-    timeout,
-    temperature,
-    max_tokens,
-    retries
-};
-
-struct reserved_row {
-    std::string_view name;
-    reserved key;
-};
-
-constexpr std::array<reserved_row, 14> reserved_keys{{
-    {"files", reserved::files},
-    {"file_paths", reserved::files},
-    {"file-paths", reserved::files},
-    {"context", reserved::context},
-    {"history_config", reserved::history},
-    {"history-config", reserved::history},
-    {"model", reserved::model},
-    {"provider", reserved::provider},
-    {"timeout", reserved::timeout},
-    {"temperature", reserved::temperature},
-    {"max-tokens", reserved::max_tokens},
-    {"max_tokens", reserved::max_tokens},
-    {"max_output_tokens", reserved::max_tokens},
-    {"retries", reserved::retries},
-}};
-
-[[nodiscard]] reserved reserved_key(std::string_view name) noexcept {
-    for (const reserved_row& row : reserved_keys) {
-        if (row.name == name) return row.key;
-    }
-    return reserved::none;
-}
-
-[[nodiscard]] std::string shown(const lang::value& v) {
-    lang::print_options options;
-    options.max_bytes = 80;
-    return lang::print_value(v, options);
-}
-
-[[nodiscard]] bool is_list_of_strings(const lang::value& given) {
-    if (!given.is(lang::kind::list) || given.length() == 0) return false;
-    const auto items = lang::list_items(given);
-    return std::all_of(items.begin(), items.end(),
-                       [](const lang::value& each) { return each.is(lang::kind::string); });
-}
 
 [[nodiscard]] std::string title(const compiled_task& task) { return "task " + task.declared.name; }
 
@@ -97,17 +38,13 @@ public:
 
 private:
     [[nodiscard]] error malformed(std::string what) const;
-    [[nodiscard]] error malformed_clause(std::string_view name, const error& inner) const;
     [[nodiscard]] error refused(std::string what) const;
     [[nodiscard]] std::string known_inputs() const;
 
     result<void> bind_positions();
     result<void> bind_clauses();
     [[nodiscard]] bound_input* input_from(std::string_view name);
-    result<void> set_reserved(reserved key, std::string_view name, lang::value given);
-    result<void> set_files(std::string_view name, lang::value given);
-    result<void> set_context(const lang::value& given);
-    result<double> number(std::string_view name, const lang::value& given) const;
+    result<void> set_reserved(std::string_view name, const lang::value& given);
     result<void> fill_missing();
     result<void> replace_results();
 
@@ -120,10 +57,6 @@ private:
 error call_binder::malformed(std::string what) const {
     return error(lang::errc::evaluation, title(task_) + ": " + std::move(what))
         .with_span(made_.span);
-}
-
-error call_binder::malformed_clause(std::string_view name, const error& inner) const {
-    return malformed(std::string(name) + " " + inner.message()).with_hint(inner.info().hint);
 }
 
 error call_binder::refused(std::string what) const {
@@ -181,8 +114,8 @@ result<void> call_binder::bind_clauses() {
         }
         if (!input) input = input_from(name);
         if (!input) {
-            if (const reserved key = reserved_key(name); key != reserved::none) {
-                HEDDLE_CHECK(set_reserved(key, name, std::move(arguments_[i])));
+            if (is_reserved_call_key(name)) {
+                HEDDLE_CHECK(set_reserved(name, arguments_[i]));
                 continue;
             }
             if (task_.declared.declares_inputs) {
@@ -214,89 +147,14 @@ bound_input* call_binder::input_from(std::string_view name) {
     return nullptr;
 }
 
-result<double> call_binder::number(std::string_view name, const lang::value& given) const {
-    if (given.is_integer()) return static_cast<double>(given.as_integer());
-    if (given.is_real() && std::isfinite(given.as_real())) return given.as_real();
-    return malformed(std::string(name) + " must be a number, not " + shown(given));
-}
-
-result<void> call_binder::set_reserved(reserved key, std::string_view name, lang::value given) {
+result<void> call_binder::set_reserved(std::string_view name, const lang::value& given) {
     if (!made_.overrides) made_.overrides = std::make_unique<call_overrides>();
-    call_overrides& set = *made_.overrides;
-    switch (key) {
-    case reserved::none: return {};
-    case reserved::files: return set_files(name, std::move(given));
-    case reserved::context: return set_context(given);
-    case reserved::history: {
-        auto read = read_history_config({given, made_.span});
-        if (!read) return malformed_clause(name, read.error());
-        set.history = *read;
-        return {};
+    HEDDLE_CHECK(set_override(*made_.overrides, task_.declared, name, given, made_.span));
+    const bool chooses_model = name == "model" || name == "provider";
+    if (const auto* sandbox = made_.scope->sandbox.get(); sandbox && chooses_model) {
+        if (auto refused = sandbox->refuse_model(lang::string_bytes(given)))
+            return std::move(*refused).with_span(made_.span);
     }
-    case reserved::model:
-    case reserved::provider: {
-        if (!given.is(lang::kind::string)) {
-            return malformed(std::string(name) + " must be a string, not " + shown(given));
-        }
-        if (const auto* sandbox = made_.scope->sandbox.get()) {
-            if (auto refused = sandbox->refuse_model(lang::string_bytes(given)))
-                return std::move(*refused).with_span(made_.span);
-        }
-        (key == reserved::model ? set.model : set.provider) = lang::string_bytes(given);
-        return {};
-    }
-    case reserved::timeout: {
-        HEDDLE_TRY(const double seconds, number(name, given));
-        if (!(seconds > 0) || seconds > 1e8) return malformed("timeout must be above 0");
-        set.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-            std::chrono::duration<double>(seconds));
-        return {};
-    }
-    case reserved::temperature: {
-        HEDDLE_TRY(const double degree, number(name, given));
-        if (degree < 0 || degree > 10) return malformed("temperature must be from 0 to 10");
-        set.temperature = degree;
-        return {};
-    }
-    case reserved::max_tokens:
-    case reserved::retries: {
-        const bool tokens = key == reserved::max_tokens;
-        const std::int64_t least = tokens ? 1 : 0;
-        const std::int64_t most = tokens ? 1'000'000'000 : template_limits::max_retries;
-        if (!given.is_integer() || given.as_integer() < least || given.as_integer() > most) {
-            return malformed(std::string(name) + " must be a whole number from " +
-                             std::to_string(least) + " to " + std::to_string(most) + ", not " +
-                             shown(given));
-        }
-        if (tokens) set.max_tokens = given.as_integer();
-        else set.retries = static_cast<std::uint32_t>(given.as_integer());
-        return {};
-    }
-    }
-    return {};
-}
-
-result<void> call_binder::set_files(std::string_view name, lang::value given) {
-    const bool good = given.is(lang::kind::list) && given.length() == 0;
-    if (!good && !is_list_of_strings(given)) {
-        return malformed(std::string(name) + " must be a list of strings, not " + shown(given));
-    }
-    if (!made_.overrides->files.is_nil()) return malformed("files are given twice");
-    made_.overrides->files = std::move(given);
-    return {};
-}
-
-result<void> call_binder::set_context(const lang::value& given) {
-    auto read = read_context_management({given, made_.span});
-    if (!read && is_list_of_strings(given)) {
-        return malformed("context takes settings, not paths")
-            .with_hint("files go into (files paths)");
-    }
-    if (!read) return malformed_clause("context", read.error());
-    if (auto fits = check_context_layer(task_.declared.subtype, *read); !fits) {
-        return refused("context: " + fits.error().message()).with_hint(fits.error().info().hint);
-    }
-    made_.overrides->context = *read;
     return {};
 }
 
@@ -349,10 +207,6 @@ result<void> call_binder::replace_results() {
 result<task_call> bind_call(lang::heap& memory, std::shared_ptr<const compiled_task> task,
                             host::effect_call call) {
     return call_binder(memory, std::move(task), std::move(call)).bind();
-}
-
-bool is_reserved_call_key(std::string_view name) noexcept {
-    return reserved_key(name) != reserved::none;
 }
 
 } // namespace heddle::tasks
