@@ -1,6 +1,7 @@
 #include <heddle/tasks/definition_check.hpp>
 
 #include "deftool.hpp"
+#include "schema_place.hpp"
 #include "source_form.hpp"
 
 #include <heddle/lang/list.hpp>
@@ -45,6 +46,8 @@ public:
             for (const template_violation& each : validate_template(*made)) {
                 if (each.level == lang::severity::error) {
                     tell("bad-template", violation_error(*made, each));
+                    if (each.inside.known())
+                        problems_.back().span = place_in_schema(*made, each);
                 }
             }
         }
@@ -56,6 +59,25 @@ private:
         const error_info& info = failure.info();
         problems_.push_back({severity::error, code, info.message, info.hint,
                              info.span.known() ? info.span : whole_.span});
+    }
+
+    /// (output_format ((type "json") (schema …)))
+    [[nodiscard]] source_span place_in_schema(const task_template& made,
+                                              const template_violation& wrong) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            const bool found = clause.is_list() && clause.size() == 2 && clause[0].is_symbol() &&
+                               clause[0].text() == "output_format";
+            const source_form pairs = found ? clause[1].unquoted() : source_form{};
+            for (std::size_t k = 0; found && k < pairs.size(); ++k) {
+                if (pairs[k].size() != 2 || pairs[k][0].text() != "schema") continue;
+                const source_form schema = pairs[k][1].unquoted();
+                if (!schema.is_string()) return place_in_data(schema, wrong.inside);
+                return place_in_text(world_.sources().text(schema.span), schema.span,
+                                     text_writing::quoted, made.output.schema, wrong.inside);
+            }
+        }
+        return made.output_span;
     }
 
     /// The template without the clauses that cannot be read. Each of them is told; what is missing

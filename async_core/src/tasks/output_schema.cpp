@@ -9,6 +9,7 @@
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/stream_parser.hpp>
 
 #define VALIJSON_USE_EXCEPTIONS 1
 #include <valijson/adapters/boost_json_adapter.hpp>
@@ -117,7 +118,7 @@ struct output_schema::compiled {
     bool strict = false;
 };
 
-result<output_schema> output_schema::compile(std::string_view schema) {
+result<output_schema> output_schema::compile(std::string_view schema, schema_place* wrong) {
     struct row {
         std::string_view name;
         basic meaning;
@@ -150,20 +151,31 @@ result<output_schema> output_schema::compile(std::string_view schema) {
     auto all = std::make_shared<compiled>();
     all->text = schema;
     boost::system::error_code failed;
-    all->document = json::parse({schema.data(), schema.size()}, failed, {}, answer_options());
-    if (failed) return refused("the schema is not JSON: " + failed.message());
+    json::stream_parser reading({}, answer_options());
+    const std::size_t read = reading.write_some(schema.data(), schema.size(), failed);
+    if (!failed && schema.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
+        failed = json::error::extra_data;
+    if (!failed) reading.finish(failed);
+    if (failed) {
+        if (wrong) wrong->offset = std::min(read, schema.size() - 1);
+        return refused("the schema is not JSON: " + failed.message());
+    }
+    all->document = reading.release();
     if (!all->document.is_object()) return refused("the schema must be a JSON object");
     const json::value* type = all->document.get_object().if_contains("type");
     all->object = type && *type == json::value("object");
     schema_rewriter rewriter;
-    if (auto done = rewriter.rewrite(all->document); !done) return refused(done.error().message());
+    if (auto done = rewriter.rewrite(all->document); !done) {
+        if (wrong) wrong->pointer = rewriter.wrong_place();
+        return refused(done.error().message());
+    }
     all->strict = rewriter.strict() && all->object;
     try {
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
         add_own_keywords(parser);
         parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
-    } catch (const std::exception& wrong) {
-        return refused("the schema cannot be used: " + one_line(wrong.what()));
+    } catch (const std::exception& unusable) {
+        return refused("the schema cannot be used: " + one_line(unusable.what()));
     }
     made.compiled_ = std::move(all);
     return made;

@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 
 #include <algorithm>
@@ -62,11 +63,6 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
                                                        "$dynamicRef",
                                                        "$recursiveRef",
                                                        "$anchor"};
-
-[[nodiscard]] error refused(std::string_view path, std::string_view why) {
-    return error(errc::invalid_argument,
-                 "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
-}
 
 /// A name as a part of a JSON pointer.
 [[nodiscard]] std::string escaped(std::string_view name) {
@@ -126,6 +122,15 @@ void rename(json::object& schema, std::string_view from, std::string_view to) {
 
 } // namespace
 
+/// `keyword`: of the schema at `path`, when that is what is wrong.
+error schema_rewriter::refused(std::string_view path, std::string_view why,
+                               std::string_view keyword) const {
+    wrong_ = path;
+    if (!keyword.empty()) wrong_.append("/").append(keyword);
+    return error(errc::invalid_argument,
+                 "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
+}
+
 result<void> schema_rewriter::rewrite(json::value& schema) {
     HEDDLE_CHECK(visit(schema, "", 0));
     HEDDLE_CHECK(check_references());
@@ -155,7 +160,7 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
     if (!object) return refused(path, "must be an object");
     for (const std::string_view name : unsupported) {
         if (object->contains({name.data(), name.size()})) {
-            return refused(path, "uses " + std::string(name) + ", which is not supported");
+            return refused(path, "uses " + std::string(name) + ", which is not supported", name);
         }
     }
     look_at_object(*object);
@@ -188,23 +193,24 @@ result<void> schema_rewriter::visit_members(json::object& schema, const std::str
 result<void> schema_rewriter::visit_keyword(json::value& content, std::string_view keyword,
                                             const std::string& path, std::size_t depth) {
     if (keyword == "pattern") {
-        if (!content.is_string()) return refused(path, "has a pattern that is no string");
+        if (!content.is_string()) return refused(path, "has a pattern that is no string", keyword);
         RE2::Options options;
         options.set_log_errors(false);
         const RE2 pattern({content.get_string().data(), content.get_string().size()}, options);
-        if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error());
+        if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error(), keyword);
         return {};
     }
+    if (keyword == "type") return check_type(content, path);
     if (keyword == "multipleOf") {
         if (!is_above_zero(content))
-            return refused(path, "has a multipleOf that is not above zero");
+            return refused(path, "has a multipleOf that is not above zero", keyword);
         return {};
     }
     if (keyword == "$ref") {
         const std::string target =
             content.is_string() ? std::string(content.get_string().c_str()) : std::string();
         if (target != "#" && !target.starts_with("#/")) {
-            return refused(path, "has a $ref that does not begin with \"#/\"");
+            return refused(path, "has a $ref that does not begin with \"#/\"", keyword);
         }
         references_.push_back(target.substr(1));
         schemas_[path].push_back(target.substr(1));
@@ -253,6 +259,26 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
     HEDDLE_CHECK(visit(content, inside, depth + 1));
     if (keyword == "additionalProperties" && content.is_bool()) strict_ = was_strict;
     return {};
+}
+
+result<void> schema_rewriter::check_type(const json::value& content,
+                                         const std::string& path) const {
+    static constexpr std::array<std::string_view, 7> known{"array",  "boolean", "integer", "null",
+                                                           "number", "object",  "string"};
+    const auto is_known = [](const json::value& name) {
+        return name.is_string() && std::find(known.begin(), known.end(),
+                                             std::string_view(name.get_string())) != known.end();
+    };
+    const json::array* several = content.if_array();
+    const json::value* wrong = nullptr;
+    if (!several) wrong = is_known(content) ? nullptr : &content;
+    for (std::size_t i = 0; several && i < several->size() && !wrong; ++i)
+        wrong = is_known((*several)[i]) ? nullptr : &(*several)[i];
+    if (!wrong) return {};
+    return refused(path,
+                   "has an unknown type: " + utf8::shortened(json::serialize(*wrong), 80) +
+                       "; types are array, boolean, integer, null, number, object and string",
+                   "type");
 }
 
 /// References go to schemas that were seen, and following those that apply to the same value comes

@@ -32,7 +32,12 @@ public:
     /// Every object names all its properties as required and allows no others.
     [[nodiscard]] bool strict() const noexcept { return strict_; }
 
+    /// JSON pointer of what was refused; "" for the whole.
+    [[nodiscard]] const std::string& wrong_place() const noexcept { return wrong_; }
+
 private:
+    [[nodiscard]] error refused(std::string_view path, std::string_view why,
+                                std::string_view keyword = {}) const;
     [[nodiscard]] result<void> visit(boost::json::value& schema, const std::string& path,
                                      std::size_t depth);
     [[nodiscard]] result<void> visit_keyword(boost::json::value& content, std::string_view keyword,
@@ -41,6 +46,8 @@ private:
                                            std::size_t depth);
     [[nodiscard]] result<void> visit_members(boost::json::object& schema, const std::string& path,
                                              std::size_t depth);
+    [[nodiscard]] result<void> check_type(const boost::json::value& content,
+                                          const std::string& path) const;
     [[nodiscard]] result<void> check_references() const;
     [[nodiscard]] result<void> check_depth() const;
     void look_at_object(const boost::json::object& schema);
@@ -52,6 +59,7 @@ private:
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
+    mutable std::string wrong_;
 };
 
 } // namespace heddle::tasks

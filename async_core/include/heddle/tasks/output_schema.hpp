@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,14 @@ struct schema_violation {
     std::string path;    ///< JSON pointer of the first violation ("" is the whole)
 };
 
+/// Where a schema is wrong.
+struct schema_place {
+    std::string pointer;               ///< JSON pointer of the part
+    std::optional<std::size_t> offset; ///< byte of the text, where that is no JSON
+
+    [[nodiscard]] bool known() const noexcept { return offset || !pointer.empty(); }
+};
+
 /// A basic name (object, array, [], string[], number[], number, boolean, string) or a JSON Schema.
 /// Immutable and cheap to copy. Threads: its shard's only.
 ///
@@ -30,8 +39,10 @@ class output_schema {
 public:
     output_schema() = default; ///< accepts every value
 
-    /// Errors: invalid_argument that says what is wrong with the schema.
-    [[nodiscard]] static result<output_schema> compile(std::string_view schema);
+    /// Errors: invalid_argument that says what is wrong with the schema; then `wrong`, unless it is
+    /// null, is the place of it, as far as that is known.
+    [[nodiscard]] static result<output_schema> compile(std::string_view schema,
+                                                       schema_place* wrong = nullptr);
 
     [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }
     /// Checks `content`. `json`: the JSON text that `content` was read from. `subject`: what

@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/check.hpp>
+#include <heddle/tasks/output_schema.hpp>
 #include <heddle/tasks/task_template.hpp>
 
 #include <functional>
@@ -20,6 +21,7 @@ struct template_violation {
     std::string item;      ///< what of it: the name of an input, of a placeholder; may be empty
     std::string message;   ///< what is wrong with the part, without its name
     std::string hint;
+    schema_place inside{}; ///< of a bad schema: which part of it
 };
 
 struct validation_options {

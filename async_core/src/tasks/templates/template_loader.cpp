@@ -1,5 +1,6 @@
 #include <heddle/tasks/template_loader.hpp>
 
+#include "tasks/schema_place.hpp"
 #include "tasks/templates/template_draft.hpp"
 
 #include <heddle/base/ascii.hpp>
@@ -238,6 +239,10 @@ void template_loader::state::check(const template_draft& draft) {
         if (each.part == "name" && draft.made.name.empty()) continue; // told where it is missing
         source_span where = draft.place_of(each.part, each.item);
         if (each.code == "unknown-placeholder") where = place_of_placeholder(where, each.item);
+        if (each.inside.known()) {
+            where = place_in_text(report->sources.text(where), where, text_writing::xml,
+                                  draft.made.output.schema, each.inside);
+        }
         report->problems.push_back(
             {each.level, each.code,
              (draft.made.name.empty() ? std::string("a task") : "'" + draft.made.name + "'") +

@@ -73,8 +73,13 @@ public:
 private:
     void tell(string_view code, std::string part, std::string item, std::string message,
               std::string hint = {}) {
-        found_.push_back({lang::severity::error, code, std::move(part), std::move(item),
-                          std::move(message), std::move(hint)});
+        found_.push_back({lang::severity::error,
+                          code,
+                          std::move(part),
+                          std::move(item),
+                          std::move(message),
+                          std::move(hint),
+                          {}});
     }
 
     void check_names() {
@@ -156,10 +161,12 @@ private:
         if (!t_.output.json && !t_.output.schema.empty()) {
             tell("bad-value", "output_format", {}, "has a schema, so its type must be \"json\"");
         }
-        const auto schema = output_schema::compile(t_.output.schema);
+        schema_place wrong;
+        const auto schema = output_schema::compile(t_.output.schema, &wrong);
         if (!schema) {
             tell("bad-schema", "output_format", {}, schema.error().message(),
                  schema.error().info().hint);
+            found_.back().inside = std::move(wrong);
         }
         if (t_.returns.empty()) return;
         if (std::find(result_types.begin(), result_types.end(), t_.returns) == result_types.end()) {
@@ -300,7 +307,8 @@ std::vector<template_violation> validate_template(const task_template& declared,
 std::string violation_text(const template_violation& violation) {
     const bool own = violation.code == "bad-placeholder" || violation.code == "bad-schema" ||
                      violation.code == "unknown-placeholder" ||
-                     violation.code == "context-conflict" || violation.part == "name";
+                     violation.code == "context-conflict" ||
+                     violation.part == "name";
     return violation.part + (own ? ": " : " ") + violation.message;
 }
 

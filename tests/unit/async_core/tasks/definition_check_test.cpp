@@ -77,5 +77,26 @@ TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}} {{\"))").size(), 1U);
 }
 
+TEST_F(definition_check_of, mistakes_in_a_schema_are_told_where_they_stand_in_its_text) {
+    const auto place = [&](const std::string& schema) {
+        const auto found = problems(
+            "(defatom t (params a) (instructions \"{{a}}\")\n (output_format "
+            "((type \"json\")\n  (schema " +
+            schema + "))))");
+        EXPECT_EQ(found.size(), 1U) << schema;
+        return found.empty() ? std::string() : found[0].substr(0, found[0].find(' '));
+    };
+    EXPECT_EQ(place("\"{ \\\"type\\\": \\\"object\\\",\n  \\\"properties\\\": {\\\"x\\\": "
+                    "{\\\"type\\\": \\\"strin\\\"}}}\""),
+              "4:38");
+    EXPECT_EQ(place("\"{ \\\"type\\\": object}\""), "3:24");
+    EXPECT_EQ(place("\"{\\\"\\u00e9\\ud83d\\ude00\\\": 1,\n \\\"pattern\\\": \\\"(\\\"}\""),
+              "4:15");
+    EXPECT_EQ(place("((type \"object\")\n   (properties ((x ((type \"strin\"))))))"), "4:27");
+    EXPECT_EQ(place("((type \"object\")\n   (properties ((x ((anyOf (((type \"string\")) ((type "
+                    "\"nul\")))))))))"),
+              "4:54");
+}
+
 } // namespace
 } // namespace heddle::tasks

@@ -475,6 +475,15 @@ INSTANTIATE_TEST_SUITE_P(
                         "2:22 bad-value type must be text or json, not \"xml\""},
         element_refusal{"<output_format type='json' schema='strings'/>",
                         "2:36 bad-schema 't': output_format: 'strings' is no known schema"},
+        element_refusal{"<output_format type='json' schema='{\n \"type\": \"strin\"}'/>",
+                        "3:10 bad-schema 't': output_format: the schema at \"\" has an unknown "
+                        "type: \"strin\"; types are array, boolean, integer, null, number, object "
+                        "and string"},
+        element_refusal{"<output_format type='json'>\n{&quot;type&quot;: &quot;nul&quot;}"
+                        "</output_format>",
+                        "3:20 bad-schema 't': output_format: the schema at \"\" has an unknown "
+                        "type: \"nul\"; types are array, boolean, integer, null, number, object "
+                        "and string"},
         element_refusal{"<output_format type='text' schema='object'/>",
                         "2:36 bad-value 't': output_format has a schema, so its type must be "
                         "\"json\""},
