@@ -6,6 +6,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -36,6 +37,13 @@ private:
         return constant.as_integer() <= largest_number && constant.as_integer() >= -largest_number;
     return constant.length() <= longest_constant;
 }
+
+/// Stands for a future.
+class host_sample final : public host_object {
+public:
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
+    [[nodiscard]] std::string describe() const override { return "future"; }
+};
 
 /// Builtins whose errors, beside those of kinds, come from a pattern, a text with places or the number
 /// of arguments alone.
@@ -92,6 +100,7 @@ private:
 
 builtin_probe::builtin_probe(heap& memory) : memory_(memory) {
     marker_ = value::of_builtin(*find_builtin("gensym"));
+    host_ = make_host(memory_, std::make_unique<host_sample>());
     const auto list = [&](std::initializer_list<value> items) {
         return make_list(memory_, std::vector<value>(items));
     };
@@ -109,6 +118,7 @@ builtin_probe::builtin_probe(heap& memory) : memory_(memory) {
                 text(""),
                 text("a"),
                 text("1"),
+                text("2.5"),
                 text("\"a\""),
                 text("[]"),
                 text("{}"),
@@ -124,16 +134,39 @@ builtin_probe::builtin_probe(heap& memory) : memory_(memory) {
                 map,
                 result,
                 marker_};
+    result_sample_ = samples_.size() - 2;
 }
 
 std::vector<const value*> builtin_probe::samples_of(const known_value& known) const {
     std::vector<const value*> made;
     if (known.constant) return {&*known.constant};
+    if (known.type == kind::host) return {&host_};
+    for (const value& each : known.samples) made.push_back(&each);
+    if (!made.empty()) return made;
     for (const value& each : samples_) {
         const bool function = each.is(kind::builtin);
         if (!known.type || (function ? *known.type == kind::closure : each.is(*known.type)))
             made.push_back(&each);
     }
+    return made;
+}
+
+std::vector<value> builtin_probe::maps_with(const value& map,
+                                            std::span<const std::string> open) const {
+    std::vector<value> made;
+    const value& result = samples_[result_sample_];
+    for (const value& each : samples_) {
+        value one = map;
+        for (const std::string& key : open) one = map_put(memory_, std::move(one), key, each);
+        made.push_back(std::move(one));
+    }
+    // What has the keys of a result may be one.
+    value one = map;
+    for (const std::string& key : open) {
+        const value* item = map_find(result, key);
+        one = map_put(memory_, std::move(one), key, item ? *item : marker_);
+    }
+    made.push_back(std::move(one));
     return made;
 }
 
@@ -225,7 +258,9 @@ std::optional<kind> builtin_probe::find_result(const builtin& row) {
             if (!ended) return std::nullopt;
             if (ended->failure) continue;
             const value& made = ended->result;
-            const bool trusted = made.is(kind::list) || made.is(kind::map) || made.is(kind::string);
+            const bool trusted = made.is(kind::list) || made.is(kind::map) ||
+                                 made.is(kind::string) || made.is(kind::boolean) ||
+                                 made.is_integer();
             if (!trusted || (all && !made.is(*all))) return std::nullopt;
             all = made.type();
         } while (tried.next());

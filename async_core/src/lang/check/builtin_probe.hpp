@@ -17,8 +17,9 @@ namespace heddle::lang {
 /// What the text of a program says of a value. Neither: anything may come.
 struct known_value {
     std::optional<value> constant;
-    std::optional<kind> type; ///< list, map, string or closure (any function)
-    std::string noun{};       ///< what the value is called in messages: "a task result"
+    std::optional<kind> type;     ///< list, map, string, boolean, integer or closure (any function)
+    std::string noun{};           ///< what the value is called in messages: "a task result"
+    std::vector<value> samples{}; ///< values that it may be like; empty: any of the type
 
     [[nodiscard]] bool known() const noexcept { return constant || type; }
 };
@@ -38,8 +39,14 @@ public:
     /// Why the call fails whatever the unknown arguments are. Nothing: it may succeed.
     [[nodiscard]] std::optional<refusal> refuses(const builtin& row,
                                                  std::span<const known_value> arguments);
-    /// The kind of all results, when it is list, map or string whatever the arguments are.
+    /// The kind of all results, when it is list, map, string, boolean or integer whatever the
+    /// arguments are.
     [[nodiscard]] std::optional<kind> result_of(const builtin& row);
+    /// The values to try for what is known. They live as long as the probe and `known`.
+    [[nodiscard]] std::vector<const value*> samples_of(const known_value& known) const;
+    /// Maps that have the entries of `map` and the keys `open`, whose values may be anything.
+    [[nodiscard]] std::vector<value> maps_with(const value& map,
+                                               std::span<const std::string> open) const;
 
 private:
     using choices = std::vector<std::vector<const value*>>; ///< of each argument
@@ -49,13 +56,14 @@ private:
         value result;
     };
     [[nodiscard]] std::optional<run_outcome> run(const builtin& row, std::vector<value> arguments);
-    [[nodiscard]] std::vector<const value*> samples_of(const known_value& known) const;
     [[nodiscard]] value map_of_places(const value& text) const;
     [[nodiscard]] std::optional<kind> find_result(const builtin& row);
 
     heap& memory_;
     std::vector<value> samples_;
+    value host_;   ///< an object of the host
     value marker_; ///< in the samples: a result that is it was taken out of an argument
+    std::size_t result_sample_ = 0; ///< index of the task result among the samples
     std::size_t runs_left_ = 500'000;
     std::unordered_map<const builtin*, std::optional<kind>> results_;
 };

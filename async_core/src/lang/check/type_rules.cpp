@@ -1,5 +1,5 @@
 // Constants, and results whose kind is certain, where something else is needed.
-#include "lang/check/builtin_probe.hpp"
+#include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 #include "lang/machine/with_settings.hpp"
 #include "lang/text/described.hpp"
@@ -20,10 +20,6 @@ using ast::node_kind;
 
 namespace {
 
-/// Functions of the prelude whose value is a list; a test holds them to their examples.
-constexpr std::array<std::string_view, 5> list_functions{"filter", "map", "map-settled",
-                                                         "partition", "sort-by"};
-
 /// The names that the kinds of errors have.
 std::vector<std::string> error_kinds() {
     std::vector<std::string> names{"Error", "HttpError", "ModelError", "SexpEvaluationError"};
@@ -43,14 +39,13 @@ std::vector<std::string> error_kinds() {
 
 class type_rule {
 public:
-    explicit type_rule(const rule_context& context)
-        : context_(context), probe_(context.world.memory()) {}
+    explicit type_rule(const rule_context& context) : context_(context), values_(context) {}
 
     void run() {
         const auto& nodes = context_.facts.nodes();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
-            now_ = i;
+            values_.look_from(i);
             for (const ast::catch_clause& clause : n.catches) check_kind(clause);
             if (context_.facts.is_guarded(i)) continue; // the program may want to see the error
             switch (n.kind) {
@@ -66,50 +61,6 @@ public:
     }
 
 private:
-    /// Where the value of an expression comes from, unless it is a constant that has a name because the
-    /// program tests it: a function may be called, and a branch taken, for other values only.
-    [[nodiscard]] const ast::node& source_of(const ast::node& expression) const {
-        const ast::node& source = context_.facts.source_of(expression);
-        const bool named = &source != &expression && source.kind == node_kind::constant;
-        if (!named || !context_.facts.is_conditional(now_)) return source;
-        const bool none = !source.constant.truthy();
-        return none || context_.facts.is_tested(now_, expression) ? expression : source;
-    }
-
-    [[nodiscard]] known_value known(const ast::node& expression) {
-        const ast::node& source = source_of(expression);
-        switch (source.kind) {
-        case node_kind::constant:
-            // An effect and what the host made are functions too.
-            if (source.constant.is(kind::host)) return {};
-            return {source.constant, {}, {}};
-        case node_kind::make_lambda: return {{}, kind::closure, "a function"};
-        case node_kind::builtin_call: {
-            const auto type = probe_.result_of(*source.row);
-            return type ? known_value{{}, type, with_article(kind_name(*type))} : known_value{};
-        }
-        case node_kind::join_scope:
-            if (source.flag == 0 && source.constant.is(kind::string))
-                return {{}, kind::list, "a list"};
-            return {};
-        case node_kind::clause_call:
-        case node_kind::call: return known_result(source);
-        default: return {};
-        }
-    }
-
-    [[nodiscard]] known_value known_result(const ast::node& call) const {
-        const ast::node& called = *call.children[0];
-        const known_callee* known = context_.facts.callee_of(called);
-        if (known && known->task && !known->task->is_tool)
-            return {{}, kind::map, "the result of a task"};
-        if (!context_.facts.library_function_of(called)) return {};
-        const std::string_view name = context_.world.global_name(called.index);
-        const bool list =
-            std::find(list_functions.begin(), list_functions.end(), name) != list_functions.end();
-        return list ? known_value{{}, kind::list, "a list"} : known_value{};
-    }
-
     void check_builtin(const builtin& row, const ast::node& n,
                        std::span<ast::node* const> arguments) {
         // Those of the prelude that check what a form was given.
@@ -117,8 +68,7 @@ private:
             row.name == "%loop-count" || row.name == "%seconds" || row.name == "%attempts";
         if (row.name.starts_with('%') && !checks) return;
         std::vector<known_value> given;
-        for (const ast::node* each : arguments) given.push_back(known(*each));
-        const auto refused = probe_.refuses(row, given);
+        const auto refused = values_.refused(row, arguments, given);
         if (!refused) return;
         const std::size_t at = refused->argument;
         std::string message = refused->message;
@@ -139,7 +89,7 @@ private:
         if (opens != scope_kind::settings && opens != scope_kind::sandbox) return;
         for (std::size_t i = 0; i + 1 < operand.children.size(); i += 2) {
             const ast::node& name = *operand.children[i];
-            const ast::node& given = source_of(*operand.children[i + 1]);
+            const ast::node& given = values_.source_of(*operand.children[i + 1]);
             if (given.kind != node_kind::constant || !name.constant.is(kind::string)) continue;
             free_work work;
             std::string wrong =
@@ -167,7 +117,7 @@ private:
         const std::string_view who = context_.world.global_name(n.children[0]->index);
         for (const std::size_t index : called->lists) {
             if (index + 1 >= n.children.size()) continue;
-            const known_value given = known(*n.children[index + 1]);
+            const known_value given = values_.of(*n.children[index + 1]);
             const bool list = given.constant ? given.constant->is(kind::list)
                                              : !given.type || *given.type == kind::list;
             if (list) continue;
@@ -181,7 +131,7 @@ private:
 
     void check_loop(const ast::node& n) {
         if (n.children.size() != 7) return;
-        const known_value count = known(*n.children[1]);
+        const known_value count = values_.of(*n.children[1]);
         if (count.constant &&
             !(count.constant->is_integer() && count.constant->as_integer() >= 0)) {
             context_.add(
@@ -239,8 +189,7 @@ private:
     }
 
     const rule_context& context_;
-    builtin_probe probe_;
-    std::size_t now_ = 0; ///< the number of the node that is looked at
+    known_values values_;
 };
 
 } // namespace

@@ -95,6 +95,25 @@ TEST(check_types, results_whose_kind_is_certain) {
     EXPECT_EQ(problems("(define (f m) (string-append \"a\" (content m)))"), lines{});
 }
 
+TEST(check_types, maps_that_are_no_results) {
+    EXPECT_EQ(problems("(define (f x) (content (dict 'a x)))"),
+              (lines{"wrong-type 1:24 content: argument 1 must be a task result, not a map"}));
+    EXPECT_EQ(problems("(parsed (dict \"a\" 1))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (ok? (dict 'status x)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (content (length x)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f s c) (content (dict 'status s 'content c)))"), lines{});
+    EXPECT_EQ(problems("(define (f k x) (content (dict k x)))"), lines{});
+    EXPECT_EQ(problems("(define (f x) (parsed (dict 'status \"COMPLETE\" 'content x)))"), lines{});
+}
+
+TEST(check_types, results_that_are_numbers_or_booleans) {
+    EXPECT_EQ(problems("(define (f x) (string-length (length x)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (length (empty? x)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (list (nth x (string->number x)) (+ 1 (length x)) "
+                       "(string-append x (length x)) (range (index-of x 1)) (max 1 (abs x))))"),
+              lines{});
+}
+
 TEST(check_types, settings_and_counts) {
     EXPECT_EQ(problems("(with ((concurrency 0)) 1)"),
               (lines{"wrong-type 1:21 with: concurrency must be a whole number from 1, not 0"}));
