@@ -224,6 +224,14 @@ coro::task<result<value>> look_up(ports::memory_port* memory, model_matching mat
     co_return paths_of(call.owner.memory(), *answer);
 }
 
+/// `tool` is text that lasts.
+[[nodiscard]] std::function<result<void>(const value&)> check_values_of(std::string_view tool) {
+    return [tool](const value& inputs) -> result<void> {
+        HEDDLE_CHECK(request_reader(tool, inputs).read());
+        return {};
+    };
+}
+
 } // namespace
 
 std::vector<tool> context_tools(ports::memory_port* memory, model_matching matching) {
@@ -232,7 +240,7 @@ std::vector<tool> context_tools(ports::memory_port* memory, model_matching match
     paths.aliases = {"get-context", "system:get_context"};
     paths.description = "Lists the files that belong to a question, best first";
     paths.input_schema = input_schema;
-    paths.checks_values = true;
+    paths.check_values = check_values_of("get_context");
     paths.run = [memory, matching](tool_call call) {
         return look_up(memory, matching, "get_context", false, std::move(call));
     };
@@ -240,6 +248,7 @@ std::vector<tool> context_tools(ports::memory_port* memory, model_matching match
     whole.name = "get-context-result";
     whole.aliases = {"get_context_result"};
     whole.description = "The files that belong to a question with scores, descriptions and summary";
+    whole.check_values = check_values_of("get-context-result");
     whole.run = [memory, matching](tool_call call) {
         return look_up(memory, matching, "get-context-result", true, std::move(call));
     };

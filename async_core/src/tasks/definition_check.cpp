@@ -3,6 +3,7 @@
 #include "deftool.hpp"
 #include "schema_place.hpp"
 #include "source_form.hpp"
+#include "value_check.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -11,6 +12,7 @@
 #include <heddle/tasks/template_validation.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace heddle::tasks {
 
@@ -30,25 +32,19 @@ public:
     std::optional<lang::task_signature> run() {
         auto made = read_clauses();
         if (!made) return std::nullopt;
-        lang::task_signature signature;
-        for (const task_input& input : made->inputs) {
-            signature.inputs.push_back(input.name);
-            if (!input.optional) signature.required.push_back(input.name);
-        }
-        signature.open = !made->declares_inputs;
+        task_template whole = *made;
+        complete_template(whole);
+        lang::task_signature signature =
+            signature_of_task(std::make_shared<const task_template>(std::move(whole)));
         bool good = check_template(made->instructions, made->instructions_span, signature);
         good = check_template(made->system, made->system_span, signature) && good;
         for (const std::string& tool : made->tools)
             signature.tools.push_back({tool, clause_span("tools")});
         if (good) {
-            if (readable_) note_unused(signature);
+            if (readable_) note_unused(*made, signature);
             complete_template(*made);
             for (const template_violation& each : validate_template(*made)) {
-                if (each.level == lang::severity::error) {
-                    tell("bad-template", violation_error(*made, each));
-                    if (each.inside.known())
-                        problems_.back().span = place_in_schema(*made, each);
-                }
+                tell_violation(*made, each);
             }
         }
         return signature;
@@ -59,6 +55,20 @@ private:
         const error_info& info = failure.info();
         problems_.push_back({severity::error, code, info.message, info.hint,
                              info.span.known() ? info.span : whole_.span});
+    }
+
+    void tell_violation(const task_template& made, const template_violation& each) {
+        const bool bad = each.level == severity::error;
+        tell(bad ? std::string_view("bad-template") : each.code, violation_error(made, each));
+        problem& told = problems_.back();
+        told.level = each.level;
+        if (each.inside.known()) told.span = place_in_schema(made, each);
+        if (each.code != "placeholder-in-command") return;
+        told.span = clause_span("file_paths");
+        const std::size_t at = world_.sources().text(told.span).find(each.item);
+        if (at == std::string_view::npos) return;
+        told.span.begin += static_cast<std::uint32_t>(at);
+        told.span.end = told.span.begin + static_cast<std::uint32_t>(each.item.size());
     }
 
     /// (output_format ((type "json") (schema …)))
@@ -188,8 +198,9 @@ private:
         signature.calls.push_back(std::move(made));
     }
 
-    void note_unused(lang::task_signature& signature) const {
-        for (const std::string& name : signature.inputs) {
+    void note_unused(const task_template& declared, lang::task_signature& signature) const {
+        for (const task_input& input : declared.inputs) {
+            const std::string& name = input.name;
             const bool used = std::find(used_.begin(), used_.end(), name) != used_.end();
             if (used || name.starts_with('_')) continue;
             signature.unused.push_back({name, parameter_span(name)});
@@ -231,8 +242,8 @@ private:
     bool readable_ = true;          ///< the texts are
 };
 
-std::optional<lang::task_signature> check_tool(const lang::value& definition, source_span span,
-                                               std::vector<problem>& problems) {
+std::optional<lang::task_signature> check_tool(lang::realm& world, const lang::value& definition,
+                                               source_span span, std::vector<problem>& problems) {
     const auto made = parse_deftool(definition, span);
     if (!made) {
         const error_info& info = made.error().info();
@@ -246,6 +257,7 @@ std::optional<lang::task_signature> check_tool(const lang::value& definition, so
         signature.inputs.push_back(input.name);
         if (!input.optional) signature.required.push_back(input.name);
     }
+    signature.refuses = refusal_by_schema(world, made->name, made->input_schema);
     return signature;
 }
 
@@ -257,8 +269,17 @@ std::optional<lang::task_signature> definition_check::check(
     const source_form whole{definition, span};
     const bool tool = whole.is_list() && whole.size() != 0 && whole[0].is_symbol() &&
                       whole[0].text() == "deftool";
-    if (tool) return check_tool(definition, span, problems);
+    if (tool) return check_tool(world, definition, span, problems);
     return definition_reading(world, definition, span, problems).run();
+}
+
+std::optional<lang::task_signature> definition_check::signature_of(
+    lang::realm& world, const lang::host_object& callable) const {
+    if (const auto* tool = dynamic_cast<const tool_callable*>(&callable))
+        return signature_of_tool(world, tool->get());
+    const auto* task = dynamic_cast<const task_callable*>(&callable);
+    if (!task) return std::nullopt;
+    return signature_of_task({task->task(), &task->task()->declared});
 }
 
 } // namespace heddle::tasks

@@ -203,7 +203,10 @@ std::vector<tool> process_tools(ports::process_port* processes, std::string hint
         "Runs a program or a shell command in the workspace and gives its output "
         "and exit code";
     made.input_schema = input_schema;
-    made.checks_values = true;
+    made.check_values = [name = made.name](const value& inputs) -> result<void> {
+        HEDDLE_CHECK(script_reader(name, inputs).read());
+        return {};
+    };
     made.run = [processes, name = made.name, hint = std::move(hint)](tool_call call) {
         return run_script(processes, name, hint, std::move(call));
     };

@@ -114,7 +114,7 @@ namespace json = boost::json;
 
 [[nodiscard]] result<void> check_values(const registered_tool& one, lang::heap& memory,
                                         const lang::value& inputs, source_span span) {
-    if (one.declared.checks_values || one.schema.accepts_all()) return {};
+    if (one.declared.check_values || one.schema.accepts_all()) return {};
     auto written = message_json(inputs);
     if (!written) return malformed(one, written.error().message(), span);
     // Read back, so that symbols are the strings that they are in JSON.

@@ -40,6 +40,14 @@ struct named_span {
     source_span span;
 };
 
+/// Why a task or tool does not take a value.
+struct value_refusal {
+    severity level = severity::error;
+    std::string_view code; ///< as in problem
+    std::string message;
+    std::string hint; ///< may be empty
+};
+
 /// The inputs of a task or tool, as its definition declares them.
 struct task_signature {
     std::vector<std::string> inputs;   ///< in order
@@ -49,6 +57,10 @@ struct task_signature {
     std::vector<text_call> calls{};    ///< in its prompts
     std::vector<named_span> tools{};   ///< offered to the model
     std::vector<named_span> unused{};  ///< inputs that no prompt of it uses
+    /// Asks about the value of one input or reserved clause of a call. Result: what is wrong with
+    /// it, whatever the other clauses are; nothing when a call may give it. Null: anything goes.
+    std::function<std::optional<value_refusal>(std::string_view clause, const value& given)>
+        refuses{};
 };
 
 /// Checks the arguments of a call in a prompt. `is_reserved`: whether every task accepts a key.
@@ -65,6 +77,10 @@ public:
     [[nodiscard]] virtual std::optional<task_signature> check(
         realm& world, const value& definition, source_span span,
         std::vector<problem>& problems) const = 0;
+    /// The signature of a task or tool that the host has registered; empty when `callable` is none.
+    /// `world` outlives the signature.
+    [[nodiscard]] virtual std::optional<task_signature> signature_of(
+        realm& world, const host_object& callable) const = 0;
 };
 
 struct check_options {

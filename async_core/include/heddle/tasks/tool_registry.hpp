@@ -32,9 +32,10 @@ struct tool {
     /// Performs a call. Errors are raised in the workflow. The function is kept and may be called
     /// while an earlier call runs; what it captures outlives the session.
     std::function<coro::task<result<lang::value>>(tool_call)> run;
-    /// True: `run` checks the values of its inputs itself (it takes symbols, or says better what is
-    /// wrong); names are checked in any case.
-    bool checks_values = false;
+    /// The checks that `run` makes itself of the values of its inputs, where it takes more than the
+    /// schema (symbols) or says better what is wrong: then the schema is not asked. `heddle check`
+    /// calls it without a run. Null: the schema decides. Names are checked in any case.
+    std::function<result<void>(const lang::value& inputs)> check_values{};
     /// The function behind a tool that is written in the language, which `run` shares; null for others.
     /// One registration only has it.
     std::shared_ptr<const lang::value> body{};

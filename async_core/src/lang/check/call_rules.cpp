@@ -86,9 +86,13 @@ private:
 
     /// As count_of, for what is handed to a function that calls it.
     [[nodiscard]] std::optional<accepted_count> count_of_value(const ast::node& given) const {
-        if (const known_callee* known = context_.facts.callee_of(given); known && known->task) {
+        // A symbol may be what such a function makes of it: a key, for example.
+        const bool symbol = given.kind == node_kind::constant && given.constant.is(kind::symbol);
+        if (symbol) return std::nullopt;
+        if (const known_callee* known = context_.facts.task_of(given)) {
+            const task_signature& task = *known->task;
             return accepted_count{
-                known->name, known->task->required.size(), known->task->inputs.size(), {}};
+                known->name, task.required.size(), task.open ? any_number : task.inputs.size(), {}};
         }
         return count_of(given);
     }
@@ -126,9 +130,8 @@ private:
     void check_call(const ast::node& n) const {
         const ast::node& called = *n.children[0];
         const std::size_t given = n.children.size() - 1;
-        if (const known_callee* known = context_.facts.callee_of(called); known && known->task) {
+        if (const known_callee* known = context_.facts.task_of(called))
             return check_positions(n, *known, given);
-        }
         const auto accepted = count_of(called);
         if (!accepted || accepted->name.starts_with('%')) return;
         if (given >= accepted->least && given <= accepted->most) return;
@@ -144,9 +147,16 @@ private:
 
     void check_positions(const ast::node& n, const known_callee& callee, std::size_t given) const {
         const task_signature& task = *callee.task;
+        if (task.open) {
+            if (given == 0) return;
+            context_.add(severity::error, "task-inputs", n.span,
+                         "the task '" + callee.name +
+                             "' declares no inputs, so each argument must be (name expression)");
+            return;
+        }
         if (given > task.inputs.size()) {
             context_.add(severity::error, "task-inputs", n.span,
-                         "the task '" + callee.name + "' has " +
+                         "the " + kind_of(task) + " '" + callee.name + "' has " +
                              std::to_string(task.inputs.size()) +
                              (task.inputs.size() == 1 ? " input" : " inputs") + ", not " +
                              std::to_string(given),
@@ -159,16 +169,15 @@ private:
     }
 
     void check_clauses(const ast::node& n) const {
-        const known_callee* callee = context_.facts.callee_of(*n.children[0]);
-        if (!callee) return check_host_clauses(n);
-        if (!callee->task) return;
+        const known_callee* callee = context_.facts.task_of(*n.children[0]);
+        if (!callee) return;
         const task_signature& task = *callee->task;
         std::vector<std::string> named;
         const auto names = list_items(n.constant);
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::string name(symbol_name(names[i]));
-            const bool declared =
-                std::find(task.inputs.begin(), task.inputs.end(), name) != task.inputs.end();
+            const bool declared = task.open || std::find(task.inputs.begin(), task.inputs.end(),
+                                                         name) != task.inputs.end();
             const bool reserved = !task.is_tool && context_.world.host().is_reserved_key(name);
             if (!declared && !reserved) {
                 std::string hint = suggest_names(name, task.inputs);
@@ -186,35 +195,6 @@ private:
             named.push_back(name);
         }
         check_missing(n, *callee, named);
-    }
-
-    /// A task or tool of the host: it tells which inputs there are.
-    void check_host_clauses(const ast::node& n) const {
-        const ast::node& called = *n.children[0];
-        realm& world = context_.world;
-        std::optional<operator_info> known;
-        if (called.kind == node_kind::global && !context_.facts.changes_global(called.index) &&
-            world.global(called.index).is_unbound()) {
-            known = world.host().find_operator(world.memory(), world.global_name(called.index));
-        } else if (called.kind == node_kind::constant) {
-            if (const host_object* object = host_of(called.constant))
-                known = world.host().describe_callable(*object);
-        }
-        if (!known || !known->declares_inputs) return;
-        const auto names = list_items(n.constant);
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            const std::string name(symbol_name(names[i]));
-            const bool declared =
-                std::find(known->inputs.begin(), known->inputs.end(), name) != known->inputs.end();
-            if (declared || (!known->is_tool && world.host().is_reserved_key(name))) continue;
-            std::string hint = suggest_names(name, known->inputs);
-            if (hint.empty() && !known->inputs.empty())
-                hint = "its inputs are " + quoted_names(known->inputs);
-            context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
-                         "the " + std::string(known->is_tool ? "tool" : "task") + " '" +
-                             known->name + "' has no input '" + name + "'",
-                         std::move(hint));
-        }
     }
 
     void check_missing(const ast::node& n, const known_callee& callee,

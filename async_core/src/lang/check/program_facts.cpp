@@ -3,6 +3,7 @@
 #include "lang/stdlib/stdlib_sources.hpp"
 
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -182,6 +183,7 @@ void program_facts::note_definition(definition& into, const ast::node& init,
     signatures_.push_back(std::make_unique<task_signature>(*std::move(made)));
     into.what.task = signatures_.back().get();
     tasks_.push_back(&every_task_.emplace_back(into.what));
+    definitions_[&init] = tasks_.back();
 }
 
 /// Calls that imports and eval have become.
@@ -239,6 +241,10 @@ const known_callee* program_facts::callee_of(const ast::node& called) const {
     };
     switch (called.kind) {
     case node_kind::make_lambda: return &lambdas_.at(called.code);
+    case node_kind::effect_call: { // the definition itself: source_of leads there
+        const auto found = definitions_.find(&called);
+        return found != definitions_.end() ? found->second : nullptr;
+    }
     case node_kind::local: {
         const auto found = variables_.find(called.var);
         const bool fixed = called.children.empty() && !called.var->reassigned;
@@ -261,6 +267,39 @@ const known_callee* program_facts::task_named(std::string_view name) const {
     const auto found = tasks_by_name_.find(std::string(name));
     if (found == tasks_by_name_.end()) return nullptr;
     return &globals_.at(found->second).what;
+}
+
+const known_callee* program_facts::task_of(const ast::node& called) const {
+    if (const known_callee* known = callee_of(called)) return known->task ? known : nullptr;
+    if (called.kind == node_kind::global) {
+        const bool of_host =
+            !changes_global(called.index) && world_.global(called.index).is_unbound();
+        return of_host ? host_task_named(world_.global_name(called.index)) : nullptr;
+    }
+    if (called.kind != node_kind::constant) return nullptr;
+    if (called.constant.is(kind::symbol)) return host_task_named(symbol_name(called.constant));
+    const host_object* object = host_of(called.constant);
+    const auto info = object ? world_.host().describe_callable(*object) : std::nullopt;
+    return info ? host_task_of(*object, info->name) : nullptr;
+}
+
+const known_callee* program_facts::host_task_named(std::string_view name) const {
+    if (defines_task(name)) return nullptr;
+    const auto info = world_.host().find_operator(world_.memory(), name);
+    const host_object* object = info ? host_of(info->callable) : nullptr;
+    return object ? host_task_of(*object, info->name) : nullptr;
+}
+
+const known_callee* program_facts::host_task_of(const host_object& callable,
+                                                std::string_view name) const {
+    const auto known = host_tasks_.find(name);
+    if (known != host_tasks_.end()) return &known->second;
+    if (!options_.tasks) return nullptr;
+    auto made = options_.tasks->signature_of(world_, callable);
+    if (!made) return nullptr;
+    host_signatures_.push_back(*std::move(made));
+    known_callee found{std::string(name), nullptr, &host_signatures_.back()};
+    return &host_tasks_.emplace(std::string(name), std::move(found)).first->second;
 }
 
 const ast::node& program_facts::source_of(const ast::node& expression,

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -79,6 +80,11 @@ public:
     [[nodiscard]] bool is_handed_on(std::string_view name) const {
         return handed_on_.contains(std::string(name));
     }
+    /// The task or tool that a call reaches, of the program or of the host; its name and signature.
+    /// Null when that is not certain.
+    [[nodiscard]] const known_callee* task_of(const ast::node& called) const;
+    /// As task_named, of the host. Null also when the program defines the name.
+    [[nodiscard]] const known_callee* host_task_named(std::string_view name) const;
     /// Null: no function of a library that the program sees has that name.
     [[nodiscard]] const library_function* library_function_of(const ast::node& called) const;
 
@@ -106,6 +112,7 @@ private:
     void note_import(const ast::node& call);
     void note_handed_on(const ast::node& n);
     void finish();
+    const known_callee* host_task_of(const host_object& callable, std::string_view name) const;
 
     realm& world_;
     const check_options& options_;
@@ -116,9 +123,12 @@ private:
     std::vector<condition> conditions_;
     std::vector<const known_callee*> tasks_;
     std::deque<known_callee> every_task_;
+    std::unordered_map<const ast::node*, const known_callee*> definitions_; ///< of tasks
     std::set<std::string> task_names_;
     std::set<std::string> handed_on_;
     mutable library_facts libraries_;
+    mutable std::map<std::string, known_callee, std::less<>> host_tasks_;
+    mutable std::deque<task_signature> host_signatures_;
     std::unordered_set<const ast::variable*> read_;
     std::unordered_map<std::uint32_t, definition> globals_;
     std::unordered_map<const ast::variable*, definition> variables_;

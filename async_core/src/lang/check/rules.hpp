@@ -38,6 +38,8 @@ void check_calls(const rule_context& context);
 void check_task_texts(const rule_context& context);
 /// Constants and results that a builtin, a form or a setting refuses.
 void check_types(const rule_context& context);
+/// Values of clauses of tasks and tools.
+void check_clause_values(const rule_context& context);
 /// Definitions that replace each other, values that nobody uses.
 void check_duplicates(const rule_context& context);
 /// Clauses and branches that are never reached, keys that appear twice.

@@ -36,8 +36,8 @@ private:
             if (!known->task->is_tool) target = *known->task;
         } else if (context_.facts.defines_task(call.task)) {
             return; // one of several
-        } else {
-            target = of_host(call.task);
+        } else if (const known_callee* known_there = context_.facts.host_task_named(call.task)) {
+            if (!known_there->task->is_tool) target = *known_there->task;
         }
         if (!target) {
             return tell_unknown(call.task, call.span, who + "there is no task '" + call.task + "'");
@@ -47,16 +47,6 @@ private:
             call, *target, [&](std::string_view name) { return host.is_reserved_key(name); });
         if (!mistake.empty())
             context_.add(severity::error, "task-inputs", call.span, who + mistake);
-    }
-
-    [[nodiscard]] std::optional<task_signature> of_host(const std::string& name) const {
-        realm& world = context_.world;
-        const auto known = world.host().find_operator(world.memory(), name);
-        if (!known || known->is_tool) return std::nullopt;
-        task_signature made;
-        made.inputs = known->inputs;
-        made.open = !known->declares_inputs;
-        return made;
     }
 
     void check_tool(const std::string& task, const named_span& tool) const {

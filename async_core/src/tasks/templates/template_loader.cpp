@@ -243,6 +243,13 @@ void template_loader::state::check(const template_draft& draft) {
             where = place_in_text(report->sources.text(where), where, text_writing::xml,
                                   draft.made.output.schema, each.inside);
         }
+        if (each.code == "placeholder-in-command") {
+            const std::size_t at = report->sources.text(where).find(each.item);
+            if (at != std::string_view::npos) {
+                where.begin += static_cast<std::uint32_t>(at);
+                where.end = where.begin + static_cast<std::uint32_t>(each.item.size());
+            }
+        }
         report->problems.push_back(
             {each.level, each.code,
              (draft.made.name.empty() ? std::string("a task") : "'" + draft.made.name + "'") +

@@ -9,6 +9,8 @@
 #include <heddle/tasks/output_schema.hpp>
 #include <heddle/tasks/prompt_template.hpp>
 
+#include "tasks/value_check.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -62,6 +64,7 @@ public:
             t_.files->from != file_paths_source::kind::command) {
             check_text("file_paths", t_.files->text);
         }
+        check_command();
         check_output();
         check_model();
         check_numbers();
@@ -155,6 +158,17 @@ private:
                  "{{" + name + "}}: '" + name + "' is not one of the declared inputs",
                  std::move(hint));
         }
+    }
+
+    /// An input may come from a model: it never becomes a part of a command.
+    void check_command() {
+        if (!t_.files || t_.files->from != file_paths_source::kind::command) return;
+        const auto place = place_in_command(t_.files->text);
+        if (!place) return;
+        tell("placeholder-in-command", "file_paths", std::string(*place),
+             std::string(*place) + " in a command is not replaced",
+             "compute the paths in the workflow and give (files paths)");
+        found_.back().level = lang::severity::warning;
     }
 
     void check_output() {
@@ -308,7 +322,7 @@ std::string violation_text(const template_violation& violation) {
     const bool own = violation.code == "bad-placeholder" || violation.code == "bad-schema" ||
                      violation.code == "unknown-placeholder" ||
                      violation.code == "context-conflict" ||
-                     violation.part == "name";
+                     violation.code == "placeholder-in-command" || violation.part == "name";
     return violation.part + (own ? ": " : " ") + violation.message;
 }
 

@@ -98,5 +98,14 @@ TEST_F(definition_check_of, mistakes_in_a_schema_are_told_where_they_stand_in_it
               "4:54");
 }
 
+TEST_F(definition_check_of, a_command_has_no_placeholders) {
+    EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
+                       " (file_paths ((command \"ls {{a}}\"))))"),
+              (lines{"2:28 task t: file_paths: {{a}} in a command is not replaced"}));
+    EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
+                       " (file_paths ((command \"git log --format='{{.H}}'\"))))"),
+              lines{});
+}
+
 } // namespace
 } // namespace heddle::tasks

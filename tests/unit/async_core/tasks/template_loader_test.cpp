@@ -484,6 +484,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "3:20 bad-schema 't': output_format: the schema at \"\" has an unknown "
                         "type: \"nul\"; types are array, boolean, integer, null, number, object "
                         "and string"},
+        element_refusal{"<file_paths source='command'><command>ls {{x}}</command></file_paths>",
+                        "2:42 placeholder-in-command 't': file_paths: {{x}} in a command is not "
+                        "replaced"},
         element_refusal{"<output_format type='text' schema='object'/>",
                         "2:36 bad-value 't': output_format has a schema, so its type must be "
                         "\"json\""},

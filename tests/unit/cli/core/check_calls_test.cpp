@@ -1,0 +1,95 @@
+// What a check finds in calls of tasks and tools, with all names that the program knows.
+#include "still_world.hpp"
+
+#include <heddle/lang/check.hpp>
+#include <heddle/tasks/definition_check.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::cli {
+namespace {
+
+using lines = std::vector<std::string>;
+
+/// The problems of a program as lines "code line:column message".
+lines problems(const std::string& text) {
+    auto world = still_world::create();
+    EXPECT_TRUE(world);
+    lang::realm& realm = (*world)->realm();
+    const std::uint32_t position = realm.sources().add("p", text);
+    const tasks::definition_check definitions;
+    lang::check_options options;
+    options.tasks = &definitions;
+    lines made;
+    for (const lang::problem& each : lang::check_program(realm, text, position, options)) {
+        const source_location place = realm.sources().locate(each.span);
+        made.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
+                       std::to_string(place.column) + " " + each.message);
+    }
+    return made;
+}
+
+const std::string greet = "(defatom greet (params who) (instructions \"{{who}}\"))\n";
+const std::string twice = "(deftool twice (params (n integer)) (description \"d\") (* 2 n))\n";
+
+TEST(check_calls, tools_of_the_host_need_their_clauses) {
+    EXPECT_EQ(problems("(system:run_script)"),
+              (lines{"task-inputs 1:1 the tool 'system:run_script' needs 'command'"}));
+    EXPECT_EQ(problems("(get_context (limit 3))"),
+              (lines{"task-inputs 1:1 the tool 'get_context' needs 'query'"}));
+    EXPECT_EQ(problems("(define (f p) (write-file (path p)))").size(), 1U);
+    EXPECT_EQ(problems("(call-atomic-task 'system:run_script (timeout 5))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (list (system:run_script (command x)) (get-context (query x))"
+                       "(system:list_directory) (match-tasks (text x))))"),
+              lines{});
+}
+
+TEST(check_calls, reserved_clauses_have_types_and_ranges) {
+    EXPECT_EQ(problems(greet + "(greet (who 1) (files \"a\"))"),
+              (lines{"wrong-type 2:23 task greet: files must be a list of strings, not \"a\""}));
+    for (const char* wrong :
+         {"(files '(1))", "(model 4)", "(provider 'p)", "(temperature 90)", "(max-tokens 0)",
+          "(timeout \"30s\")", "(timeout 0)", "(retries -1)", "(context \"x\")",
+          "(context '((inherit_context sometimes)))", "(history_config '((turns 1)))",
+          "(files (string-append \"a\" \"b\"))", "(model (list \"a\"))"})
+        EXPECT_EQ(problems(greet + "(greet (who 1) " + wrong + ")").size(), 1U) << wrong;
+    EXPECT_EQ(problems(greet + "(define (f x) (greet (who 1) (files (list \"a\" x)) (model x) "
+                               "(temperature 0.5) (max-tokens 10) (timeout 5) (retries 2) "
+                               "(context '((inherit_context none)))))"),
+              lines{});
+    EXPECT_EQ(
+        problems("(defatom t (params files) (instructions \"{{files}}\"))\n(t (files \"a\"))"),
+        lines{})
+        << "an input of that name takes anything";
+    EXPECT_EQ(problems(greet + "(try (greet (who 1) (files \"a\")) (catch (e) 1))"), lines{});
+}
+
+TEST(check_calls, inputs_of_tools_have_the_types_of_their_schema) {
+    const auto found = problems(twice + "(twice (n \"a\"))");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(
+        found[0].starts_with("wrong-type 2:11 twice: its input does not match the schema: at /n"))
+        << found[0];
+    EXPECT_EQ(problems(greet + twice + "(twice (n (greet (who 1))))").size(), 1U);
+    EXPECT_EQ(problems("(system:run_script (command 5))"),
+              (lines{"wrong-type 1:29 system:run_script: command must be a command line or a list "
+                     "of strings, not 5"}));
+    EXPECT_EQ(problems("(get_context (query \"q\") (limit 0))").size(), 1U);
+    EXPECT_EQ(problems("(match-tasks (text \"q\") (threshold 2))").size(), 1U);
+    EXPECT_EQ(problems(twice + "(define (f x) (list (twice (n 5)) (twice (n x))\n"
+                               "(system:run_script (command '(\"ls\")) (cwd nil) (timeout 1.5))\n"
+                               "(get_context (query \"q\") (inputs '((a 1))) "
+                               "(matching_strategy 'content))))"),
+              lines{});
+}
+
+TEST(check_calls, placeholders_in_commands_are_not_filled) {
+    const auto found = problems("(system:run_script (command \"ls {{dir}}\"))");
+    EXPECT_EQ(found, (lines{"placeholder-in-command 1:29 {{dir}} in a command is not replaced"}));
+    EXPECT_EQ(
+        problems("(system:run_script (command \"docker ps --format '{{.Names}} {{json .}}'\"))"),
+        lines{});
+}
+
+} // namespace
+} // namespace heddle::cli
