@@ -167,6 +167,19 @@ TEST_F(check, the_examples_have_nothing_to_be_told) {
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
 }
 
+TEST_F(check, tells_of_what_it_cannot_run_what_a_run_says) {
+    for (const char* program :
+         {"(await \"x\")", "(with-permit 5 1)", "(cancel 5)", "(parse 5)", "(read-all 'a)",
+          "(apply + 1 2)", "(sleep \"1\")", "(read-file 5)", "(getenv 5)", "(write-file \"a\" 5)",
+          "(write-file 5 \"a\")", "(file-exists? 5)", "(list-directory 5)"}) {
+        const auto told = run_heddle({"check", "--json", "-"}, with_input(program));
+        ASSERT_EQ(told.code, 1) << program;
+        const std::string message(json::parse(told.out).at("message").as_string());
+        const auto ran = run_heddle({"eval", program});
+        EXPECT_NE(ran.err.find(message), std::string::npos) << message << "\n" << ran.err;
+    }
+}
+
 TEST_F(check, never_runs_anything) {
     const auto ended = run_heddle({"check", "-"}, with_input("(print \"ran\") (while true 1)"));
     EXPECT_EQ(ended.code, 0);

@@ -67,6 +67,7 @@ private:
         check_calls(context);
         check_task_texts(context);
         check_types(context);
+        check_form_arguments(context);
         check_clause_values(context);
         check_duplicates(context);
         check_reach(context);

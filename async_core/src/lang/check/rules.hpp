@@ -38,6 +38,8 @@ void check_calls(const rule_context& context);
 void check_task_texts(const rule_context& context);
 /// Constants and results that a builtin, a form or a setting refuses.
 void check_types(const rule_context& context);
+/// What forms and primitives are given that cannot be run for a check; calls of what is no function.
+void check_form_arguments(const rule_context& context);
 /// Values of clauses of tasks and tools.
 void check_clause_values(const rule_context& context);
 /// Definitions that replace each other, values that nobody uses.

@@ -114,6 +114,40 @@ TEST(check_types, results_that_are_numbers_or_booleans) {
               lines{});
 }
 
+TEST(check_types, forms_that_a_check_cannot_run) {
+    EXPECT_EQ(problems("(await \"x\")"),
+              (lines{"wrong-type 1:8 await: argument 1 must be a future, not the string \"x\""}));
+    EXPECT_EQ(problems("(with-permit 5 1)"),
+              (lines{"wrong-type 1:14 with-permit: argument 1 must be a semaphore, not the integer "
+                     "5"}));
+    for (const char* wrong : {"(cancel 5)", "(parse 5)", "(read-all 'a)", "(apply + 1 2)",
+                              "(apply 5 '(1))", "(define (f x) (await (list x)))"})
+        EXPECT_EQ(problems(wrong).size(), 1U) << wrong;
+    EXPECT_EQ(problems("(define (f x s) (list (await (spawn x)) (await x) (with-permit s x) "
+                       "(with-permit (semaphore 2) x) (apply + x) (apply + 1 '(2)) (parse x)))"),
+              lines{});
+    EXPECT_EQ(problems("(try (await 5) (catch (e) 1))"), lines{});
+}
+
+TEST(check_types, calls_of_what_is_no_function) {
+    EXPECT_EQ(problems("(define limit 5) (limit 1)"),
+              (lines{"wrong-type 1:19 cannot call the integer 5: it is not a function"}));
+    EXPECT_EQ(problems("(define (f x) (let ((m (dict 'a x))) (m 'a)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f x) (let ((g (lambda (y) y)) (h car2)) (g (h x)))) "
+                       "(define car2 first)"),
+              lines{});
+}
+
+TEST(check_types, branches_that_run_nothing) {
+    EXPECT_EQ(problems("(define (f) 1) (race (lambda () (f)) (f))"),
+              (lines{"nothing-runs 1:22 race: this is a function, which nothing calls"}));
+    EXPECT_EQ(problems("(define (f) 1) (race \"x\" (f))").size(), 1U);
+    EXPECT_EQ(problems("(define (f) 1) (await (spawn (lambda () (f))))").size(), 1U);
+    EXPECT_EQ(problems("(define (f) 1) (retry 3 (lambda () (f)))").size(), 1U);
+    EXPECT_EQ(problems("(define (f) 1) (list (parallel (f) 2) (retry 3 (f)) (await (spawn (f))))"),
+              lines{});
+}
+
 TEST(check_types, settings_and_counts) {
     EXPECT_EQ(problems("(with ((concurrency 0)) 1)"),
               (lines{"wrong-type 1:21 with: concurrency must be a whole number from 1, not 0"}));

@@ -91,5 +91,12 @@ TEST(check_calls, placeholders_in_commands_are_not_filled) {
         lines{});
 }
 
+TEST(check_calls, a_future_is_not_its_value) {
+    EXPECT_EQ(problems(greet + "(define (f x) (content (spawn (greet (who x)))))"),
+              (lines{"wrong-type 2:24 content: argument 1 must be a task result, not a future"}));
+    EXPECT_EQ(problems(greet + "(define (f x) (content (await (spawn (greet (who x))))))"),
+              lines{});
+}
+
 } // namespace
 } // namespace heddle::cli
