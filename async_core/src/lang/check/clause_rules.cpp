@@ -1,9 +1,12 @@
-// Values that calls give to tasks and tools.
+// Values that calls give to tasks and tools, and arguments that are meant as clauses.
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
+
+#include <algorithm>
 
 namespace heddle::lang {
 
@@ -20,6 +23,9 @@ public:
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
             if (n.kind == node_kind::clause_call && !context_.facts.is_guarded(i)) check_values(n);
+            if (n.kind == node_kind::effect_call) check_misread(n);
+            if (n.kind == node_kind::call && n.children[0]->kind == node_kind::local)
+                check_shadowed(n);
         }
     }
 
@@ -58,6 +64,93 @@ private:
             found->message += ", not " + given.noun;
         }
         return found;
+    }
+
+    /// The name of (name expression); empty for anything else.
+    [[nodiscard]] std::string_view clause_name(const ast::node& argument) const {
+        const ast::node* call = &argument;
+        if (call->kind == node_kind::sequence && call->children.size() == 2)
+            call = call->children.back(); // an unknown head is looked at first
+        if (call->kind == node_kind::either_call) call = call->children.front();
+        const bool primitive =
+            call->kind == node_kind::builtin_call || call->kind == node_kind::effect_call;
+        const bool named = call->kind == node_kind::call || call->kind == node_kind::clause_call;
+        const bool one_part =
+            primitive ? call->children.size() == 1 : named && call->children.size() == 2;
+        if (!one_part || !argument.span.known()) return {};
+        std::string_view text = context_.world.sources().text(argument.span);
+        if (!text.starts_with('(') && !text.starts_with('[')) return {};
+        text.remove_prefix(1);
+        return text.substr(0, text.find_first_of(" \t\n\r()[]\"';,`"));
+    }
+
+    [[nodiscard]] bool takes(const task_signature& task, std::string_view name) const {
+        const auto& inputs = task.inputs;
+        return std::find(inputs.begin(), inputs.end(), name) != inputs.end() ||
+               (!task.is_tool && context_.world.host().is_reserved_key(name));
+    }
+
+    /// (write-file (path path) (text text)): the primitive, whose argument calls a local variable with
+    /// itself. Nobody means that; the tool of that name has such a clause.
+    void check_misread(const ast::node& n) const {
+        const known_callee* tool = context_.facts.host_task_named(n.row->name);
+        if (!tool || !tool->task->is_tool) return;
+        for (const ast::node* each : n.children) {
+            const std::string_view name = clause_name(*each);
+            if (name.empty()) return;
+            if (each->kind != node_kind::call || !takes(*tool->task, name)) continue;
+            const ast::node& head = *each->children[0];
+            const ast::node& given = *each->children[1];
+            if (head.kind != node_kind::local || given.kind != node_kind::local ||
+                head.var != given.var)
+                continue;
+            context_.add(severity::error, "misread-clause", each->span,
+                         "this calls the local variable '" + std::string(name) +
+                             "' with itself: the arguments are not the clauses of the tool '" +
+                             tool->name + "'",
+                         "its clauses are '" + ascii::join(tool->task->inputs, "', '") + "'");
+            return;
+        }
+    }
+
+    /// A local variable with the name of a task, called where the task seems to be meant.
+    void check_shadowed(const ast::node& n) {
+        const ast::node& head = *n.children[0];
+        const ast::variable& var = *head.var;
+        if (var.is_task || var.hidden || var.names_let || !var.place.known()) return;
+        const known_callee* task = context_.facts.task_named(var.name);
+        if (!task) task = context_.facts.host_task_named(var.name);
+        if (!task || context_.facts.source_of(head).kind == node_kind::global) return;
+        const bool may_be_meant = is_parameter(var) || calls_function(head);
+        if (may_be_meant && !has_clauses_of(*task->task, n)) return;
+        const source_location bound = context_.world.sources().locate(var.place);
+        context_.add(severity::warning, "shadowed-task", head.span,
+                     "'" + var.name + "' is the variable of line " + std::to_string(bound.line) +
+                         " here, not the " + (task->task->is_tool ? "tool" : "task") +
+                         " of that name",
+                     "give the variable another name");
+    }
+
+    [[nodiscard]] static bool is_parameter(const ast::variable& var) {
+        if (!var.owner) return false;
+        const auto& all = var.owner->parameters;
+        return std::find(all.begin(), all.end(), &var) != all.end();
+    }
+
+    /// The variable is certain to hold a function.
+    [[nodiscard]] bool calls_function(const ast::node& head) {
+        const known_value held = values_.of(head);
+        if (held.constant)
+            return held.constant->is(kind::closure) || held.constant->is(kind::builtin);
+        return held.type == kind::closure;
+    }
+
+    [[nodiscard]] bool has_clauses_of(const task_signature& task, const ast::node& n) const {
+        if (n.children.size() < 2) return false;
+        return std::all_of(n.children.begin() + 1, n.children.end(), [&](const ast::node* each) {
+            const std::string_view name = clause_name(*each);
+            return !name.empty() && takes(task, name);
+        });
     }
 
     const rule_context& context_;

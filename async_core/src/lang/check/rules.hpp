@@ -40,7 +40,7 @@ void check_task_texts(const rule_context& context);
 void check_types(const rule_context& context);
 /// What forms and primitives are given that cannot be run for a check; calls of what is no function.
 void check_form_arguments(const rule_context& context);
-/// Values of clauses of tasks and tools.
+/// Values of clauses of tasks and tools; arguments that are meant as clauses and are not.
 void check_clause_values(const rule_context& context);
 /// Definitions that replace each other, values that nobody uses.
 void check_duplicates(const rule_context& context);

@@ -349,6 +349,13 @@ bool analyzer::is_known_function(std::string_view name) const {
            world_.host().find_operator(world_.memory(), name);
 }
 
+/// (path path): a local variable that is given under its own name. As a call it would be applied to
+/// itself, which nobody means.
+bool analyzer::gives_itself(const form& clause) const {
+    return clause[1].is_symbol() && clause[1].name() == clause[0].name() &&
+           is_local(clause[0].name());
+}
+
 /// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
 /// and they cannot all be calls of functions. Null: the primitive is meant.
 ast::node* analyzer::tool_behind_primitive(const form& f) {
@@ -356,7 +363,7 @@ ast::node* analyzer::tool_behind_primitive(const form& f) {
     bool all_known = true;
     for (std::size_t i = 1; i < f.size(); ++i) {
         if (!is_clause(f[i])) return nullptr;
-        all_known = all_known && is_known_function(f[i][0].name());
+        all_known = all_known && is_known_function(f[i][0].name()) && !gives_itself(f[i]);
     }
     if (all_known) return nullptr;
     const auto info = world_.host().find_operator(world_.memory(), f[0].name());

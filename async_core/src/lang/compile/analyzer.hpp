@@ -94,6 +94,7 @@ private:
     static std::string clause_usage(const form& f, std::size_t first,
                                     std::span<const std::string> inputs);
     node* by_position_if_it_reads(const form& f, node* callee);
+    [[nodiscard]] bool gives_itself(const form& clause) const;
     node* tool_behind_primitive(const form& f);
     node* positional(const form& f, node* callee);
     node* body(const form& f, std::size_t from, position where);

@@ -91,6 +91,36 @@ TEST(check_calls, placeholders_in_commands_are_not_filled) {
         lines{});
 }
 
+TEST(check_calls, variables_that_hide_tasks) {
+    EXPECT_EQ(problems(greet + "(let ((greet 5)) (+ 1 greet))"), lines{});
+    EXPECT_EQ(problems(greet + "(define (f x) (let ((greet (greet (who x)))) (content greet)))"),
+              lines{});
+    EXPECT_EQ(problems(greet + "(define (f greet) (greet \"x\")) (f greet)"), lines{})
+        << "a task may be handed on under its name";
+    const std::string told = "'greet' is the variable of line 2 here, not the task of that name";
+    const auto has = [&](const std::string& text) {
+        const auto found = problems(greet + text);
+        return std::any_of(found.begin(), found.end(), [&](const std::string& each) {
+            return each.find(told) != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(has("(define (f x) (let ((greet (list x))) (greet (who 1))))"));
+    EXPECT_TRUE(has("(define (f x) (let ((greet (greet (who x)))) (greet (who 1))))"));
+    EXPECT_TRUE(has("(map (lambda (greet) (greet (who greet))) '(1 2))"));
+    EXPECT_TRUE(has("(define (f x) (let loop ((greet x)) (greet x)))"));
+    EXPECT_FALSE(has("(define (f x) (let ((greet (lambda (y) y))) (greet x)))"));
+}
+
+TEST(check_calls, a_variable_with_the_name_of_a_clause) {
+    EXPECT_EQ(problems("(define (f path text) (write-file (path path) (text text)))"),
+              (lines{"misread-clause 1:35 this calls the local variable 'path' with itself: the "
+                     "arguments are not the clauses of the tool 'write-file'"}));
+    EXPECT_EQ(problems("(define (f path text) (write-file (path path) (content text)))"), lines{})
+        << "read as the clauses that they are";
+    EXPECT_EQ(problems("(define (path x) x) (define (f x) (read-file (path x)))"), lines{});
+    EXPECT_EQ(problems("(define (f path x) (read-file (path x)))"), lines{});
+}
+
 TEST(check_calls, a_future_is_not_its_value) {
     EXPECT_EQ(problems(greet + "(define (f x) (content (spawn (greet (who x)))))"),
               (lines{"wrong-type 2:24 content: argument 1 must be a task result, not a future"}));
