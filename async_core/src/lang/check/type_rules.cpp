@@ -138,10 +138,43 @@ private:
                 severity::error, "wrong-type", n.children[1]->span,
                 "max-iterations must be a non-negative integer, not " + described(*count.constant));
         }
+        const bool iterative =
+            context_.world.global_name(n.children[0]->index) == "%iterative-loop";
+        for (std::size_t i = iterative ? 4 : 3; i < n.children.size(); ++i) check_phase(n, i);
         const known_callee* controller =
             context_.facts.callee_of(context_.facts.source_of(*n.children[6]));
         if (controller && controller->code && controller->code->body)
             check_decisions(*controller->code->body);
+    }
+
+    /// A name in quotes is not what it names. A tool gets the number of the iteration as an input too.
+    void check_phase(const ast::node& n, std::size_t index) const {
+        const ast::node& source = context_.facts.source_of(*n.children[index]);
+        const source_span place = n.children[index]->span;
+        if (source.kind == node_kind::constant && source.constant.is(kind::symbol)) {
+            const std::string name(symbol_name(source.constant));
+            const bool known = context_.facts.task_named(name) != nullptr ||
+                               context_.facts.host_task_named(name) != nullptr;
+            context_.add(severity::error, "wrong-type", place,
+                         "a phase must be something to call, not " + described(source.constant),
+                         known ? "write " + name + " as it is: the name gives the tool or task"
+                               : std::string());
+            return;
+        }
+        const known_callee* tool = context_.facts.task_of(source);
+        if (!tool || !tool->task->is_tool || !tool->task->refuses) return;
+        const library_function* loop = context_.facts.library_function_of(*n.children[0]);
+        const auto counted = loop->callbacks.find(index - 1);
+        if (counted == loop->callbacks.end() || counted->second > tool->task->inputs.size()) return;
+        const std::string& input = tool->task->inputs[counted->second - 1];
+        const auto wrong = tool->task->refuses(input, value::integer(1));
+        if (!wrong || wrong->level != severity::error) return;
+        context_.add(severity::error, "wrong-type", place,
+                     "the tool '" + tool->name +
+                         "' is called with the number of the iteration as '" + input +
+                         "': " + wrong->message,
+                     "call it in a function: (lambda (x i) (" + tool->name + " (" +
+                         tool->task->inputs.front() + " x)))");
     }
 
     /// The values that a controller may end with, as far as they are written out.

@@ -121,6 +121,24 @@ TEST(check_calls, a_variable_with_the_name_of_a_clause) {
     EXPECT_EQ(problems("(define (f path x) (read-file (path x)))"), lines{});
 }
 
+TEST(check_calls, phases_are_no_names_in_quotes) {
+    const auto loop = [](const std::string& executor, const std::string& validator) {
+        return problems(twice +
+                        "(iterative-loop (max-iterations 1) (initial-input 1) (test-command "
+                        "\"t\")\n(executor " +
+                        executor + ")\n(validator " + validator +
+                        ")\n(controller (lambda (r v x i) (list 'stop v))))");
+    };
+    const std::string any = "(lambda (x i) x)";
+    EXPECT_EQ(loop(any, any), lines{});
+    EXPECT_EQ(loop("'twice", any),
+              (lines{"wrong-type 3:1 a phase must be something to call, not the symbol twice"}));
+    EXPECT_EQ(loop("\"twice\"", any).size(), 1U);
+    EXPECT_EQ(loop("twice", any).size(), 1U) << "it takes one input";
+    EXPECT_EQ(loop(any, "system:run_script").size(), 1U) << "the number is no input for it";
+    EXPECT_EQ(loop(any, "get_context").size(), 1U);
+}
+
 TEST(check_calls, a_future_is_not_its_value) {
     EXPECT_EQ(problems(greet + "(define (f x) (content (spawn (greet (who x)))))"),
               (lines{"wrong-type 2:24 content: argument 1 must be a task result, not a future"}));
