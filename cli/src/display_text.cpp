@@ -40,4 +40,14 @@ std::string public_address(std::string_view address) {
     return made;
 }
 
+std::string shown_address(std::string_view address) {
+    constexpr std::size_t longest = 200;
+    constexpr std::size_t some_of_path = 40; // a mark right behind a host would look like its end
+    const std::string made = utf8::printable_line(public_address(address));
+    const std::size_t scheme = made.find("://");
+    const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
+    const std::string_view origin = std::string_view(made).substr(0, made.find('/', host));
+    return cut_to_width(made, std::max(longest, utf8::count(origin) + some_of_path));
+}
+
 } // namespace heddle::cli

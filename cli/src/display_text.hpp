@@ -20,4 +20,8 @@ namespace heddle::cli {
 /// follows a question mark, which may be a key.
 [[nodiscard]] std::string public_address(std::string_view address);
 
+/// The address as a line of text shows it: public_address, printable, and with a long path cut. The
+/// origin, where keys and prompts go, is never cut.
+[[nodiscard]] std::string shown_address(std::string_view address);
+
 } // namespace heddle::cli

@@ -9,8 +9,8 @@
 namespace heddle::cli {
 
 /// `json` with a line end, for a file, a pipe or a terminal: invalid UTF-8, which a name of a file can
-/// hold, becomes U+FFFD, and the control characters that JSON leaves as they are (DEL, U+0080 to
-/// U+009F) become escapes.
+/// hold, becomes U+FFFD, and what JSON leaves as it is although a terminal obeys it (DEL, U+0080 to
+/// U+009F, the controls of text that runs from right to left) becomes escapes.
 [[nodiscard]] std::string json_line(std::string_view json);
 [[nodiscard]] std::string json_line(const boost::json::value& content);
 

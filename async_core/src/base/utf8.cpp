@@ -37,10 +37,14 @@ std::string made_printable(std::string_view text, line_breaks breaks) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
+        const std::size_t first = at;
+        while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F) ++at;
+        out.append(text, first, at - first);
+        if (at == text.size()) break;
         const code_point point = decode(text, at);
         const bool breaks_line = point.value == '\n' || point.value == '\t';
         if (breaks == line_breaks::blanks && (breaks_line || point.value == '\r')) out += ' ';
-        else if (is_control(point.value) && !breaks_line) out += '?';
+        else if (is_display_control(point.value) && !breaks_line) out += '?';
         else if (!point.valid) out += replacement;
         else out.append(text, at, point.bytes);
         at += point.bytes;

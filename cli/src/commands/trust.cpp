@@ -12,6 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace heddle::cli {
@@ -72,8 +73,16 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
     return made;
 }
 
+/// A name that a file chose, which can neither end its quotation nor fill the line.
+std::string shown_name(std::string_view name) {
+    constexpr std::size_t longest = 80;
+    std::string made = cut_to_width(utf8::printable_line(name), longest);
+    std::replace(made.begin(), made.end(), '\'', '?');
+    return made;
+}
+
 std::string what_goes(const std::string& key) {
-    return key.empty() ? "prompts" : key + " and prompts";
+    return key.empty() ? "prompts" : shown_name(key) + " and prompts";
 }
 
 std::string state_of(const trust_question& question) {
@@ -82,16 +91,11 @@ std::string state_of(const trust_question& question) {
     return question.key.empty() ? "this machine" : "this machine: without the key";
 }
 
-std::string shown_address(const std::string& address) {
-    constexpr std::size_t longest = 200;
-    return cut_to_width(utf8::printable_line(public_address(address)), longest);
-}
-
 std::string shown_file(const std::string& file) { return utf8::printable_line(file); }
 
 std::string line_of(const trust_question& question) {
     return utf8::printable_line(question.place.shown()) + ": provider '" +
-           utf8::printable_line(question.provider) + "': " + what_goes(question.key) + " to " +
+           shown_name(question.provider) + "': " + what_goes(question.key) + " to " +
            shown_address(question.address) + ": " + state_of(question) + "\n";
 }
 

@@ -12,8 +12,6 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t max_shown_address = 200;
-
 /// An address with the key that goes there.
 struct destination {
     std::string address;
@@ -94,8 +92,7 @@ trust_question judge_service(const provider_config& settings, const service_type
 }
 
 error refusal(const trust_question& question) {
-    const std::string where =
-        cut_to_width(utf8::printable_line(public_address(question.address)), max_shown_address);
+    const std::string where = shown_address(question.address);
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  question.place.shown() + ": provider '" + question.provider +
                      "': this project's file has " +

@@ -84,11 +84,18 @@ void shorten(std::string& text, std::size_t max_bytes);
 [[nodiscard]] constexpr bool is_control(char32_t point) noexcept {
     return point < 0x20 || (point >= 0x7F && point <= 0x9F);
 }
+/// What a terminal obeys instead of showing it: control characters; the marks, embeddings, overrides
+/// and isolates that change the order in which other text is shown (Unicode Standard Annex 9), by
+/// which an address can be made to look like another; and the line and paragraph separators.
+[[nodiscard]] constexpr bool is_display_control(char32_t point) noexcept {
+    return is_control(point) || point == 0x061C || point == 0x200E || point == 0x200F ||
+           (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+}
 /// White space of Unicode (and the byte order mark, which editors leave behind).
 [[nodiscard]] bool is_space(char32_t point) noexcept;
 
-/// For terminals: control characters become '?', except line feeds and tabs; invalid bytes become
-/// U+FFFD.
+/// For terminals: what is_display_control becomes '?', except line feeds and tabs; invalid bytes
+/// become U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text);
 /// For one line of a terminal: as printable, with a blank for each line feed, carriage return and
 /// tab.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -166,6 +167,18 @@ TEST(utf8_printable, no_control_character_reaches_a_terminal) {
                               "31m é"),
               r + "31m é"); // a CSI of one byte
     EXPECT_EQ(utf8::printable("żółć 日本 🧵"), "żółć 日本 🧵");
+}
+
+TEST(utf8_printable, text_is_not_shown_in_another_order_than_it_has) {
+    const std::vector<char32_t> controls{0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202B,
+                                         0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069};
+    for (char32_t point = 0xA0; point < 0x11000; ++point) {
+        const std::string text = "a" + encoded(point) + "b";
+        const bool obeyed = std::count(controls.begin(), controls.end(), point) != 0;
+        if (utf8::is_high_surrogate(point) || utf8::is_low_surrogate(point)) continue;
+        ASSERT_EQ(utf8::printable(text), obeyed ? "a?b" : text) << static_cast<unsigned>(point);
+        ASSERT_EQ(utf8::printable_line(text), obeyed ? "a?b" : text);
+    }
 }
 
 TEST(utf8_join_surrogates, gives_the_character_of_both_halves) {

@@ -24,6 +24,13 @@ TEST(json_line, disturbs_no_terminal_and_reads_back) {
     EXPECT_EQ(boost::json::parse(line).as_string(), text);
 }
 
+TEST(json_line, shows_text_in_the_order_that_it_has) {
+    const std::string text = "https://evil.test/\u202Etset.doog\u2066\u061C\u2028";
+    const std::string line = json_line(boost::json::value(text));
+    EXPECT_EQ(line, "\"https://evil.test/\\u202etset.doog\\u2066\\u061c\\u2028\"\n");
+    EXPECT_EQ(boost::json::parse(line).as_string(), text);
+}
+
 TEST(json_line, a_name_of_a_file_may_be_any_bytes) {
     const std::string line = json_line(boost::json::object{{"file", "a\xF0.xml"}});
     EXPECT_EQ(line, "{\"file\":\"a" + std::string(utf8::replacement) + ".xml\"}\n");
