@@ -2,6 +2,8 @@
 
 #include "display_text.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -46,7 +48,20 @@ std::function<void()> console::note_loss(bool lost) {
     return std::exchange(tell_loss_, nullptr);
 }
 
-void console::out(std::string_view text) {
+void console::out(std::string_view text) { write_out(utf8::printable(text)); }
+
+void console::err(std::string_view text) { write_err(utf8::printable(text)); }
+
+void console::out_data(std::string_view text) {
+    if (traits_.out_is_terminal) write_out(utf8::printable(text));
+    else write_out(text);
+}
+
+void console::out_styled(std::string_view text) { write_out(text); }
+
+void console::err_styled(std::string_view text) { write_err(text); }
+
+void console::write_out(std::string_view text) {
     std::function<void()> tell;
     {
         const std::scoped_lock lock(mutex_);
@@ -60,7 +75,7 @@ void console::out(std::string_view text) {
     if (tell) tell();
 }
 
-void console::err(std::string_view text) {
+void console::write_err(std::string_view text) {
     std::function<void()> tell;
     {
         const std::scoped_lock lock(mutex_);
@@ -95,7 +110,7 @@ void console::show_status(std::string_view line) {
     const std::scoped_lock lock(mutex_);
     if (!traits_.err_is_terminal || !traits_.can_redraw || status_held_) return;
     const std::size_t width = traits_.columns > 1 ? traits_.columns - 1 : 79;
-    const std::string text = "\r" + cut_to_width(line, width) + "\x1b[K";
+    const std::string text = "\r" + cut_to_width(utf8::printable_line(line), width) + "\x1b[K";
     std::fwrite(text.data(), 1, text.size(), err_);
     std::fflush(err_);
     status_shown_ = true;

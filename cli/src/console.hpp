@@ -30,8 +30,15 @@ public:
     console(const console&) = delete;
     console& operator=(const console&) = delete;
 
+    /// Text for people. Names, files and servers have a part in it, so it is made printable
+    /// (utf8::printable), also for a file or a pipe, from which it may be shown later.
     void out(std::string_view text);
     void err(std::string_view text);
+    /// What programs read: results, JSON, sources. As it is; on a terminal made printable.
+    void out_data(std::string_view text);
+    /// As it is: text with our own colours, in which all that comes from outside is printable.
+    void out_styled(std::string_view text);
+    void err_styled(std::string_view text);
     /// Both streams' texts are with the system. False when some of standard output was lost.
     [[nodiscard]] bool flush();
     /// Told once, by the call that finds out, when standard output takes nothing more: whoever read it
@@ -52,6 +59,8 @@ public:
     }
 
 private:
+    void write_out(std::string_view text);
+    void write_err(std::string_view text);
     // With the mutex held.
     void wipe_status();
     [[nodiscard]] std::function<void()> note_loss(bool lost);

@@ -26,7 +26,7 @@ exit_code tell_source_error(const error& failure, const source_map& sources, boo
     }
     diagnostic_style style;
     style.colour = output.err_in_colour();
-    output.err(render_diagnostic(lang::error_kind_name(failure), failure, sources, style));
+    output.err_styled(render_diagnostic(lang::error_kind_name(failure), failure, sources, style));
     return exit_code::usage;
 }
 

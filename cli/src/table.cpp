@@ -33,9 +33,15 @@ void end_line(std::string& out) {
 
 } // namespace
 
-std::size_t table::column(std::string_view heading) {
-    const auto [at, fresh] = indexes_.try_emplace(std::string(heading), columns_.size());
-    if (fresh) columns_.emplace_back(heading);
+void table::add(std::vector<std::string> cells) {
+    for (std::string& each : cells) each = utf8::printable_line(each);
+    rows_.push_back(std::move(cells));
+}
+
+std::size_t table::column(std::string_view text) {
+    const auto [at, fresh] =
+        indexes_.try_emplace(utf8::printable_line(text), columns_.size());
+    if (fresh) columns_.push_back(at->first);
     return at->second;
 }
 

@@ -10,13 +10,14 @@
 
 namespace heddle::cli {
 
-/// A table with a line of headings; columns that hold nothing but numbers stand on the right.
+/// A table with a line of headings; columns that hold nothing but numbers stand on the right. What is
+/// put in may be any text: it is made printable, in one line (utf8::printable_line).
 class table {
 public:
     /// The index of the column with that heading, which is added if it is not there.
     std::size_t column(std::string_view heading);
     /// A row: cells in the order of the columns, missing ones at its end are empty.
-    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    void add(std::vector<std::string> cells);
 
     [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 

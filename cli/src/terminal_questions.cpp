@@ -75,11 +75,11 @@ coro::task<result<std::string>> terminal_input::line(coro::call_context context)
 }
 
 [[nodiscard]] std::string shown(const tasks::user_question& question) {
-    std::string text = "[question] " + utf8::printable(question.text) + "\n";
+    std::string text = "[question] " + question.text + "\n";
     for (std::size_t i = 0; i < question.choices.size(); ++i) {
-        text += "  " + std::to_string(i + 1) + ". " + utf8::printable(question.choices[i]) + "\n";
+        text += "  " + std::to_string(i + 1) + ". " + question.choices[i] + "\n";
     }
-    if (question.fallback) text += "[" + utf8::printable(*question.fallback) + "] ";
+    if (question.fallback) text += "[" + *question.fallback + "] ";
     return text + "> ";
 }
 

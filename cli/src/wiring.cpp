@@ -7,7 +7,6 @@
 #include "services/client_options.hpp"
 #include "task_files.hpp"
 
-#include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
@@ -71,10 +70,10 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
             std::string text;
             if (piece.call != last) {
                 if (last != 0) text += '\n';
-                text += "[" + utf8::printable(piece.task) + "] ";
+                (text += '[').append(piece.task) += "] ";
                 last = piece.call;
             }
-            output.err(text + utf8::printable(piece.text));
+            output.err(text += piece.text);
             return {};
         };
 }
@@ -172,7 +171,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     parts.log = made->log_.get();
     parts.files = made->files_.get();
     parts.imports = made->imports_.get();
-    parts.print = [&output](std::string_view text) { output.out(text); };
+    parts.print = [&output](std::string_view text) { output.out_data(text); };
     parts.random_seed = options.seed;
     parts.operators = tasks::operators(std::move(task_parts));
     made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));

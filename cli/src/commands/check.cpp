@@ -55,8 +55,8 @@ void check_file(const std::string& path, const check_request& asked, found_probl
     options.tasks = &definitions;
     for (const lang::problem& each : lang::check_program(realm, *text, position, options)) {
         ++(each.level == lang::severity::error ? found.errors : found.warnings);
-        output.out(asked.json ? problem_as_json(each, realm.sources())
-                              : render_problem(each, realm.sources(), output));
+        output.out_styled(asked.json ? problem_as_json(each, realm.sources())
+                                     : render_problem(each, realm.sources(), output));
     }
 }
 

@@ -203,11 +203,11 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
     if (code == exit_code::usage && failure.code() == errc::invalid_argument) {
         return tell_usage_error(failure, options.json, output);
     }
-    output.err(run.world->render(failure, output.err_in_colour()));
+    output.err_styled(run.world->render(failure, output.err_in_colour()));
     // It was paid for. As the value of the run it stands on standard output.
     const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
     const std::string said = failed ? said_in_failure(*failed) : std::string();
-    if (!said.empty()) output.err("what the task had of a response:\n" + utf8::printable(said));
+    if (!said.empty()) output.err("what the task had of a response:\n" + said);
     if (counts.any() && options.verbosity >= 0)
         output.err("before that: " + counts.summary() + "\n");
     return code;
@@ -233,7 +233,7 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     const bool shows_failure = failed && run.source.dispatches && options.json;
     if (failed && !shows_failure) {
         run.shows_content = !options.json;
-        if (run.shows_content) output.out(said_in_failure(*run.ended));
+        if (run.shows_content) output.out_data(said_in_failure(*run.ended));
         run.ended = tasks::task_error_of(*run.ended);
     }
     const auto tell_loss = [&] { return tell_lost_output(run, tools, options, output); };
@@ -247,7 +247,7 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     if (!text) {
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
-    output.out(*text);
+    output.out_data(*text);
     if (!output.flush()) return tell_loss();
     if (const auto failure = tools.finish_recording()) {
         return tell_error(error(failure->code(), "the recording is not whole: " +
@@ -255,10 +255,9 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
                           exit_code::failed, options.json, output);
     }
     if (options.verbosity >= 0) {
-        for (const std::string& line : run.remarks)
-            output.err("heddle: " + utf8::printable(line) + "\n");
+        for (const std::string& line : run.remarks) output.err("heddle: " + line + "\n");
         for (const std::string& line : tools.models().closing_remarks()) {
-            output.err("heddle: " + utf8::printable(line) + "\n");
+            output.err("heddle: " + line + "\n");
         }
     }
     if (options.verbosity > 0 && tools.counts().any()) {
@@ -304,22 +303,22 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
     }
     const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
     if (settings) {
-        for (const std::string& line : settings->lines) output.err(utf8::printable(line) + "\n");
+        for (const std::string& line : settings->lines) output.err(line + "\n");
         return code;
     }
     const auto* rules =
         dynamic_cast<const providers::scripted::rules_report*>(failure.info().payload.get());
     if (rules) {
-        output.err(utf8::printable(rules->text())); // every mistake with its file and place
+        output.err(rules->text()); // every mistake with its file and place
         return code;
     }
     diagnostic_style style;
     style.colour = output.err_in_colour();
     if (const tasks::template_report* templates = failure_report(failure)) {
-        output.err(templates->text(style));
+        output.err_styled(templates->text(style));
         return code;
     }
-    output.err(render_diagnostic("heddle", failure, no_sources, style));
+    output.err_styled(render_diagnostic("heddle", failure, no_sources, style));
     return code;
 }
 

@@ -30,11 +30,11 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
     }
     const bool changes = *made != *text;
     if (asked.check) {
-        if (changes) output.out(name + "\n");
+        if (changes) output.out_data(name + "\n");
         return changes ? exit_code::failed : exit_code::done;
     }
     if (path == "-") {
-        output.out(*made);
+        output.out_data(*made);
         return exit_code::done;
     }
     if (!changes) return exit_code::done;

@@ -168,7 +168,7 @@ exit_code index_folder(const index_request& asked, console& output) {
     }
     if (asked.json) {
         const json::object made = run.answer ? answer_json(*run.answer) : report_json(run.report);
-        output.out(json_line(made));
+        output.out_data(json_line(made));
         return exit_code::done;
     }
     const console_traits& traits = output.traits();

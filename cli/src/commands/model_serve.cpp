@@ -29,7 +29,7 @@ result<void> announce(const server& listening, const serve_request& asked, conso
     if (asked.json) {
         const boost::json::object line{
             {"url", listening.base_url()}, {"port", listening.port()}, {"pid", ::getpid()}};
-        output.out(json_line(line));
+        output.out_data(json_line(line));
     } else {
         output.out(asked.print_port == "-" ? port : listening.base_url() + "\n");
     }

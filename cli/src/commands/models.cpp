@@ -10,6 +10,7 @@
 #include "services/client_options.hpp"
 #include "table.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/http/client.hpp>
@@ -153,17 +154,20 @@ std::string report_text(const models_run& run, const std::string& default_model,
         rows.add({service.name, service.type, public_address(service.base_url), key_text(service),
                   state_text(run, i)});
     }
-    std::string text = rows.text(columns);
-    text += "\ndefault model: " + (default_model.empty() ? "none" : default_model) + "\n";
+    std::string text = rows.text(columns) + "\n";
+    const auto add_line = [&](const std::string& line) {
+        text += utf8::printable_line(line) + "\n"; // a name may hold a line feed
+    };
+    add_line("default model: " + (default_model.empty() ? "none" : default_model));
     for (const alias_config& each : run.settings.aliases) {
-        text += "alias " + each.name + ": " + each.model + "\n";
+        add_line("alias " + each.name + ": " + each.model);
     }
     for (const route_config& each : run.settings.routes) {
-        text += "route " + each.name + ":";
-        for (const std::string& model : each.models) text += " " + model;
-        text += "\n";
+        std::string line = "route " + each.name + ":";
+        for (const std::string& model : each.models) line += " " + model;
+        add_line(line);
     }
-    for (const std::string& file : run.settings.files) text += "from " + file + "\n";
+    for (const std::string& file : run.settings.files) add_line("from " + file);
     return text;
 }
 

@@ -1,8 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
 
-#include <heddle/base/utf8.hpp>
-
 namespace heddle::cli {
 
 namespace {
@@ -54,7 +52,7 @@ exit_code tell_end(const early_end& end, bool json, console& output) {
         return tell_error(error(errc::invalid_argument, end.mistake).with_hint(end.hint), end.code,
                           true, output);
     }
-    output.err(utf8::printable(end.text));
+    output.err(end.text);
     return end.code;
 }
 

@@ -13,7 +13,6 @@
 #include "task_files.hpp"
 #include "template_text.hpp"
 
-#include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/lang/realm.hpp>
@@ -73,7 +72,7 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
     if (asked.json) {
         json::array made;
         for (const auto* one : all) made.push_back(template_json(*one));
-        output.out(json_line(made));
+        output.out_data(json_line(made));
         return exit_code::done;
     }
     table rows;
@@ -81,8 +80,8 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
         (void)rows.column(heading);
     }
     for (const auto* one : all) {
-        rows.add({one->name, one->type + ":" + one->subtype, inputs_text(*one),
-                  utf8::printable_line(one->description), one->source});
+        rows.add({one->name, one->type + ":" + one->subtype, inputs_text(*one), one->description,
+                  one->source});
     }
     output.out(rows.text(columns_of(output)));
     return exit_code::done;
@@ -120,7 +119,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
                                         {"kind", one.type + ":" + one.subtype},
                                         {"description", one.description}});
         }
-        output.out(json_line(made));
+        output.out_data(json_line(made));
     } else if (found.empty()) {
         output.err("no template shares enough words with that text\n");
     } else {
@@ -130,7 +129,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
             char score[16];
             std::snprintf(score, sizeof score, "%.3f", each.score);
             const tasks::task_template& one = each.found->task->declared;
-            rows.add({score, one.name, utf8::printable_line(one.description)});
+            rows.add({score, one.name, one.description});
         }
         output.out(rows.text(columns_of(output)));
     }
@@ -171,7 +170,7 @@ std::unique_ptr<known_models> models_for(const tasks_request& asked, const envir
     if (settings) made = std::make_unique<known_models>(*std::move(settings), variables, output);
     if (!settings || !made->setup()) {
         const error failure = settings ? made->setup().error() : settings.error();
-        output.err("heddle: models are not checked: " + utf8::printable(failure.message()) + "\n");
+        output.err("heddle: models are not checked: " + failure.message() + "\n");
         return nullptr;
     }
     const tasks::model_registry& registry = (*made->setup())->registry();
@@ -206,8 +205,8 @@ exit_code check(const tasks_request& asked, const environment& variables, consol
     const tasks::template_report& report = *loaded.report;
     diagnostic_style style;
     style.colour = output.traits().out_is_terminal && output.traits().colour;
-    if (asked.json) output.out(json_line(report.json()));
-    else if (!report.problems.empty()) output.out(report.text(style));
+    if (asked.json) output.out_data(json_line(report.json()));
+    else if (!report.problems.empty()) output.out_styled(report.text(style));
     else {
         output.out(counted(loaded.templates.size(), "template") + ", " +
                    counted(loaded.calls.size(), "call") + ", no mistakes\n");
@@ -225,7 +224,7 @@ exit_code make(const tasks_request& asked, console& output) {
     }
     const std::string text = starter_template(asked.name);
     if (asked.output == "-") {
-        output.out(text);
+        output.out_data(text);
         return exit_code::done;
     }
     namespace fs = std::filesystem;
@@ -242,7 +241,7 @@ exit_code make(const tasks_request& asked, console& output) {
         return tell_usage_error(written.error(), asked.json, output);
     }
     if (asked.json) {
-        output.out(json_line(json::object{{"file", file.string()}}));
+        output.out_data(json_line(json::object{{"file", file.string()}}));
     } else {
         output.out("wrote " + file.string() + "; try: heddle call " + asked.name +
                    " text=\"…\" --tasks " + file.string() + "\n");

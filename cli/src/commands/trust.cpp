@@ -160,7 +160,7 @@ exit_code allow(const project_asks& asks, consent_store& consents, const trust_r
             return tell_usage_error(done.error(), asked.json, output);
         }
     }
-    if (asked.json) output.out(json_line(json::object{{"allowed", more.size()}}));
+    if (asked.json) output.out_data(json_line(json::object{{"allowed", more.size()}}));
     else output.out(text.empty() ? text_of(asks) : text);
     return exit_code::done;
 }
@@ -202,7 +202,7 @@ exit_code revoke(consent_store& consents, const trust_request& asked, console& o
     if (file) count = consents.revoke(*file);
     if (!count) return tell_usage_error(count.error(), asked.json, output);
     if (asked.json) {
-        output.out(json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
+        output.out_data(json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
     } else {
         output.out("took back " + counted(*count, "permission") + " of " +
                    shown_file(file.value_or(asked.place)) + "\n");

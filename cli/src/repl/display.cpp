@@ -1,6 +1,7 @@
 #include "repl/display.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include <algorithm>
@@ -67,6 +68,7 @@ shown_value show_value(const lang::value& content, std::size_t max_bytes, bool c
     shown_value made;
     made.text = lang::print_value(content, options);
     made.was_cut = made.text.size() >= max_bytes && made.text.ends_with("…");
+    made.text = utf8::printable(made.text); // a name may hold any character
     if (colour) made.text = coloured(made.text);
     return made;
 }

@@ -152,7 +152,7 @@ void repl_session::show(const lang::value& content, bool as_text) {
     const console_traits& traits = parts_.output->traits();
     const std::size_t most = parts_.interactive ? most_shown_bytes : SIZE_MAX;
     const shown_value made = show_value(content, most, traits.out_is_terminal && traits.colour);
-    parts_.output->out(made.text + "\n");
+    parts_.output->out_styled(made.text + "\n");
     if (made.was_cut) parts_.output->out("cut: :last shows all of it\n");
 }
 
@@ -166,7 +166,7 @@ void repl_session::tell(error failure) {
         parts_.output->err("interrupted" + (counts.any() ? ": " + counts.summary() : "") + "\n");
         return;
     }
-    parts_.output->err(world.render(failure, parts_.output->err_in_colour()));
+    parts_.output->err_styled(world.render(failure, parts_.output->err_in_colour()));
 }
 
 void repl_session::tell_mistake(const std::string& message, const std::string& hint) {

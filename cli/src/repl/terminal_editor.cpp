@@ -134,7 +134,10 @@ private:
         terminal_editor& own = self(editor);
         const LineInfo* line = ::el_line(editor);
         const std::string before(line->buffer, line->cursor);
-        const completion found = own.parts_.complete(before);
+        completion found = own.parts_.complete(before);
+        // What is put into the line is shown as it is.
+        std::erase_if(found.candidates,
+                      [](const std::string& name) { return utf8::printable_line(name) != name; });
         if (found.word_bytes == 0) return ::el_insertstr(editor, "  ") == 0 ? CC_REFRESH : CC_ERROR;
         if (found.candidates.empty()) return CC_REFRESH_BEEP;
         std::string common = found.candidates.front();
