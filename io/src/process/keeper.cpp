@@ -2,7 +2,9 @@
 
 #include "descriptor_messages.hpp"
 #include "keeper_messages.hpp"
+#include "own_children.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -45,6 +47,12 @@ void close_from(int first) noexcept {
     const long last = ::sysconf(_SC_OPEN_MAX);
     for (long each = first; each < last; ++each) ::close(static_cast<int>(each));
 #endif
+}
+
+[[nodiscard]] std::time_t seconds_now() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
 }
 
 void block_all_signals() noexcept {
@@ -152,6 +160,11 @@ private:
     }
 
     bool start(const order_of_start& order) noexcept {
+        // What it leaves behind could not be found: /proc went away since the port looked.
+        if (!knows_own_children()) {
+            report(keeper_event::failed, ENOSYS);
+            return false;
+        }
         const mapped_image image = map_image(order);
         std::array<int, 2> ends{-1, -1};
         if (image.memory == nullptr || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -217,66 +230,49 @@ private:
     }
 
     void signal_all(int signal) noexcept {
-        ::kill(-program_, signal);
-        ::kill(program_, signal); // it may have left its group
+        if (program_ > 0) {
+            ::kill(-program_, signal);
+            ::kill(program_, signal); // it may have left its group
+        }
         each_stray([signal](pid_t stray) { ::kill(stray, signal); });
     }
 
     /// Calls `what` with the children that are not the program: what it left behind has come to us.
+    /// Result: how many; -1: the system does not say.
     template <class What>
-    static std::size_t each_number(int file, What&& what) noexcept {
-        std::array<char, 4096> piece;
-        std::size_t count = 0;
-        pid_t number = 0;
-        for (;;) {
-            const ssize_t got = ::read(file, piece.data(), piece.size());
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) break;
-            for (ssize_t i = 0; i < got; ++i) {
-                const char c = piece[static_cast<std::size_t>(i)];
-                if (c >= '0' && c <= '9') {
-                    number = number * 10 + (c - '0');
-                } else if (number != 0) {
-                    what(number);
-                    ++count;
-                    number = 0;
-                }
-            }
-        }
-        return count;
-    }
-    template <class What>
-    std::size_t each_stray(What&& what) const noexcept {
-        const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-        if (file < 0) return 0;
-        std::size_t strays = 0;
-        each_number(file, [&](pid_t child) {
+    int each_stray(What&& what) const noexcept {
+        int strays = 0;
+        const int all = for_each_child([&](pid_t child) {
             if (child == program_) return;
             ++strays;
             what(child);
         });
-        ::close(file);
-        return strays;
+        return all < 0 ? all : strays;
     }
 
     /// What is killed hands its own children on to us: again, until there are none. False: something
     /// cannot be killed (it is another user's, or stuck in the kernel).
     [[nodiscard]] bool kill_everything() noexcept {
-        timespec began{};
-        ::clock_gettime(CLOCK_MONOTONIC, &began);
+        const std::time_t began = seconds_now();
         for (;;) {
             signal_all(SIGKILL);
             look_after_children();
-            const std::size_t strays = each_stray([](pid_t) {});
-            if (ended_ && strays == 0) break;
-            timespec now{};
-            ::clock_gettime(CLOCK_MONOTONIC, &now);
-            if (now.tv_sec - began.tv_sec > patience_s) return false;
+            const int strays = each_stray([](pid_t) {});
+            if (ended_ && strays == 0 && nothing_is_left()) return true;
+            if (seconds_now() - began > patience_s) return false;
             const timespec pause{0, 2'000'000};
             static_cast<void>(::sigtimedwait(&ends_, nullptr, &pause));
         }
-        static_cast<void>(::waitpid(program_, nullptr, WNOHANG));
-        return true;
+    }
+
+    /// The list of children may miss one while another ends; whether there is any is certain.
+    [[nodiscard]] bool nothing_is_left() noexcept {
+        if (program_ > 0) static_cast<void>(::waitpid(program_, nullptr, WNOHANG));
+        program_ = 0; // its number may be anybody's now
+        pid_t ended = 0;
+        do ended = ::waitpid(-1, nullptr, WNOHANG);
+        while (ended > 0);
+        return ended < 0 && errno == ECHILD;
     }
 
     int control_;
@@ -287,11 +283,147 @@ private:
     int stops_ = 0; ///< WSTOPPED where a stop is to be heard of
 };
 
+// --- the starter -----------------------------------------------------------------------------------
+
+/// Numbers of processes, in memory of its own: none may be taken from the heap here.
+class process_list {
+public:
+    /// Makes room for one more. False: errno says why.
+    [[nodiscard]] bool reserve_one() noexcept {
+        if (count_ < room_) return true;
+        const std::size_t more = room_ == 0 ? page : 2 * room_ * sizeof(pid_t);
+        void* const made = room_ == 0 ? ::mmap(nullptr, more, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                      : ::mremap(all_, room_ * sizeof(pid_t), more, MREMAP_MAYMOVE);
+        if (made == MAP_FAILED) return false;
+        all_ = static_cast<pid_t*>(made);
+        room_ = more / sizeof(pid_t);
+        return true;
+    }
+    /// After reserve_one.
+    void add(pid_t process) noexcept { all_[count_++] = process; }
+    void remove(pid_t process) noexcept {
+        pid_t* const at = find(process);
+        if (at != end()) *at = all_[--count_];
+    }
+    [[nodiscard]] bool holds(pid_t process) const noexcept { return find(process) != end(); }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    [[nodiscard]] pid_t* begin() const noexcept { return all_; }
+    [[nodiscard]] pid_t* end() const noexcept { return all_ + count_; }
+
+private:
+    static constexpr std::size_t page = 4096;
+
+    [[nodiscard]] pid_t* find(pid_t process) const noexcept {
+        return std::find(begin(), end(), process);
+    }
+
+    pid_t* all_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t room_ = 0;
+};
+
+/// Forks keepers, and ends what comes to it when one of them was killed: as a subreaper above theirs it
+/// becomes the parent of all that such a keeper had under it.
+class keeper_forker {
+public:
+    keeper_forker() noexcept {
+        ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+        // Nobody else reaps our children: a number that was read from the list of them stays theirs
+        // until we have waited for it.
+        ::signal(SIGCHLD, SIG_DFL);
+        sigset_t ends;
+        sigemptyset(&ends);
+        sigaddset(&ends, SIGCHLD);
+        children_ = ::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    }
+
+    /// Until nobody wishes for keepers any more, and until they have ended.
+    [[noreturn]] void run() noexcept {
+        bool wishes = true;
+        std::time_t ended = 0; // when the wishes did
+        int strays = 0;
+        bool looks = true; // nothing comes to us without a SIGCHLD
+        for (;;) {
+            if (looks) strays = end_strays();
+            if (!wishes) {
+                const std::time_t passed = seconds_now() - ended;
+                if (keepers_.empty() && strays <= 0) break;
+                // A keeper that was stopped does not know that its time has come.
+                if (passed > patience_s + 1) kill_keepers();
+                if (passed > 2 * patience_s) break;
+            }
+            std::array<pollfd, 2> waits{
+                {{wishes ? kept_socket : -1, POLLIN, 0}, {children_, POLLIN, 0}}};
+            if (::poll(waits.data(), waits.size(), pause_ms(strays, wishes)) < 0) continue;
+            looks = strays > 0;
+            signalfd_siginfo ignored{};
+            while (::read(children_, &ignored, sizeof ignored) > 0) looks = true;
+            if (waits[0].revents == 0 || take_wish()) continue;
+            wishes = false;
+            looks = true;
+            ended = seconds_now();
+        }
+        ::_exit(0);
+    }
+
+private:
+    [[nodiscard]] bool take_wish() noexcept {
+        keeper_wish wish;
+        std::array<int, wish_descriptors> control{};
+        if (!receive_with(kept_socket, wish, control)) return false;
+        const bool room = keepers_.reserve_one();
+        const pid_t made = room ? ::fork() : -1;
+        if (made == 0) {
+            ::close(kept_socket);
+            ::close(children_);
+            keeper(control[0]).run();
+        }
+        const int why = errno;
+        if (made > 0) keepers_.add(made);
+        // Also a keeper that is stopped before it can say anything can be sent on.
+        const keeper_report report{made < 0 ? keeper_event::failed : keeper_event::kept,
+                                   made < 0 ? why : 0, made};
+        static_cast<void>(::send(control[0], &report, sizeof report, MSG_NOSIGNAL));
+        ::close(control[0]);
+        return true;
+    }
+
+    /// Waits for those that have ended, and kills the children that are no keepers. Result: how many
+    /// can be killed; -1: the system does not say which there are. Each that dies is told by SIGCHLD,
+    /// after its own children have come to us.
+    int end_strays() noexcept {
+        for (pid_t ended = 0; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
+            keepers_.remove(ended);
+        int strays = 0;
+        const int all = for_each_child([&](pid_t child) {
+            if (keepers_.holds(child)) return;
+            if (::kill(child, SIGKILL) == 0) ++strays; // else it is another user's
+        });
+        if (strays == 0) strays_since_ = 0;
+        else if (strays_since_ == 0) strays_since_ = seconds_now();
+        return all < 0 ? all : strays;
+    }
+
+    /// Again soon while something is being killed; seldom for what cannot be killed.
+    [[nodiscard]] int pause_ms(int strays, bool wishes) const noexcept {
+        if (strays > 0 && seconds_now() - strays_since_ <= patience_s) return 2;
+        return strays > 0 || !wishes ? 200 : -1;
+    }
+
+    void kill_keepers() const noexcept {
+        for (const pid_t each : keepers_) ::kill(each, SIGKILL);
+    }
+
+    process_list keepers_;
+    int children_ = -1; ///< readable when one has ended
+    std::time_t strays_since_ = 0;
+};
+
 } // namespace
 
 void serve_starts(int socket) noexcept {
     block_all_signals();
-    ::signal(SIGCHLD, SIG_IGN); // keepers need no reaping
     ::setpgid(0, 0);
     ::prctl(PR_SET_NAME, "heddle-keeper");
     // The environment that it shares with us holds what programs are not to inherit.
@@ -303,20 +435,7 @@ void serve_starts(int socket) noexcept {
     for (int i = 0; i < kept_socket; ++i) ::dup2(null, i);
     if (null > kept_socket) ::close(null);
     static_cast<void>(!::chdir("/"));
-    keeper_wish wish;
-    for (std::array<int, wish_descriptors> control{}; receive_with(kept_socket, wish, control);) {
-        const pid_t made = ::fork();
-        if (made == 0) {
-            ::close(kept_socket);
-            keeper(control[0]).run();
-        }
-        // Also a keeper that is stopped before it can say anything can be sent on.
-        const keeper_report report{made < 0 ? keeper_event::failed : keeper_event::kept,
-                                   made < 0 ? errno : 0, made};
-        static_cast<void>(::send(control[0], &report, sizeof report, MSG_NOSIGNAL));
-        ::close(control[0]);
-    }
-    ::_exit(0);
+    keeper_forker().run();
 }
 
 } // namespace heddle::process

@@ -2,6 +2,7 @@
 
 #include "descriptor_messages.hpp"
 #include "keeper.hpp"
+#include "own_children.hpp"
 
 #include <heddle/ports/process_port.hpp>
 
@@ -17,10 +18,11 @@ namespace heddle::process {
 
 namespace {
 
+using ports::process_errc;
+
 [[nodiscard]] error cannot(const std::string& what) {
     const int number = errno;
-    return error(ports::process_errc::start_failed,
-                 what + ": " + std::generic_category().message(number));
+    return error(process_errc::start_failed, what + ": " + std::generic_category().message(number));
 }
 
 [[nodiscard]] bool socket_pair(fs::descriptor& ours, fs::descriptor& theirs) noexcept {
@@ -48,7 +50,10 @@ result<std::unique_ptr<program_starter>> program_starter::create() {
     return made;
 }
 
-program_starter::~program_starter() { retire(); }
+program_starter::~program_starter() {
+    idle_.clear(); // the starter ends after its keepers
+    retire();
+}
 
 result<void> program_starter::launch() {
     retire();
@@ -86,6 +91,13 @@ result<fs::descriptor> program_starter::new_keeper() {
 }
 
 result<fs::descriptor> program_starter::start(const start_order& order) {
+    if (!knows_own_children()) {
+        return error(
+                   process_errc::start_failed,
+                   "no program is started: without /proc, what it leaves behind could not be ended")
+            .with_hint("mount /proc where heddle runs")
+            .with_retryable(false);
+    }
     while (!idle_.empty()) {
         fs::descriptor kept = std::move(idle_.back());
         idle_.pop_back();

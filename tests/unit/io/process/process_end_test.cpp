@@ -1,6 +1,10 @@
 #include "process_testing.hpp"
 
 #include <csignal>
+#include <optional>
+
+#include <sched.h>
+#include <sys/mount.h>
 
 namespace heddle::process::testing {
 namespace {
@@ -29,6 +33,31 @@ coro::task<result<void>> run_one(ports::process_port* children, process_request 
 coro::task<void> drop_result(coro::task<result<void>> work) {
     const result<void> ended = co_await std::move(work);
     static_cast<void>(ended);
+}
+
+coro::task<void> keep_result(coro::task<result<process_result>> what,
+                             std::optional<result<process_result>>* into) {
+    result<process_result> ended = co_await std::move(what);
+    into->emplace(std::move(ended));
+}
+
+constexpr int no_namespace = 30;
+
+/// Where /proc is hidden. Gives 0 when the start is refused.
+int start_without_proc(const stdfs::path& root) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
+        return no_namespace;
+    }
+    runner test;
+    process_options options;
+    options.workspace = root.string();
+    const auto port = *make_process_port(test.loop, options);
+    process_request request;
+    request.arguments = {"touch", "started"};
+    const auto ended = test.run(port->run(std::move(request), test.context()));
+    if (ended) return 31;
+    return ended.error().code() == make_error_code(process_errc::start_failed) ? 0 : 32;
 }
 
 TEST_F(process_end, run_timeout_is_a_result_with_what_was_written) {
@@ -204,6 +233,36 @@ TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_told) {
     const auto again = run(program({"true"}));
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_EQ(again->exit_code, 0);
+}
+
+TEST_F(process_end, run_daemon_of_a_program_that_kills_its_keeper_ends_too) {
+    process_request slow = shell("sleep 1; echo done"); // somebody else's, and not disturbed
+    std::optional<result<process_result>> other;
+    coro::spawn(test.loop, keep_result(children->run(std::move(slow), test.context()), &other),
+                [](std::exception_ptr) {});
+    const auto ended =
+        run(shell("(setsid sh -c 'trap \"\" TERM HUP; sleep 61 & echo $! >job; echo $$ >daemon; "
+                  "exec sleep 61') >/dev/null 2>&1 & "
+                  "while [ ! -s daemon ]; do sleep 0.01; done; kill -KILL $PPID; sleep 60"));
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));
+    EXPECT_TRUE(gone(number_in("daemon")));
+    EXPECT_TRUE(gone(number_in("job")));
+    for (int i = 0; i < 2000 && !other; ++i) test.turn(5ms);
+    ASSERT_TRUE(other && *other);
+    EXPECT_EQ((*other)->out, "done\n");
+}
+
+TEST_F(process_end, nothing_is_started_where_nothing_could_be_ended) {
+    const pid_t other = ::fork();
+    ASSERT_GE(other, 0);
+    if (other == 0) ::_exit(start_without_proc(root));
+    int status = 0;
+    ::waitpid(other, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == no_namespace) GTEST_SKIP() << "no file system can be hidden here";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_FALSE(exists("started"));
 }
 
 /// Runs what leaves children and daemons behind, and dies by `signal` while they live.
