@@ -196,6 +196,7 @@ exchange_step exchange_operation::send() {
         sent_ += outcome.count;
         if (sent_ < whole) (void)fsm_->sent(false, now);
     }
+    if (request_.sent != nullptr) request_.sent->on_sent();
     return fsm_->sent(true, core_.sockets().now());
 }
 

@@ -25,6 +25,16 @@ namespace {
 constexpr std::size_t bytes_in_a_token = 4;
 constexpr std::int64_t tokens_around_a_message = 4;
 
+/// Tells the gate when the request has gone: the limits of a minute count from then.
+class sent_notice final : public ports::sent_listener {
+public:
+    explicit sent_notice(const call_permit& permit) noexcept : permit_(permit) {}
+    void on_sent() noexcept override { permit_.sent(); }
+
+private:
+    const call_permit& permit_;
+};
+
 error body_too_large() {
     return error(ports::make_error_code(ports::http_errc::body_too_large),
                  "the answer's body is too large");
@@ -162,6 +172,8 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
                                               tries.attempts() - 1 + resent);
         }
         prepared->resent = &resent;
+        sent_notice gone(permit);
+        prepared->sent = &gone;
         result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
         const auto time_of_day = context.loop->time_of_day();
         result<chat_response> read = read_answer(answer, time_of_day);
@@ -217,6 +229,8 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         }
         prepared->gate = request.gate;
         prepared->resent = &resent;
+        sent_notice gone(permit);
+        prepared->sent = &gone;
         streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
         // Both refer to `receiving`, which stays until the call below has ended.
         ports::http_head_sink on_head = [&receiving](const http_response& head) {
@@ -290,6 +304,7 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
         tokens_around_a_message * static_cast<std::int64_t>(request.messages.size());
     demand.output_tokens = request.max_output_tokens.value_or(0);
     demand.attempt = attempt;
+    demand.tells_sent = true;
     return demand;
 }
 

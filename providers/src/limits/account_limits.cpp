@@ -44,10 +44,16 @@ coro::clock::time_point account_limits::earliest(std::size_t before,
     return missing > 0 ? requests->earliest(missing, now) : now;
 }
 
-void account_limits::take(const amounts& wanted) noexcept {
+void account_limits::take(const amounts& wanted, minute_limit::sending when) noexcept {
     ++in_flight_;
     for (std::size_t i = 0; i < measures; ++i) {
-        if (limits_[i]) limits_[i]->take(wanted[i]);
+        if (limits_[i]) limits_[i]->take(wanted[i], when);
+    }
+}
+
+void account_limits::sent(const amounts& taken, std::optional<time_point> before) noexcept {
+    for (std::size_t i = 0; i < measures; ++i) {
+        if (limits_[i]) limits_[i]->sent(taken[i], before);
     }
 }
 

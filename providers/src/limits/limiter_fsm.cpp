@@ -166,8 +166,11 @@ std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, t
         made.marks[i] = buckets_[i].take(wanted[i]);
         made.limits_known = made.limits_known || buckets_[i].active();
     }
-    own_.take(wanted);
-    if (account_) account_->take(wanted);
+    made.unsent = size.tells_sent;
+    made.counted = now;
+    const auto when = made.unsent ? minute_limit::sending::later : minute_limit::sending::now;
+    own_.take(wanted, when);
+    if (account_) account_->take(wanted, when);
     pace_.take(now, std::exchange(pace_held_back_, false));
     ++in_flight_;
     reserved_input_ += made.input;
@@ -292,9 +295,22 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
     return next;
 }
 
+void limiter_fsm::sent(std::uint32_t slot, time_point now) noexcept {
+    record& going = records_[slot];
+    if (!going.used) return;
+    refill(now);
+    const auto before = going.unsent ? std::nullopt : std::optional(going.counted);
+    const amounts taken{1, going.input + going.output, going.input, going.output};
+    own_.sent(taken, before);
+    if (account_) account_->sent(taken, before);
+    going.unsent = false;
+    going.counted = now;
+}
+
 void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_point now) {
     record& ended = records_[slot];
     if (!ended.used) return;
+    if (ended.unsent) sent(slot, now); // some of it may have gone, or it goes back at once
     ended.used = false;
     refill(now);
     --in_flight_;
@@ -469,8 +485,8 @@ void limiter_fsm::settle_tokens(record& ended, const call_report& report) noexce
     }
     back[at(measure::requests)] = report.end == call_end::not_sent ? 1 : 0;
     for (double& each : back) each = -each;
-    own_.end(back, ended.sent);
-    if (account_) account_->end(back, ended.sent);
+    own_.end(back, ended.counted);
+    if (account_) account_->end(back, ended.counted);
 }
 
 void limiter_fsm::learn_sizes(const record& ended, double input, double output) noexcept {

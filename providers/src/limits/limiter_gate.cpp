@@ -219,8 +219,8 @@ call_permit limiter_gate::permit_for(lane& in, std::uint32_t slot) noexcept {
 call_permit limiter_gate::try_acquire(const call_demand& demand) {
     lane& in = lane_of(demand.request->model);
     if (goes_behind_others(in)) return {};
-    const std::uint32_t slot =
-        in.fsm.try_admit({demand.input_tokens, demand.output_tokens}, loop_.now());
+    const std::uint32_t slot = in.fsm.try_admit(
+        {demand.input_tokens, demand.output_tokens, demand.tells_sent}, loop_.now());
     if (slot == limiter_fsm::no_slot) return {};
     return permit_for(in, slot);
 }
@@ -230,7 +230,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     lane& in = lane_of(demand.request->model);
     lane::parked self;
-    self.size = {demand.input_tokens, demand.output_tokens};
+    self.size = {demand.input_tokens, demand.output_tokens, demand.tells_sent};
     self.flow = demand.request->scheduling.flow;
     self.priority = demand.request->scheduling.priority;
     self.again = demand.attempt > 1;
@@ -254,6 +254,11 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     pump(in); // whoever comes next may need less
     co_return error::cancelled(outcome == coro::wake::timed_out ? cancel_reason::deadline
                                                                 : context.cancel->reason());
+}
+
+void limiter_gate::sent(const call_ticket& ticket) noexcept {
+    lane& in = *static_cast<lane*>(ticket.lane);
+    in.fsm.sent(static_cast<std::uint32_t>(ticket.number), loop_.now());
 }
 
 void limiter_gate::end(const call_ticket& ticket, const call_outcome& outcome) noexcept {

@@ -69,14 +69,14 @@ void minute_limit::advance(std::int64_t to) noexcept {
 void minute_limit::choose_pace() noexcept {
     const auto span = static_cast<std::int64_t>(slots);
     const double whole = seconds(slot_length) * static_cast<double>(slots);
-    count_ = 0; // anew: sums of many small numbers drift
+    count_ = unsent_; // anew: sums of many small numbers drift
     for (const double each : sent_) count_ += each;
     // So much more will have gone when the next call is due that does not fit any more.
     const double beyond = std::min(last_amount_, limit_) - level_;
     double left = room() + beyond;
     double pace = limit_ / whole;
     for (std::int64_t each = slot_ - span + 1; each <= slot_; ++each) {
-        const double leaves = in_slot(each);
+        const double leaves = leaving(each);
         if (leaves <= 0) continue;
         const double until = seconds(start_of(each + span, slot_length) - last_);
         if (until > 0) pace = std::min(pace, left / until);
@@ -95,7 +95,7 @@ coro::clock::time_point minute_limit::fits_at(double amount, time_point now) con
     if (missing <= rounding) return fits;
     const auto span = static_cast<std::int64_t>(slots);
     for (std::int64_t each = slot_ - span + 1; each <= slot_; ++each) {
-        missing -= in_slot(each);
+        missing -= leaving(each);
         if (missing > rounding) continue;
         return std::max(fits, start_of(each + span, slot_length));
     }
@@ -107,18 +107,30 @@ coro::clock::time_point minute_limit::earliest(double missing, time_point now) c
     return now + span_of(missing * whole / limit_) - coro::clock::duration(1); // not sooner
 }
 
-void minute_limit::take(double amount) noexcept {
+void minute_limit::take(double amount, sending when) noexcept {
     level_ -= amount;
     count_ += amount;
-    in_slot(slot_) += amount;
+    (when == sending::now ? in_slot(slot_) : unsent_) += amount;
     last_amount_ = amount;
     if (amount > large_share * limit_) choose_pace();
+}
+
+void minute_limit::sent(double amount, std::optional<time_point> before) noexcept {
+    if (!before) {
+        unsent_ = std::max(unsent_ - amount, 0.0);
+    } else if (holds(slot_of(*before, slot_length))) {
+        double& then = in_slot(slot_of(*before, slot_length));
+        then = std::max(then - amount, 0.0);
+    } else {
+        count_ += amount; // it had left the count
+    }
+    in_slot(slot_) += amount;
 }
 
 void minute_limit::correct(double change, time_point sent) noexcept {
     level_ = std::min(level_ - change, capacity_);
     const std::int64_t slot = slot_of(sent, slot_length);
-    if (slot > slot_ || slot_ - slot >= static_cast<std::int64_t>(slots)) return;
+    if (!holds(slot)) return;
     double& then = in_slot(slot);
     const double now = std::max(then + change, 0.0);
     count_ += now - then;

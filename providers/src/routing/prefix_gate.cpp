@@ -171,6 +171,10 @@ void prefix_gate::hand_on(prefix& of) noexcept {
     next->point.notify();
 }
 
+void prefix_gate::sent(const call_ticket& ticket) noexcept {
+    static_cast<leader*>(ticket.lane)->behind.sent();
+}
+
 void prefix_gate::answering(const call_ticket& ticket) noexcept {
     leader& by = *static_cast<leader*>(ticket.lane);
     by.behind.answering();

@@ -111,6 +111,7 @@ public:
         requests.push_back(std::move(request));
         answer next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
+        if (requests.back().sent != nullptr) requests.back().sent->on_sent();
         if (next.ends_with) co_return *std::move(next.ends_with);
         co_return std::move(next.head_and_body);
     }
@@ -121,6 +122,7 @@ public:
         requests.push_back(std::move(request));
         answer next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
+        if (requests.back().sent != nullptr) requests.back().sent->on_sent();
         const std::string body = std::exchange(next.head_and_body.body, {});
         result<void> taken = on_head(next.head_and_body);
         const std::size_t step =

@@ -201,16 +201,35 @@ TEST_F(client_exchange, a_stale_connection_is_replaced_once_and_the_call_succeed
     EXPECT_EQ(client->counters().reused, 1U);
 }
 
+struct count_of_sent final : ports::sent_listener {
+    void on_sent() noexcept override { ++times; }
+    int times = 0;
+};
+
 TEST_F(client_exchange, who_asks_is_told_how_often_the_client_sent_again) {
     std::atomic<int> requests{0};
     server far(hangs_up_on_the_second("", requests));
     std::uint32_t resent = 0;
+    count_of_sent sent;
     http_request request = request_to(far.url());
     request.resent = &resent;
+    request.sent = &sent;
     ASSERT_TRUE(call(request));
     EXPECT_EQ(resent, 0U);
+    EXPECT_EQ(sent.times, 1);
     ASSERT_TRUE(call(request));
     EXPECT_EQ(resent, 1U);
+    EXPECT_EQ(sent.times, 3);
+}
+
+TEST_F(client_exchange, a_request_is_sent_when_there_is_a_connection_for_it) {
+    count_of_sent sent;
+    std::string url;
+    { url = server(always("")).url(); } // nobody listens there any more
+    http_request request = request_to(url);
+    request.sent = &sent;
+    EXPECT_FALSE(call(request));
+    EXPECT_EQ(sent.times, 0);
 }
 
 TEST_F(client_exchange, a_connection_that_dies_while_the_server_works_is_not_replaced) {

@@ -59,6 +59,7 @@ public:
     };
     std::vector<call_demand> demands;
     std::vector<ended> ends;
+    std::vector<std::uint64_t> sent_numbers;
     std::vector<std::uint64_t> answering_numbers;
     std::uint64_t given = 0;
     int waited = 0;
@@ -68,6 +69,9 @@ public:
     std::chrono::milliseconds wait{1};
 
 private:
+    void sent(const call_ticket& ticket) noexcept override {
+        sent_numbers.push_back(ticket.number);
+    }
     void answering(const call_ticket& ticket) noexcept override {
         answering_numbers.push_back(ticket.number);
     }
@@ -322,6 +326,8 @@ TEST(http_chat_provider_gate, is_asked_before_each_try_and_told_its_end) {
     const auto answer = with.complete();
     ASSERT_TRUE(answer) << answer.error().message();
     ASSERT_EQ(with.gate->demands.size(), 3U);
+    EXPECT_TRUE(with.gate->demands[0].tells_sent);
+    EXPECT_EQ(with.gate->sent_numbers, (std::vector<std::uint64_t>{1, 2, 3}));
     EXPECT_EQ(with.gate->demands[0].request, &with.request);
     EXPECT_EQ(with.gate->demands[0].output_tokens, 50);
     EXPECT_GE(with.gate->demands[0].input_tokens, 2);
@@ -342,6 +348,7 @@ TEST(http_chat_provider_gate, hears_of_a_stream_when_its_head_comes) {
     with.gated();
     with.http.reply(200, std::string(piece) + std::string(last), as_stream);
     ASSERT_TRUE(with.stream());
+    EXPECT_EQ(with.gate->sent_numbers, std::vector<std::uint64_t>{1});
     EXPECT_EQ(with.gate->answering_numbers, std::vector<std::uint64_t>{1});
     ASSERT_EQ(with.gate->ends.size(), 1U);
     EXPECT_EQ(with.gate->ends[0].used, 8);

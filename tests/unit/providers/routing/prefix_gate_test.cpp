@@ -42,10 +42,12 @@ public:
     }
     int out = 0;
     int answered = 0;
+    int told_sent = 0;
     bool slow = false;
     bool refuses = false;
 
 private:
+    void sent(const call_ticket&) noexcept override { ++told_sent; }
     void answering(const call_ticket&) noexcept override { ++answered; }
     void end(const call_ticket&, const call_outcome&) noexcept override { --out; }
 };
@@ -107,6 +109,8 @@ TEST(prefix_gate, the_first_leads_and_its_first_byte_lets_the_others_go) {
     at.turn();
     EXPECT_EQ(at.behind->out, 1);
     EXPECT_EQ(at.gate.waiting(), 49U);
+    at.callers[0].permit.sent();
+    EXPECT_EQ(at.behind->told_sent, 1);
     at.callers[0].permit.answering();
     at.turn();
     EXPECT_EQ(at.behind->out, 50);

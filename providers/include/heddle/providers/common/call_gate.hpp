@@ -18,6 +18,7 @@ struct call_demand {
     std::int64_t input_tokens = 0;                ///< guessed from the lengths of the texts
     std::int64_t output_tokens = 0;               ///< the most that may come; 0: not said
     std::uint32_t attempt = 1;                    ///< 1: the first try of a call
+    bool tells_sent = false; ///< the permit's sent() is called when the request has been written
 };
 
 /// How one request ended. The pointers are only read during the call.
@@ -56,6 +57,9 @@ public:
 
 private:
     friend class call_permit;
+    /// The request has been written to its connection: after call_demand::tells_sent, once for each
+    /// time that it was.
+    virtual void sent(const call_ticket&) noexcept {}
     /// The head of the answer came. Called at most once, and before end().
     virtual void answering(const call_ticket& ticket) noexcept = 0;
     /// The request ended. Called exactly once for each permit. An outcome with neither status nor
@@ -84,6 +88,10 @@ public:
 
     explicit operator bool() const noexcept { return gate_ != nullptr; }
 
+    /// To be called when the request has been written, after call_demand::tells_sent.
+    void sent() const noexcept {
+        if (gate_) gate_->sent(ticket_);
+    }
     /// To be called when the head of the answer has come.
     void answering() const noexcept {
         if (gate_) gate_->answering(ticket_);

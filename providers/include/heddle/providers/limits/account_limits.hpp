@@ -36,7 +36,9 @@ public:
     /// back.
     [[nodiscard]] time_point earliest(std::size_t before, time_point now) const noexcept;
 
-    void take(const amounts& wanted) noexcept;
+    void take(const amounts& wanted, minute_limit::sending when) noexcept;
+    /// See minute_limit::sent.
+    void sent(const amounts& taken, std::optional<time_point> before) noexcept;
     /// A call has ended.
     void end(const amounts& change, time_point sent) noexcept;
     void drain() noexcept;

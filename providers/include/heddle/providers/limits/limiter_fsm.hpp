@@ -24,6 +24,7 @@ namespace heddle::providers::limits {
 struct call_size {
     std::int64_t input_tokens = 0;
     std::int64_t most_output_tokens = 0; ///< 0: not said
+    bool tells_sent = false;             ///< sent() follows: it goes later than it is admitted
 };
 
 enum class call_end : std::uint8_t {
@@ -134,6 +135,10 @@ public:
     /// When release() has something to do if nothing else happens; max(): not by time.
     [[nodiscard]] time_point wake_at() const noexcept { return wake_at_; }
 
+    /// The request of an admitted call has been written, or written again. Until then it counts in
+    /// the limits that the user has set, and from then on as of this time. Only after
+    /// call_size::tells_sent.
+    void sent(std::uint32_t slot, time_point now) noexcept;
     /// An admitted call has ended. Frees its slot.
     void settle(std::uint32_t slot, const call_report& report, time_point now);
 
@@ -157,6 +162,8 @@ private:
         std::array<rate_bucket::mark, measures> marks{};
         bool limits_known = false; // those of the service, when it went
         bool used = false;
+        bool unsent = false;  // sent() is still to come
+        time_point counted{}; // as of when it stands in the user's limits
     };
     using amounts = account_limits::amounts;
 

@@ -59,6 +59,7 @@ public:
 private:
     class lane;
 
+    void sent(const call_ticket& ticket) noexcept override;
     void answering(const call_ticket&) noexcept override {}
     void end(const call_ticket& ticket, const call_outcome& outcome) noexcept override;
     [[nodiscard]] lane& lane_of(std::string_view model);

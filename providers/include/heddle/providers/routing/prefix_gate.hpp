@@ -52,6 +52,7 @@ private:
     struct leader;
     struct prefix;
 
+    void sent(const call_ticket& ticket) noexcept override;
     void answering(const call_ticket& ticket) noexcept override;
     void end(const call_ticket& ticket, const call_outcome& outcome) noexcept override;
 
