@@ -1,5 +1,6 @@
 #include "trust/file_owner.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace heddle::cli {
@@ -14,8 +16,6 @@ namespace heddle::cli {
 namespace {
 
 constexpr uid_t root = 0;
-
-constexpr gid_t root_group = 0;
 constexpr std::size_t room_of_entry = 64 * 1024;
 
 /// Empty: there is no such user.
@@ -32,21 +32,18 @@ std::string shown_user(uid_t user) {
     return name.empty() ? "user number " + std::to_string(user) : "user " + name;
 }
 
-/// A group as most systems make one for each user: of the same name, and with nobody else in it.
-/// The one of root is as good as root; one that has no entry holds the user whose number it has.
-bool is_private_group(gid_t group, uid_t user) {
-    if (group == root_group) return true;
+/// Members of a group have no entry in it when it is the first of their own.
+bool is_first_group_of_another(gid_t group, uid_t user) {
     std::string room(room_of_entry, '\0');
-    struct group entry {};
-    struct group* found = nullptr;
-    if (::getgrgid_r(group, &entry, room.data(), room.size(), &found) != 0) return false;
-    if (found == nullptr) return group == user;
-    const std::string name = name_of_user(user);
-    if (name != found->gr_name) return false;
-    for (char** member = found->gr_mem; *member != nullptr; ++member) {
-        if (name != std::string_view(*member)) return false;
+    passwd entry{};
+    passwd* found = nullptr;
+    bool another = false;
+    ::setpwent();
+    while (!another && ::getpwent_r(&entry, room.data(), room.size(), &found) == 0 && found) {
+        another = found->pw_gid == group && found->pw_uid != user && found->pw_uid != root;
     }
-    return true;
+    ::endpwent();
+    return another;
 }
 
 std::string shown_group(gid_t group) {
@@ -58,29 +55,133 @@ std::string shown_group(gid_t group) {
     return "group number " + std::to_string(group);
 }
 
+/// See linux/posix_acl_xattr.h, which not every system has: the version, then entries of tag,
+/// permissions and number. All in the byte order of small ends first.
+constexpr const char* name_of_list = "system.posix_acl_access";
+constexpr std::size_t bytes_of_version = 4;
+constexpr std::size_t bytes_of_entry = 8;
+constexpr std::uint32_t known_version = 2;
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
+    std::uint32_t made = 0;
+    for (std::size_t i = size; i-- > 0;) {
+        made = made << 8 | static_cast<unsigned char>(bytes[at + i]);
+    }
+    return made;
+}
+
+bool read_entries(std::string_view bytes, std::vector<acl_entry>& into) {
+    using holder = acl_entry::holder;
+    if (bytes.size() < bytes_of_version || bytes.size() % bytes_of_entry != bytes_of_version) {
+        return false;
+    }
+    if (number_at(bytes, 0, 4) != known_version) return false;
+    constexpr std::uint32_t write = 2;
+    for (std::size_t at = bytes_of_version; at < bytes.size(); at += bytes_of_entry) {
+        acl_entry made;
+        switch (number_at(bytes, at, 2)) {
+        case 0x01: made.who = holder::owner; break;
+        case 0x02: made.who = holder::user; break;
+        case 0x04: made.who = holder::owning_group; break;
+        case 0x08: made.who = holder::group; break;
+        case 0x10: made.who = holder::mask; break;
+        case 0x20: made.who = holder::others; break;
+        default: return false;
+        }
+        made.may_write = (number_at(bytes, at + 2, 2) & write) != 0;
+        made.id = number_at(bytes, at + 4, 4);
+        into.push_back(made);
+    }
+    return true;
+}
+
+int read_list(const char* path, std::vector<acl_entry>* entries) {
+    std::string bytes(64 * 1024, '\0'); // the longest value of an attribute
+    const ssize_t size = ::lgetxattr(path, name_of_list, bytes.data(), bytes.size());
+    if (size < 0) return errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
+    if (read_entries(std::string_view(bytes).substr(0, static_cast<std::size_t>(size)), *entries))
+        return 0;
+    errno = EPROTO; // a list that is not understood may allow anything
+    return -1;
+}
+
+/// The first in a list who may write and is neither `user` nor root; empty: there is none.
+std::string stranger_in(const std::vector<acl_entry>& list, gid_t owning_group, uid_t user,
+                        const owner_view& view) {
+    using holder = acl_entry::holder;
+    const bool masked = std::any_of(list.begin(), list.end(), [](const acl_entry& each) {
+        return each.who == holder::mask && !each.may_write;
+    });
+    for (const acl_entry& each : list) {
+        if (!each.may_write) continue;
+        switch (each.who) {
+        case holder::owner:
+        case holder::mask: break;
+        case holder::user:
+            if (!masked && each.id != user && each.id != root) return shown_user(each.id);
+            break;
+        case holder::owning_group:
+            if (!masked && !view.is_own_group(owning_group)) return shown_group(owning_group);
+            break;
+        case holder::group:
+            if (!masked && !view.is_own_group(each.id)) return shown_group(each.id);
+            break;
+        case holder::others: return "everybody";
+        }
+    }
+    return {};
+}
+
+/// The same for the bits of a mode, which stand for the list where there is none.
+std::vector<acl_entry> list_of_mode(mode_t mode) {
+    using holder = acl_entry::holder;
+    return {{holder::others, (mode & S_IWOTH) != 0, 0},
+            {holder::owning_group, (mode & S_IWGRP) != 0, 0}};
+}
+
 error cannot_look(const std::string& path, int number) {
     return error(errc::io_error, path + ": " + std::generic_category().message(number));
 }
 
 } // namespace
 
-result<void> check_owners(const std::string& path, uid_t user, const stat_function& look_at,
-                          const group_function& is_own_group) {
+bool is_private_group(gid_t group, uid_t user) {
+    std::string room(room_of_entry, '\0');
+    struct group entry {};
+    struct group* found = nullptr;
+    if (::getgrgid_r(group, &entry, room.data(), room.size(), &found) != 0) return false;
+    if (found == nullptr) return group == user && !is_first_group_of_another(group, user);
+    const std::string name = name_of_user(user);
+    if (name != found->gr_name) return false;
+    for (char** member = found->gr_mem; *member != nullptr; ++member) {
+        if (name != std::string_view(*member)) return false;
+    }
+    return !is_first_group_of_another(group, user);
+}
+
+owner_view owner_view::of_system(uid_t user) {
+    return {&::lstat, &read_list, [user](gid_t group) { return is_private_group(group, user); }};
+}
+
+result<void> check_owners(const std::string& path, uid_t user, const owner_view& view) {
     const auto refused = [](std::string why) {
         return error(errc::invalid_argument, std::move(why));
     };
     for (std::filesystem::path at(path);; at = at.parent_path()) {
         struct stat about {};
-        if (look_at(at.c_str(), &about) != 0) return cannot_look(at.string(), errno);
+        if (view.look_at(at.c_str(), &about) != 0) return cannot_look(at.string(), errno);
         if (about.st_uid != user && about.st_uid != root) {
             return refused(at.string() + " belongs to " + shown_user(about.st_uid));
         }
         const bool shared_by_root =
             about.st_uid == root && S_ISDIR(about.st_mode) && (about.st_mode & S_ISVTX) != 0;
-        const mode_t mode = S_ISLNK(about.st_mode) || shared_by_root ? 0 : about.st_mode;
-        if ((mode & S_IWOTH) != 0) return refused("everybody may write to " + at.string());
-        if ((mode & S_IWGRP) != 0 && !is_own_group(about.st_gid)) {
-            return refused(shown_group(about.st_gid) + " may write to " + at.string());
+        if (!S_ISLNK(about.st_mode) && !shared_by_root) {
+            std::vector<acl_entry> list;
+            if (view.list_of(at.c_str(), &list) != 0) return cannot_look(at.string(), errno);
+            // With a list the bits of the group are its mask.
+            if (list.empty()) list = list_of_mode(about.st_mode);
+            const std::string stranger = stranger_in(list, about.st_gid, user, view);
+            if (!stranger.empty()) return refused(stranger + " may write to " + at.string());
         }
         if (!at.has_relative_path()) return {};
     }
@@ -88,12 +189,12 @@ result<void> check_owners(const std::string& path, uid_t user, const stat_functi
 
 result<void> check_owners(const std::string& path) {
     const uid_t user = ::geteuid();
-    const auto is_own = [user](gid_t group) { return is_private_group(group, user); };
-    HEDDLE_CHECK(check_owners(path, user, &::lstat, is_own));
+    const owner_view view = owner_view::of_system(user);
+    HEDDLE_CHECK(check_owners(path, user, view));
     std::error_code failed;
     const std::string real = std::filesystem::canonical(path, failed).string();
     if (failed) return cannot_look(path, failed.value());
-    return real == path ? result<void>() : check_owners(real, user, &::lstat, is_own);
+    return real == path ? result<void>() : check_owners(real, user, view);
 }
 
 } // namespace heddle::cli

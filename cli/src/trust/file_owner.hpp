@@ -3,29 +3,51 @@
 
 #include <heddle/base/error.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 #include <sys/types.h>
 
 namespace heddle::cli {
 
-/// As ::lstat; 0 on success.
-using stat_function = std::function<int(const char* path, struct stat* about)>;
+/// An entry of an access control list: more than owner, group and others (POSIX.1e, acl(5)).
+struct acl_entry {
+    enum class holder : std::uint8_t { owner, user, owning_group, group, mask, others };
 
-/// Whether a group holds nobody but the user.
-using group_function = std::function<bool(gid_t group)>;
+    holder who = holder::owner;
+    bool may_write = false;
+    id_t id = 0; ///< of a user or a group
+};
+
+/// How check_owners looks at the system.
+struct owner_view {
+    /// As ::lstat; 0 on success.
+    std::function<int(const char* path, struct stat* about)> look_at;
+    /// The list of a file or folder, empty where it has none; 0 on success, else errno says why not.
+    std::function<int(const char* path, std::vector<acl_entry>* entries)> list_of;
+    /// Whether a group holds nobody but the user and root.
+    std::function<bool(gid_t group)> is_own_group;
+
+    /// The system itself.
+    [[nodiscard]] static owner_view of_system(uid_t user);
+};
+
+/// Whether nobody but `user` and root is in a group: it has the user's name, or that of root where the
+/// user is root, no other members, and is no other user's primary group; one that has no entry holds
+/// the user whose number it has.
+[[nodiscard]] bool is_private_group(gid_t group, uid_t user);
 
 /// Whether nobody but `user` and root can put something else where `path` is: it and every folder
 /// on the way belong to one of the two, and nobody else may write to them, neither everybody nor a
-/// group with others in it. A folder of root's in which names stay with their owners (sticky) is
-/// /tmp or the like: what lies in it counts for itself. Of a link the owner counts; where it leads
-/// to is another path. `path` is absolute, its folder without links. Errors: invalid_argument
-/// naming the first that is another's, and whose; io_error.
+/// group with others in it nor whom an access control list names. A folder of root's in which names
+/// stay with their owners (sticky) is /tmp or the like: what lies in it counts for itself. Of a link
+/// the owner counts; where it leads to is another path. `path` is absolute, its folder without links.
+/// Errors: invalid_argument naming the first that is another's, and whose; io_error.
 [[nodiscard]] result<void> check_owners(const std::string& path, uid_t user,
-                                        const stat_function& look_at,
-                                        const group_function& is_own_group);
+                                        const owner_view& view);
 /// The same for the user of this process, and for where a link leads to.
 [[nodiscard]] result<void> check_owners(const std::string& path);
 

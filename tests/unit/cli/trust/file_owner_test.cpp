@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
+
+#include <sys/xattr.h>
 
 namespace heddle::cli {
 namespace {
@@ -22,6 +27,7 @@ struct made_up_tree {
         mode_t mode;
         gid_t group = of_ada;
     };
+    std::map<std::string, std::vector<acl_entry>> lists;
     std::map<std::string, entry> entries{{"/", {0, S_IFDIR | 0755}},
                                          {"/users", {0, S_IFDIR | 0755}},
                                          {"/users/ada", {ada, S_IFDIR | 0755}},
@@ -32,7 +38,8 @@ struct made_up_tree {
                                          {"/tmp/work/heddle.toml", {ada, S_IFREG | 0600}}};
 
     [[nodiscard]] std::string verdict(const std::string& path, uid_t user = ada) const {
-        const auto look = [this](const char* at, struct stat* about) {
+        owner_view view;
+        view.look_at = [this](const char* at, struct stat* about) {
             const auto found = entries.find(at);
             if (found == entries.end()) {
                 errno = ENOENT;
@@ -43,8 +50,12 @@ struct made_up_tree {
             about->st_gid = found->second.group;
             return 0;
         };
-        const auto done =
-            check_owners(path, user, look, [](gid_t group) { return group == of_ada; });
+        view.list_of = [this](const char* at, std::vector<acl_entry>* list) {
+            if (const auto found = lists.find(at); found != lists.end()) *list = found->second;
+            return 0;
+        };
+        view.is_own_group = [](gid_t group) { return group == of_ada; };
+        const auto done = check_owners(path, user, view);
         return done ? "fine" : done.error().message();
     }
 };
@@ -100,6 +111,82 @@ TEST(file_owner, what_a_group_with_others_may_change_is_named) {
     EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"), HasSubstr("may write to /users/ada"));
     tree.entries["/users/ada"] = {0, S_IFDIR | 02775, staff}; // root's as well
     EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"), HasSubstr("may write to /users/ada"));
+}
+
+TEST(file_owner, whom_a_list_lets_write_is_named) {
+    using holder = acl_entry::holder;
+    made_up_tree tree;
+    const std::string file = "/users/ada/heddle.toml";
+    tree.entries[file] = {ada, S_IFREG | 0664, staff}; // the mask, and not the group
+    const std::vector<acl_entry> plain{{holder::owner, true, 0},
+                                       {holder::owning_group, false, 0},
+                                       {holder::mask, true, 0},
+                                       {holder::others, false, 0}};
+    const auto with = [&](acl_entry more) {
+        tree.lists[file] = plain;
+        tree.lists[file].push_back(more);
+        return tree.verdict(file);
+    };
+    EXPECT_THAT(with({holder::user, true, eve}), HasSubstr(" may write to " + file));
+    EXPECT_THAT(with({holder::user, true, eve}), ::testing::StartsWith("user "));
+    EXPECT_THAT(with({holder::group, true, staff}), ::testing::StartsWith("group "));
+    EXPECT_THAT(with({holder::owning_group, true, 0}), ::testing::StartsWith("group "));
+    EXPECT_THAT(with({holder::others, true, 0}), HasSubstr("everybody may write to"));
+    EXPECT_EQ(with({holder::user, false, eve}), "fine");
+    EXPECT_EQ(with({holder::user, true, ada}), "fine");
+    EXPECT_EQ(with({holder::user, true, 0}), "fine");
+    EXPECT_EQ(with({holder::group, true, of_ada}), "fine");
+    // The mask takes all of them away.
+    tree.lists[file] = {{holder::owner, true, 0},
+                        {holder::user, true, eve},
+                        {holder::group, true, staff},
+                        {holder::mask, false, 0}};
+    EXPECT_EQ(tree.verdict(file), "fine");
+    tree.lists.clear();
+    tree.entries[file].mode = S_IFREG | 0644;
+    tree.lists["/users"] = {{holder::user, true, eve}};
+    EXPECT_THAT(tree.verdict(file), HasSubstr(" may write to /users"));
+}
+
+TEST(file_owner, the_group_of_root_is_roots_only) { EXPECT_FALSE(is_private_group(0, ada)); }
+
+/// "user::rw-,user:NUMBER:PERMISSIONS,group::r--,mask::MASK,other::r--" as Linux keeps it.
+std::string list_for(std::uint32_t number, char permissions, char mask) {
+    constexpr std::uint32_t nobody = 0xFFFFFFFF;
+    std::string made{2, 0, 0, 0};
+    const auto add = [&](char tag, char may, std::uint32_t id) {
+        made.append({tag, 0, may, 0});
+        for (int shift = 0; shift < 32; shift += 8) made += static_cast<char>(id >> shift);
+    };
+    add(0x01, 6, nobody);
+    add(0x02, permissions, number);
+    add(0x04, 4, nobody);
+    add(0x10, mask, nobody);
+    add(0x20, 4, nobody);
+    return made;
+}
+
+TEST(file_owner, a_real_list_is_read) {
+    std::string name = (std::filesystem::temp_directory_path() / "heddle-acl-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    const std::string file = name + "/heddle.toml";
+    std::ofstream(file) << "model = \"x\"\n";
+    const auto set = [&](const std::string& list) {
+        return ::setxattr(file.c_str(), "system.posix_acl_access", list.data(), list.size(), 0) ==
+               0;
+    };
+    const bool can = set(list_for(12345, 6, 6));
+    const auto open_to_another = check_owners(file);
+    (void)set(list_for(12345, 4, 6));
+    const auto readable = check_owners(file);
+    (void)set(list_for(12345, 6, 4));
+    const auto masked = check_owners(file);
+    std::filesystem::remove_all(name);
+    if (!can) GTEST_SKIP() << "no access control lists here";
+    ASSERT_FALSE(open_to_another);
+    EXPECT_EQ(open_to_another.error().message(), "user number 12345 may write to " + file);
+    EXPECT_TRUE(readable) << readable.error().message();
+    EXPECT_TRUE(masked) << masked.error().message();
 }
 
 TEST(file_owner, in_a_folder_of_roots_names_have_to_stay_with_their_owners) {
