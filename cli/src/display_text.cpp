@@ -1,6 +1,9 @@
 #include "display_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/display_width.hpp>
+#include <heddle/base/utf8.hpp>
+#include <heddle/http/origin_name.hpp>
 
 #include <algorithm>
 
@@ -30,13 +33,30 @@ std::string counted(unsigned long long count, std::string_view noun) {
 }
 
 std::string public_address(std::string_view address) {
-    const std::size_t query = address.find_first_of("?#");
-    std::string made(address.substr(0, query));
-    if (query != std::string_view::npos) made += std::string(1, address[query]) + "[hidden]";
-    const std::size_t scheme = made.find("://");
-    const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-    const std::size_t at = made.rfind('@', std::min(made.find('/', begin), made.size()));
-    if (at != std::string::npos && at >= begin) made.erase(begin, at + 1 - begin);
+    const auto has_at = [](std::string_view text) { return text.find('@') != text.npos; };
+    const std::size_t colon = address.find("://");
+    // OLLAMA_HOST may hold a host alone.
+    const bool named = colon != std::string_view::npos;
+    const std::string_view scheme = named ? address.substr(0, colon + 3) : std::string_view();
+    const std::string_view rest = address.substr(scheme.size());
+    const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+    std::string_view host = rest.substr(0, end);
+    const std::string_view tail = rest.substr(end);
+    const std::string_view path = tail.substr(0, tail.find_first_of("?#"));
+    // A password that holds one of "/?#" ends behind what looks like the host.
+    const bool astray = has_at(tail) && (!named || has_at(host) || !has_at(path));
+    host.remove_prefix(host.rfind('@') + 1);
+    const std::string origin = std::string(named ? scheme : "http://") + std::string(host);
+    if (astray || !http::parse_origin(origin)) {
+        const bool is_scheme = ascii::equals_ignoring_case(scheme, "http://") ||
+                               ascii::equals_ignoring_case(scheme, "https://");
+        return std::string(is_scheme ? scheme : std::string_view()) + "[hidden]";
+    }
+    std::string made(scheme);
+    made += host;
+    if (has_at(path)) return made + "/[hidden]";
+    made += path;
+    if (path.size() != tail.size()) made += std::string(1, tail[path.size()]) + "[hidden]";
     return made;
 }
 

@@ -17,7 +17,8 @@ namespace heddle::cli {
 [[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
 
 /// An address of the net as anybody may see it: without a user name and password, and without what
-/// follows a question mark, which may be a key.
+/// follows a question mark, which may be a key. Of one that is none, no more than the scheme: what
+/// looks like its host may be a part of a password. The origin that a request would go to is whole.
 [[nodiscard]] std::string public_address(std::string_view address);
 
 /// The address as a line of text shows it: public_address, printable, and with a long path cut. The

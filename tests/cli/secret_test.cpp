@@ -131,6 +131,29 @@ TEST_F(secrets, a_recording_is_its_owners_alone) {
     EXPECT_GT(about.st_size, 20);
 }
 
+TEST_F(secrets, do_not_show_in_an_address_that_is_none) {
+    for (const char* url :
+         {"http://user:sentinel/x@127.0.0.1:9/v1", "http:/user:sentinel@127.0.0.1:9/v1",
+          "http://user:sentinel?x@127.0.0.1:9/v1", "http://user:sentinel#x@127.0.0.1:9/v1",
+          "user:sentinel@127.0.0.1:9/v1", "http://user:8x/sentinel@127.0.0.1:9/v1",
+          "http://user:a@sentinel/x@127.0.0.1:9/v1", "http://user:sentinel@127.0.0.1:9/v1"}) {
+        child_options options = with_key();
+        options.variables["OPENAI_BASE_URL"] = url;
+        for (const std::vector<std::string>& asked :
+             std::vector<std::vector<std::string>>{{"models"},
+                                                   {"models", "--json"},
+                                                   {"models", "--ping"},
+                                                   {"eval", "1", "-vvv"},
+                                                   {"eval", "1", "--json"},
+                                                   {"run", ask("").at(1)}}) {
+            const auto ended = run_heddle(asked, options);
+            EXPECT_EQ((ended.out + ended.err).find("sentinel"), std::string::npos)
+                << url << "\n"
+                << ended.out << ended.err;
+        }
+    }
+}
+
 TEST_F(secrets, do_not_show_in_a_service_that_is_misconfigured) {
     for (const char* url : {"ftp://x", "http://user:sk-sentinel-0123456789@host/v1", "not a url"}) {
         const auto ended = run_heddle({"eval", "1", "--base-url", url, "-vvv"}, with_key());

@@ -1,7 +1,6 @@
 #include <heddle/http/origin_name.hpp>
 
 #include <heddle/base/ascii.hpp>
-#include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -15,12 +14,12 @@ namespace heddle::http {
 namespace {
 
 error invalid(std::string_view url, std::string why) {
-    // The URL itself may carry a password, and its query a key; only what is before is safe to
-    // show.
-    url = url.substr(0, url.find_first_of("?#"));
-    const bool hides_user = url.find('@') != std::string_view::npos;
-    std::string shown(hides_user ? url.substr(0, url.find("://") + 3) : utf8::prefix(url, 200));
-    return error(ports::http_errc::invalid_url, "invalid URL \"" + shown + "\": " + std::move(why))
+    // Of what is no URL any part may belong to a password.
+    const std::string_view scheme = url.substr(0, url.find("://"));
+    const bool known =
+        ascii::equals_ignoring_case(scheme, "http") || ascii::equals_ignoring_case(scheme, "https");
+    const std::string shown = known ? "URL " + std::string(scheme) + "://…" : "URL";
+    return error(ports::http_errc::invalid_url, "invalid " + shown + ": " + std::move(why))
         .with_hint("write http://host[:port] or https://host[:port]")
         .with_retryable(false);
 }

@@ -81,5 +81,20 @@ TEST(origin_name, everything_else_is_refused_with_a_reason) {
     }
 }
 
+TEST(origin_name, nothing_of_a_password_is_in_a_message) {
+    for (const char* url :
+         {"http://user:secret", "http:/user:secret@127.0.0.1:9", "user:secret@host",
+          "http://user:secret/x@host", "http://secret word@host", "secret",
+          "http://user:pass?secret@host", "secret://user@host", "HTTPS://user:secret"}) {
+        const auto parsed = parse_origin(url);
+        ASSERT_FALSE(parsed) << url;
+        EXPECT_EQ(parsed.error().message().find("secret"), std::string::npos)
+            << parsed.error().message();
+    }
+    EXPECT_EQ(parse_origin("http://host:99999").error().message(),
+              "invalid URL http://…: the port is not a number from 1 to 65535");
+    EXPECT_EQ(parse_origin("host").error().message(), "invalid URL: there is no scheme");
+}
+
 } // namespace
 } // namespace heddle::http
