@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -15,21 +16,29 @@ namespace heddle::cli {
 
 namespace {
 
-// What a signal handler can reach is static.
-const std::string* words_at_end = nullptr;
+// What a signal handler can reach is static. Null: there is nothing to say.
+std::atomic<const std::string*> words_at_end{nullptr};
+static_assert(std::atomic<const std::string*>::is_always_lock_free);
 
-extern "C" void leave_with_words(int) {
-    (void)!::write(STDERR_FILENO, words_at_end->data(), words_at_end->size());
+extern "C" void leave_at_signal(int) { leave_with_words(); }
+
+} // namespace
+
+void leave_with_words() noexcept {
+    // Once, also when a second signal comes meanwhile.
+    if (const std::string* const words = words_at_end.exchange(nullptr)) {
+        (void)!::write(STDERR_FILENO, words->data(), words->size());
+    }
     ::_exit(static_cast<int>(exit_code::interrupted));
 }
 
-} // namespace
+void end_is_told() noexcept { words_at_end = nullptr; }
 
 void end_at_signals(std::string last_words) {
     static std::string words;
     words = std::move(last_words);
     words_at_end = &words;
-    for (const int each : end_signals()) std::signal(each, leave_with_words);
+    for (const int each : end_signals()) std::signal(each, leave_at_signal);
 }
 
 const std::vector<int>& end_signals() {

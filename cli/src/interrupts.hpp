@@ -20,8 +20,13 @@ namespace heddle::cli {
 /// that run are killed by their keepers. To be called once, before there are other threads.
 void end_at_signals(std::string last_words);
 
+/// What each of them does then: may be called by a signal handler.
+[[noreturn]] void leave_with_words() noexcept;
+/// The end has been told: from now on a signal ends the process without those words.
+void end_is_told() noexcept;
+
 /// The first of them calls `on_first` on the loop. A second one ends the process at once with exit code
-/// 130, whatever the loop is doing, also when it has not come to the first one; programs that still run
+/// 130 and the words of end_at_signals, whatever the loop is doing, also when it has not come to the first one; programs that still run
 /// are killed by their keepers.
 class interrupts {
 public:

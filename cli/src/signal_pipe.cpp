@@ -1,6 +1,5 @@
 #include "signal_pipe.hpp"
 
-#include "exit_code.hpp"
 #include "interrupts.hpp"
 
 #include <fcntl.h>
@@ -30,9 +29,7 @@ bool takes_one_more() noexcept {
 
 extern "C" void note_signal(int signal) {
     // Programs that still run are killed by their keepers.
-    if (signal != SIGWINCH && !takes_one_more()) {
-        ::_exit(static_cast<int>(exit_code::interrupted));
-    }
+    if (signal != SIGWINCH && !takes_one_more()) leave_with_words();
     const int errno_before = errno;
     const auto byte = static_cast<unsigned char>(signal);
     // When the pipe is full there are signals enough in it.

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] int take() noexcept;
 
     /// So many of those that ask for an end are noted from now on; the one after them ends the process
-    /// in its handler, with exit code 130, even when the loop is busy and would never look.
+    /// in its handler, with exit code 130 and the words of end_at_signals, even when the loop is busy and would never look.
     void note_ends(int count) noexcept;
 
     enum class woken_by { input, interrupt, leave, resize };

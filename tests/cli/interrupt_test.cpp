@@ -128,6 +128,28 @@ TEST_F(interrupt, runs_finally_and_a_second_one_stops_at_once) {
     EXPECT_FALSE(ended.signalled);
 }
 
+TEST_F(interrupt, that_stops_at_once_is_told_too) {
+    for (const bool json : {false, true}) {
+        std::vector<std::string> asked{"eval", "(try (sleep 20) (finally (sleep 20)))"};
+        if (json) asked.emplace_back("--json");
+        child_process child(heddle_command(asked));
+        std::this_thread::sleep_for(milliseconds(500));
+        child.send_signal(SIGINT);
+        std::this_thread::sleep_for(milliseconds(200));
+        child.send_signal(SIGINT);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 130);
+        EXPECT_FALSE(ended.signalled);
+        if (!json) {
+            EXPECT_EQ(ended.err, "interrupted\n");
+            continue;
+        }
+        const auto told = boost::json::parse(ended.err).as_object();
+        EXPECT_EQ(told.at("exit_code").as_int64(), 130);
+        EXPECT_EQ(told.at("error").as_object().at("cancelled_because").as_string(), "user");
+    }
+}
+
 TEST_F(interrupt, twice_stops_a_loop_that_never_looks) {
     // Nobody reads what it prints: it hangs in the middle of a write.
     child_process child(heddle_command({"eval",

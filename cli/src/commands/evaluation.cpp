@@ -189,6 +189,7 @@ result<std::string> text_of(const value& content, const program& source,
 exit_code tell_failure(error failure, exit_code code, workflow_run& run, workshop& tools,
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
+    if (options.json) end_is_told();
     failure = with_model_hint(std::move(failure), tools.has_models());
     failure = with_input_hint(std::move(failure), run.source);
     if (options.json) {
@@ -287,6 +288,7 @@ exit_code tell_usage_error(const error& failure, bool json, console& output) {
 
 exit_code tell_error(const error& failure, exit_code code, bool json, console& output) {
     const source_map no_sources;
+    if (json) end_is_told(); // one object, also when a signal comes now
     if (json && failure_report(failure)) {
         boost::json::value report = boost::json::parse(failure_report(failure)->json());
         if (report.is_object()) report.get_object()["exit_code"] = static_cast<int>(code);
