@@ -133,6 +133,50 @@ private:
     std::size_t last_ = 0;
 };
 
+/// What stands at a place where a value may be written.
+struct trial {
+    std::size_t count = 0; ///< characters of the value
+    std::size_t end = 0;   ///< where it parts from the value
+    bool open = false;     ///< the text ends before that is known
+};
+
+/// Whether an escape begins at `at` and the text ends inside of it.
+bool is_open_escape(std::string_view text, std::size_t at) noexcept {
+    const std::size_t begin = behind_backslashes(text, at);
+    if (begin >= text.size()) return true;
+    const bool by_number = begin > at && text[begin - 1] == '\\' && text[begin] == 'u';
+    if (by_number && text.size() - begin < 5) return true;
+    return text[begin] == '%' && text.size() - begin < 3;
+}
+
+trial try_value(std::string_view text, std::size_t at, std::string_view value,
+                percent_sign first) noexcept {
+    trial made{0, at, false};
+    while (made.end < text.size() && made.count < value.size()) {
+        if (first == percent_sign::escape && is_open_escape(text, made.end)) {
+            made.open = true;
+            return made;
+        }
+        const auto next = read_forward(text, made.end, value[made.count], first);
+        if (!next) {
+            made.open = is_open_escape(text, made.end);
+            return made;
+        }
+        made.end = next->end;
+        ++made.count;
+    }
+    made.open = made.count < value.size();
+    return made;
+}
+
+std::array<bool, 256> letters_of(std::string_view value) noexcept {
+    std::array<bool, 256> made{};
+    for (const char c : value) made[static_cast<unsigned char>(c)] = true;
+    for (const char c : std::string_view("\\%u0123456789abcdefABCDEF"))
+        made[static_cast<unsigned char>(c)] = true;
+    return made;
+}
+
 std::string without_backslashes(std::string_view value) {
     std::string made(value);
     std::erase(made, '\\'); // which are escapes for all we know
@@ -155,11 +199,12 @@ redactor::redactor(std::vector<secret> secrets, std::string_view mark, std::size
     const std::size_t least = std::max<std::size_t>(min_length, 1);
     for (const secret& each : secrets) {
         if (each.reveal().size() < least) continue;
-        wanted made{secret(without_backslashes(each.reveal())), 0};
+        wanted made{secret(without_backslashes(each.reveal())), 0, {}};
         const std::size_t size = made.value.reveal().size();
         if (size == 0) continue;
         const bool whole = size < shortest_in_parts || size > longest_in_parts;
         made.least = whole ? size : (3 * size + 3) / 4;
+        made.letters = letters_of(made.value.reveal());
         secrets_.push_back(std::move(made));
     }
     std::stable_sort(secrets_.begin(), secrets_.end(), [](const wanted& one, const wanted& other) {
@@ -174,7 +219,7 @@ bool redactor::hide_one(std::string& text, const wanted& one, const std::string&
     const std::size_t to = one.least;
     const std::string_view middle = value.substr(from, to - from);
     const bool percents = value.find('%') != std::string_view::npos;
-    const bool plain = text.find_first_of("\\%") == std::string::npos;
+    const bool plain = text.find('\\') == std::string::npos && text.find('%') == std::string::npos;
     const auto next = [&](std::size_t begin) {
         return plain ? text.find(middle, begin) : next_place(text, begin, middle.front());
     };
@@ -209,6 +254,39 @@ bool redactor::hide(std::string& text) const {
     bool found = false;
     for (const wanted& each : secrets_) found = hide_one(text, each, mark_) || found;
     return found;
+}
+
+std::size_t redactor::undecided(std::string_view text, const wanted& one) {
+    // In the longest escapes of numbers; more is no way of writing that anybody uses.
+    constexpr std::size_t bytes_of_character = 8;
+    const std::string_view value = one.value.reveal();
+    const std::size_t most = bytes_of_character * value.size();
+    std::size_t at = text.size();
+    while (at > 0 && text.size() - at < most &&
+           one.letters[static_cast<unsigned char>(text[at - 1])])
+        --at;
+    const bool percents = value.find('%') != std::string_view::npos;
+    while (at < text.size()) {
+        std::size_t next = at + 1;
+        for (std::size_t from = 0; from + one.least <= value.size(); ++from) {
+            trial tried = try_value(text, at, value.substr(from), percent_sign::itself);
+            if (percents && !tried.open) {
+                const trial escaped = try_value(text, at, value.substr(from), percent_sign::escape);
+                if (escaped.open || escaped.count > tried.count) tried = escaped;
+            }
+            if (tried.open) return text.size() - at;
+            // Another one may begin behind it, but not inside of it.
+            if (tried.count >= one.least) next = std::max(next, tried.end);
+        }
+        at = next;
+    }
+    return 0;
+}
+
+std::size_t redactor::undecided(std::string_view text) const {
+    std::size_t most = 0;
+    for (const wanted& each : secrets_) most = std::max(most, undecided(text, each));
+    return most;
 }
 
 std::string redactor::hidden(std::string_view text) const {

@@ -2,6 +2,7 @@
 
 #include <heddle/coro/wait_point.hpp>
 
+#include "common/answer_redaction.hpp"
 #include "common/service_address.hpp"
 #include "common/service_error.hpp"
 
@@ -54,11 +55,15 @@ struct http_chat_provider::parts {
 /// error, sends one whole text, which is kept and read at the end.
 class http_chat_provider::streamed_answer {
 public:
-    streamed_answer(chat_codec& codec, const chat_delta_sink& receiver, call_permit& permit,
-                    std::size_t max_body)
-        : codec_(codec), receiver_(receiver), permit_(permit), max_body_(max_body) {
+    streamed_answer(chat_codec& codec, const redactor& secrets, const chat_delta_sink& receiver,
+                    call_permit& permit, std::size_t max_body)
+        : codec_(codec), receiver_(receiver), permit_(permit), shown_(secrets),
+          max_body_(max_body) {
         if (!receiver) return;
-        sink_ = [this](std::string_view text) { return hand_out(text); };
+        sink_ = [this](std::string_view text) {
+            taken_ += text.size();
+            return hand_out(shown_.take(text));
+        };
     }
     streamed_answer(const streamed_answer&) = delete;
     streamed_answer& operator=(const streamed_answer&) = delete;
@@ -78,10 +83,11 @@ public:
         return {};
     }
     result<chat_response> finish(std::chrono::system_clock::time_point wall_now) {
-        if (events_) return events_->finish();
-        result<chat_response> read = codec_.decode(whole_, wall_now);
-        if (!read || !sink_ || read->text.empty()) return read;
-        HEDDLE_CHECK(sink_(read->text));
+        result<chat_response> read = events_ ? events_->finish() : codec_.decode(whole_, wall_now);
+        if (!read || !sink_) return read;
+        if (!events_ && !read->text.empty()) HEDDLE_CHECK(sink_(read->text));
+        HEDDLE_CHECK(hand_out(shown_.finish()));
+        if (taken_ == read->text.size()) shown_.apply_to(read->text);
         return read;
     }
     /// Null before the head has come.
@@ -98,6 +104,7 @@ public:
 
 private:
     result<void> hand_out(std::string_view text) {
+        if (text.empty()) return {};
         result<void> taken = receiver_(text);
         if (!taken) refused_ = true;
         return taken;
@@ -109,6 +116,8 @@ private:
     chat_delta_sink sink_; // null if nobody listens
     std::unique_ptr<chat_stream_reader> events_;
     http_response whole_;
+    text_redactor shown_;
+    std::size_t taken_ = 0; // bytes of the text, as it came
     std::size_t max_body_;
     std::size_t received_ = 0;
     bool refused_ = false;
@@ -128,7 +137,8 @@ result<std::unique_ptr<http_chat_provider>> http_chat_provider::make(
 
 http_chat_provider::http_chat_provider(parts made)
     : http_(made.http), origin_(std::move(made.origin)), codec_(std::move(made.codec)),
-      options_(std::move(made.options)), jitter_(make_jitter(options_.retry)), log_(made.log) {}
+      options_(std::move(made.options)), secrets_(secrets_in(codec_->encode_ping().headers)),
+      jitter_(make_jitter(options_.retry)), log_(made.log) {}
 
 http_chat_provider::~http_chat_provider() = default;
 
@@ -231,7 +241,8 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
         prepared->resent = &resent;
         sent_notice gone(permit);
         prepared->sent = &gone;
-        streamed_answer receiving(*codec_, on_delta, permit, options_.limits.max_body_bytes);
+        streamed_answer receiving(*codec_, secrets_, on_delta, permit,
+                                  options_.limits.max_body_bytes);
         // Both refer to `receiving`, which stays until the call below has ended.
         ports::http_head_sink on_head = [&receiving](const http_response& head) {
             return receiving.begin(head);
@@ -278,7 +289,11 @@ task<result<std::vector<std::string>>> http_chat_provider::list_models(call_cont
     if (!answer) {
         co_return models(from_http_error(std::move(answer).error(), codec_->provider_name()));
     }
-    co_return codec_->decode_ping(*answer, context.loop->time_of_day());
+    models names = codec_->decode_ping(*answer, context.loop->time_of_day());
+    if (names) {
+        for (std::string& each : *names) secrets_.hide(each);
+    }
+    co_return names;
 }
 
 coro::clock::time_point http_chat_provider::start_of(const call_context& context) const {
@@ -354,18 +369,24 @@ http_request http_chat_provider::prepare(encoded_request encoded) const {
 result<chat_response> http_chat_provider::read_answer(result<http_response>& answer,
                                                       wall_time time_of_day) {
     if (!answer) return from_http_error(std::move(answer).error(), codec_->provider_name());
-    return codec_->decode(*answer, time_of_day);
+    return without_secrets(codec_->decode(*answer, time_of_day));
 }
 
 result<chat_response> http_chat_provider::read_streamed(streamed_answer& receiving,
                                                         result<http_response>& answer,
                                                         wall_time time_of_day) {
-    if (answer) return receiving.finish(time_of_day);
+    if (answer) return without_secrets(receiving.finish(time_of_day));
     error failure = std::move(answer).error();
     if (!receiving.refused()) {
         failure = from_http_error(std::move(failure), codec_->provider_name());
     }
-    return receiving.with_so_far(std::move(failure));
+    return hide_secrets(receiving.with_so_far(std::move(failure)), secrets_);
+}
+
+result<chat_response> http_chat_provider::without_secrets(result<chat_response> read) const {
+    if (!read) return hide_secrets(std::move(read).error(), secrets_);
+    hide_secrets(*read, secrets_);
+    return read;
 }
 
 void http_chat_provider::settle(call_permit& permit, const http_response* head,

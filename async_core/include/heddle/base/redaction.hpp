@@ -3,6 +3,7 @@
 
 #include <heddle/base/secret.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -35,15 +36,21 @@ public:
     /// length of the text for each secret.
     bool hide(std::string& text) const;
     [[nodiscard]] std::string hidden(std::string_view text) const;
+    /// For a text that arrives in pieces: the length of the end of `text` that may be the beginning
+    /// of a secret, so that it must not be shown before the next piece is there. Complexity: linear
+    /// in the length of that end.
+    [[nodiscard]] std::size_t undecided(std::string_view text) const;
 
 private:
     /// A secret to search for. A match of its middle part marks a candidate.
     struct wanted {
         secret value;
-        std::size_t least = 0; ///< length of the shortest part to hide
+        std::size_t least = 0;           ///< length of the shortest part to hide
+        std::array<bool, 256> letters{}; ///< what it may be written with, escapes included
     };
     [[nodiscard]] static bool hide_one(std::string& text, const wanted& one,
                                        const std::string& mark);
+    [[nodiscard]] static std::size_t undecided(std::string_view text, const wanted& one);
 
     std::vector<wanted> secrets_; ///< the longest first: one may be a part of another
     std::string mark_;

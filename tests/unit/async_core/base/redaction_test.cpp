@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -80,6 +82,47 @@ TEST(redactor, a_long_text_of_near_hits_takes_no_time) {
     EXPECT_FALSE(redactor({secret(value)}).hide(text));
     EXPECT_FALSE(redactor({secret(value)}).hide(text = std::string(4'000'000, '\\')));
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+}
+
+/// A text in pieces, as whoever may not take back what was shown hides secrets in it.
+std::string hidden_in_pieces(const redactor& secrets, std::string_view text, std::size_t size) {
+    std::string shown;
+    std::string waiting;
+    for (std::size_t at = 0; at < text.size(); at += size) {
+        waiting += text.substr(at, size);
+        const std::size_t decided = waiting.size() - secrets.undecided(waiting);
+        shown += secrets.hidden(std::string_view(waiting).substr(0, decided));
+        waiting.erase(0, decided);
+    }
+    return shown + secrets.hidden(waiting);
+}
+
+TEST(redactor, hides_a_secret_in_a_text_that_arrives_in_pieces) {
+    const redactor hidden({secret("sk-abc/0123%456789-sk-abc/0"), secret("another-secret-1")}, "*");
+    const std::string key = "sk-abc/0123%456789-sk-abc/0";
+    const std::vector<std::string> texts = {
+        "a " + key + " b",
+        key,
+        key + key,
+        key + "sk-abc/01 s",
+        "sk-" + key + "123",
+        key.substr(3) + " " + key.substr(0, 22),
+        "another-secret-" + key,
+        "sk-abc/0 another-secret-1 sk-",
+        "asks sk-abc/0123 another-se",
+        R"(sk-abc\/0123%456789-\u0073k-abc\/0 \)",
+        R"(\%73k-abc%2F0123%25456789-sk-abc%2f0%2)",
+    };
+    for (const std::string& text : texts) {
+        const std::string whole = hidden.hidden(text);
+        for (std::size_t size = 1; size <= text.size(); ++size)
+            EXPECT_EQ(hidden_in_pieces(hidden, text, size), whole) << text << ' ' << size;
+    }
+    EXPECT_EQ(hidden.undecided("nothing of it."), 0U);
+    EXPECT_EQ(hidden.undecided("some s"), 1U);
+    EXPECT_EQ(hidden.undecided("some sk-abc"), 6U);
+    EXPECT_EQ(hidden.undecided("some " + key), 0U);
+    EXPECT_EQ(redactor().undecided("sk-"), 0U);
 }
 
 TEST(redactor, words_that_are_used_as_keys_stay) {

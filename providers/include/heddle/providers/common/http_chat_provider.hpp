@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/log.hpp>
+#include <heddle/base/redaction.hpp>
 #include <heddle/base/secret.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
@@ -27,6 +28,7 @@ struct call_options {
 };
 
 /// A thin llm_port over the HTTP port and a codec: it encodes, sends, decodes, and tries again.
+/// Hides the key in what the service answers: nobody behind this sees it, whatever they store.
 /// Retries: what the codec or the HTTP port call retryable, within the budgets of retry_options and
 /// the deadline of the call; a stream only until its first piece has been handed out, unless
 /// chat_request::scheduling asks for more.
@@ -77,6 +79,8 @@ private:
     [[nodiscard]] result<ports::chat_response> read_streamed(streamed_answer& receiving,
                                                              result<ports::http_response>& answer,
                                                              wall_time time_of_day);
+    [[nodiscard]] result<ports::chat_response> without_secrets(
+        result<ports::chat_response> read) const;
     void settle(call_permit& permit, const ports::http_response* head,
                 const result<ports::chat_response>& read, wall_time time_of_day) const;
     [[nodiscard]] error not_admitted(error refused, const std::optional<error>& failed,
@@ -89,6 +93,7 @@ private:
     std::shared_ptr<ports::http_origin> origin_;
     std::unique_ptr<chat_codec> codec_;
     call_options options_;
+    redactor secrets_; ///< what the service was told and must not tell in turn
     retry_state::random jitter_;
     log_port& log_;
     std::vector<std::string> warned_of_; ///< settings that the log has
