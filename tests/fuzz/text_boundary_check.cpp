@@ -354,7 +354,8 @@ void text_boundary_check::check_answer(input& from) {
     const std::string_view given = view(bytes);
     const std::size_t half = given.size() / 2;
     tasks::extracted_json found;
-    if (const auto read = tasks::extract_json(*memory_, given, cut, found); !read) {
+    lang::free_work work;
+    if (const auto read = tasks::extract_json(*memory_, given, cut, found, work); !read) {
         failure("extract_json", read.error());
     } else {
         value("extract_json", found.content);

@@ -22,8 +22,27 @@ constexpr std::size_t longest_searched = 8 * 1024 * 1024;
     return ascii::trim(text);
 }
 
-[[nodiscard]] result<lang::value> read(lang::heap& memory, std::string_view text) {
+/// Counts a scan of a text, byte by byte.
+class scan_pace {
+public:
+    explicit scan_pace(lang::work_meter& work) : work_(work) {}
+    /// False: the scan is to stop.
+    [[nodiscard]] bool next() {
+        return ++bytes_ % bytes_of_a_look != 0 || work_.spend(units_of_a_look);
+    }
+
+private:
+    static constexpr std::size_t bytes_of_a_look = 16 * 1024;
+    static constexpr std::uint64_t units_of_a_look = bytes_of_a_look / 4; // some 2 ns a byte
+
+    lang::work_meter& work_;
+    std::size_t bytes_ = 0;
+};
+
+[[nodiscard]] result<lang::value> read(lang::heap& memory, std::string_view text,
+                                       lang::work_meter& work) {
     lang::json_read_options options;
+    options.work = &work;
     options.max_depth = deepest;
     return lang::json_to_value(memory, text, options);
 }
@@ -43,10 +62,13 @@ constexpr std::size_t longest_searched = 8 * 1024 * 1024;
 }
 
 /// The end of the bracket that begins at `from`, or npos when it is not closed (or closed wrongly).
-[[nodiscard]] std::size_t end_of_bracket(std::string_view text, std::size_t from) {
+[[nodiscard]] std::size_t end_of_bracket(std::string_view text, std::size_t from,
+                                         lang::work_meter& work) {
     std::vector<char> open;
     bool in_string = false;
+    scan_pace pace(work);
     for (std::size_t at = from; at < text.size(); ++at) {
+        if (!pace.next()) return std::string_view::npos;
         const char c = text[at];
         if (in_string) {
             if (c == '\\') ++at;
@@ -72,7 +94,7 @@ struct mended {
 };
 
 /// Drops trailing commas; closes what is open if `cut`.
-[[nodiscard]] mended mend(std::string_view text, bool cut) {
+[[nodiscard]] mended mend(std::string_view text, bool cut, lang::work_meter& work) {
     struct level {
         char close;
         std::size_t whole; ///< length of the output up to which the members of this level are whole
@@ -82,7 +104,9 @@ struct mended {
     out.reserve(text.size() + 8);
     std::vector<level> open;
     bool in_string = false;
+    scan_pace pace(work);
     for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!pace.next()) return {};
         const char c = text[at];
         if (in_string) {
             out += c;
@@ -130,13 +154,14 @@ struct mended {
 /// The only object or array in a text, or nothing. `several` is set when there are more.
 [[nodiscard]] std::optional<std::string_view> only_bracket(lang::heap& memory,
                                                            std::string_view text, lang::value& out,
-                                                           bool& several) {
+                                                           bool& several, lang::work_meter& work) {
     std::optional<std::string_view> found;
     std::size_t tried = 0;
     for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
          at = text.find_first_of("{[", at)) {
         if (++tried > most_candidates) return std::nullopt;
-        const std::size_t end = end_of_bracket(text, at);
+        const std::size_t end = end_of_bracket(text, at, work);
+        if (work.stopped()) return std::nullopt;
         if (end == std::string_view::npos) {
             if (begins_json(text.substr(at)))
                 return std::nullopt; // broken: a part is not the whole
@@ -144,7 +169,7 @@ struct mended {
             continue;
         }
         const std::string_view candidate = text.substr(at, end - at);
-        auto content = read(memory, candidate);
+        auto content = read(memory, candidate, work);
         if (!content) {
             at = end;
             continue;
@@ -162,14 +187,15 @@ struct mended {
 
 /// Reads a text after mending it.
 [[nodiscard]] bool read_mended(lang::heap& memory, std::string_view text, bool cut,
-                               extracted_json& found) {
-    mended made = mend(text, cut);
+                               extracted_json& found, lang::work_meter& work) {
+    mended made = mend(text, cut, work);
+    if (!work.spend_bytes(4 * made.text.size())) return false;
     if (auto whole = mended_json(made.text)) {
         made.text = *std::move(whole);
         made.changed = true;
     }
     if (!made.changed) return false;
-    auto content = read(memory, made.text);
+    auto content = read(memory, made.text, work);
     if (!content) return false;
     found.content = std::move(*content);
     found.repaired = std::move(made.text);
@@ -181,33 +207,33 @@ struct mended {
 } // namespace
 
 result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
-                          extracted_json& found) {
+                          extracted_json& found, lang::work_meter& work) {
     const std::string_view whole = trimmed(answer);
     if (whole.empty()) return error(errc::invalid_argument, "the answer is empty");
-    auto content = read(memory, whole);
+    auto content = read(memory, whole, work);
     if (content) {
         found.content = std::move(*content);
         found.text = whole;
         return {};
     }
     error first = std::move(content).error();
-    if (whole.size() > longest_searched) return first;
+    if (work.stopped() || whole.size() > longest_searched) return first;
     const std::optional<std::string_view> inside = fenced(whole);
     if (inside) {
-        content = read(memory, *inside);
+        content = read(memory, *inside, work);
         if (content) {
             found.content = std::move(*content);
             found.text = *inside;
             return {};
         }
         first = std::move(content).error();
-        if (read_mended(memory, *inside, cut, found)) return {};
+        if (read_mended(memory, *inside, cut, found, work)) return {};
     }
     const std::size_t bracket = whole.find_first_of("{[");
     // Damage at the outermost level comes before what may be whole further in.
-    if (bracket == 0 && read_mended(memory, whole, cut, found)) return {};
+    if (bracket == 0 && read_mended(memory, whole, cut, found, work)) return {};
     bool several = false;
-    if (const auto only = only_bracket(memory, whole, found.content, several)) {
+    if (const auto only = only_bracket(memory, whole, found.content, several, work)) {
         if (bracket != 0 || !cut) {
             found.text = *only;
             return {};
@@ -220,15 +246,15 @@ result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
         const std::size_t last = whole.find_last_of("}]");
         const std::size_t end =
             cut || last == std::string_view::npos || last < bracket ? whole.size() : last + 1;
-        if (read_mended(memory, whole.substr(bracket, end - bracket), cut, found)) return {};
+        if (read_mended(memory, whole.substr(bracket, end - bracket), cut, found, work)) return {};
     }
     return first;
 }
 
-result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
-                                extracted_json& found) {
+result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer, extracted_json& found,
+                                lang::work_meter& work) {
     found.text = trimmed(answer);
-    HEDDLE_TRY(found.content, read(memory, found.text));
+    HEDDLE_TRY(found.content, read(memory, found.text, work));
     return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <string>
 #include <string_view>
@@ -24,12 +25,12 @@ struct extracted_json {
 /// character (`\ud83e` alone) becomes U+FFFD. With `cut` (the
 /// model stopped at its length limit) a member that is not whole is dropped and the open brackets
 /// are closed. The time is linear in the length of the text.
-/// Errors: invalid_argument that says what is wrong, in one line.
+/// Errors: invalid_argument that says what is wrong, in one line; any when `work` says to stop.
 [[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
-                                        extracted_json& found);
+                                        extracted_json& found, lang::work_meter& work);
 
 /// The whole answer as JSON, without looking for it and without repair. Errors: as extract_json.
 [[nodiscard]] result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
-                                              extracted_json& found);
+                                              extracted_json& found, lang::work_meter& work);
 
 } // namespace heddle::tasks

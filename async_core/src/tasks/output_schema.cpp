@@ -43,8 +43,26 @@ constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
     return options;
 }
 
+/// Reading counts some 5 ns a byte.
+constexpr std::size_t bytes_of_a_piece = 16 * 1024;
+constexpr std::size_t bytes_read_in_a_unit = 2;
+
+/// Throws given_up.
+[[nodiscard]] json::value parse_answer(std::string_view text, json::storage_ptr memory,
+                                       boost::system::error_code& failed, lang::work_meter& work) {
+    json::stream_parser parser(std::move(memory), answer_options());
+    for (std::size_t at = 0; at < text.size() && !failed; at += bytes_of_a_piece) {
+        const std::string_view piece = text.substr(at, bytes_of_a_piece);
+        if (!work.spend(piece.size() / bytes_read_in_a_unit)) throw given_up{};
+        parser.write(piece.data(), piece.size(), failed);
+    }
+    if (!failed) parser.finish(failed);
+    return failed ? json::value() : parser.release();
+}
+
 /// The library looks at no number that is above the greatest of std::int64_t.
 void make_comparable(json::value& tree) {
+    check_effort::spend(2);
     if (json::array* list = tree.if_array()) {
         for (json::value& each : *list) make_comparable(each);
     } else if (json::object* object = tree.if_object()) {
@@ -85,10 +103,10 @@ void make_comparable(json::value& tree) {
 
 /// Says what is wrong, as far as that does not take too long.
 void explain(const valijson::Schema& schema, const valijson::adapters::BoostJsonAdapter& target,
-             schema_violation& found) {
+             schema_violation& found, lang::work_meter& work) {
     valijson::ValidationResults results;
     try {
-        const check_effort bounded(explaining_steps);
+        const check_effort bounded(explaining_steps, work);
         valijson::Validator validator(valijson::Validator::kStrongTypes);
         validator.validate(schema, target, &results);
     } catch (const too_dear&) { // what was found until then is true
@@ -184,30 +202,39 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
 std::optional<schema_violation> output_schema::check(const lang::value& content,
                                                      std::string_view text,
                                                      std::string_view subject) const {
+    lang::free_work work;
+    return check(content, text, subject, work);
+}
+
+std::optional<schema_violation> output_schema::check(const lang::value& content,
+                                                     std::string_view text,
+                                                     std::string_view subject,
+                                                     lang::work_meter& work) const {
     const auto refused = [&](std::string_view what) {
         return schema_violation{std::string(subject) + " " + std::string(what), ""};
     };
-    if (!compiled_) return check_basic(content);
+    if (!compiled_) return check_basic(content, work);
     if (text.size() > longest_checked) {
         return refused("is too long to be checked against the schema");
     }
     try {
         json::monotonic_resource memory;
         boost::system::error_code failed;
-        json::value document =
-            json::parse({text.data(), text.size()}, failed, &memory, answer_options());
+        json::value document = parse_answer(text, &memory, failed, work);
         if (failed) return refused("is not JSON: " + failed.message());
-        if (has_long_number(text)) make_comparable(document);
         const valijson::adapters::BoostJsonAdapter target(document);
         {
             const check_effort bounded(
-                std::min(first_steps + steps_of_a_byte * text.size(), max_steps));
+                std::min(first_steps + steps_of_a_byte * text.size(), max_steps), work);
+            if (has_long_number(text)) make_comparable(document);
             valijson::Validator validator(valijson::Validator::kStrongTypes);
             if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }
         schema_violation found = refused("does not match the schema");
-        if (text.size() <= longest_explained) explain(compiled_->schema, target, found);
+        if (text.size() <= longest_explained) explain(compiled_->schema, target, found, work);
         return found;
+    } catch (const given_up&) {
+        return refused("was not checked to its end");
     } catch (const too_dear&) {
         return refused("cannot be checked: to hold it against the schema would take too long");
     } catch (const std::exception& wrong) {
@@ -215,7 +242,8 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
     }
 }
 
-std::optional<schema_violation> output_schema::check_basic(const lang::value& content) const {
+std::optional<schema_violation> output_schema::check_basic(const lang::value& content,
+                                                           lang::work_meter& work) const {
     const auto is_number = [](const lang::value& v) { return v.is_integer() || v.is_real(); };
     const auto wrong = [&](const lang::value& v, std::string_view expected, std::string path) {
         std::string message = "expected " + std::string(expected) + ", not ";
@@ -235,7 +263,7 @@ std::optional<schema_violation> output_schema::check_basic(const lang::value& co
         std::size_t index = 0;
         for (const lang::value& element : lang::list_items(content)) {
             if (!good(element)) return wrong(element, expected, "/" + std::to_string(index));
-            ++index;
+            if (++index % 4096 == 0 && !work.spend(4096)) break;
         }
         return std::nullopt;
     };

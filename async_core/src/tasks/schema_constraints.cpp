@@ -31,6 +31,8 @@ constexpr std::uint64_t max_stack = 2 * 1024 * 1024;
 /// Bytes of a text, times the size of the pattern. Where the memory of a pattern is not enough for
 /// more, each byte is held against all of it.
 constexpr std::uint64_t matched_in_a_step = 256;
+/// What a step takes, about, in units of a meter.
+constexpr std::uint64_t units_of_a_check = 32;
 
 thread_local check_effort* current_effort = nullptr;
 
@@ -165,7 +167,10 @@ public:
             append_canonical(elements.emplace_back(), element);
             return true;
         });
-        std::sort(elements.begin(), elements.end());
+        std::sort(elements.begin(), elements.end(), [](const auto& one, const auto& other) {
+            check_effort::spend(4);
+            return one < other;
+        });
         if (std::adjacent_find(elements.begin(), elements.end()) == elements.end()) return true;
         if (results) results->pushError(where, "Elements in the array should be unique");
         return false;
@@ -218,9 +223,9 @@ void add_own_keywords(valijson::SchemaParser& parser) {
     }
 }
 
-check_effort::check_effort(std::uint64_t steps) noexcept
-    : left_(steps), base_(__builtin_frame_address(0)), outer_(std::exchange(current_effort, this)) {
-}
+check_effort::check_effort(std::uint64_t steps, lang::work_meter& work) noexcept
+    : left_(steps), work_(work), base_(__builtin_frame_address(0)),
+      outer_(std::exchange(current_effort, this)) {}
 
 check_effort::~check_effort() { current_effort = outer_; }
 
@@ -229,6 +234,12 @@ void check_effort::take(std::uint64_t steps) {
     if (!mine) return;
     if (steps > mine->left_ || mine->stack_used() > max_stack) throw too_dear{};
     mine->left_ -= steps;
+    spend(steps * units_of_a_check);
+}
+
+void check_effort::spend(std::uint64_t units) {
+    check_effort* const mine = current_effort;
+    if (mine && !mine->work_.spend(units)) throw given_up{};
 }
 
 std::uint64_t check_effort::stack_used() const noexcept {

@@ -1,6 +1,8 @@
 // What a check by a JSON Schema does in place of the library, and how it is bounded.
 #pragma once
 
+#include <heddle/lang/work.hpp>
+
 #include <cstdint>
 
 namespace valijson {
@@ -11,23 +13,28 @@ namespace heddle::tasks {
 
 /// Thrown through the library, which has no other way to be stopped.
 struct too_dear {};
+/// The same, when the meter of the check says to stop.
+struct given_up {};
 
 /// What a check may take while this lives, in checks of a value by a schema; and how deep the library
 /// may call itself, which is bounded in any case. Threads: a check is on one.
 class check_effort {
 public:
-    explicit check_effort(std::uint64_t steps) noexcept;
+    check_effort(std::uint64_t steps, lang::work_meter& work) noexcept;
     ~check_effort();
     check_effort(const check_effort&) = delete;
     check_effort& operator=(const check_effort&) = delete;
 
-    /// Throws too_dear when there are no steps left.
+    /// Throws too_dear when there are no steps left, given_up when the meter says to stop.
     static void take(std::uint64_t steps);
+    /// Counts `units` of the meter that are no steps. Throws given_up.
+    static void spend(std::uint64_t units);
 
 private:
     [[nodiscard]] std::uint64_t stack_used() const noexcept;
 
     std::uint64_t left_;
+    lang::work_meter& work_;
     const void* base_;
     check_effort* outer_;
 };

@@ -1,6 +1,5 @@
 // What becomes of the answers that an execution gets.
 #include "failure_reason.hpp"
-#include "json_extraction.hpp"
 #include "task_execution.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -19,7 +18,6 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_quoted = 64 * 1024; ///< of a wrong answer that is sent back
 constexpr std::size_t most_evaluators = 3;
 
 /// What failed before, such as the other models of a route. Nil when there is nothing that the message
@@ -359,7 +357,7 @@ result<lang::value> task_execution::take_step_error(error failure, bool of_workf
     return fail(ending(message), {payload->reason, message, {}});
 }
 
-result<lang::value> task_execution::accept_elsewhere(result<executor_answer> done) {
+std::optional<result<lang::value>> task_execution::accept_elsewhere(result<executor_answer> done) {
     if (!done) return refuse(std::move(done).error());
     executor_notes_ = std::move(done->notes);
     if (!done->failure_reason.empty()) {
@@ -371,7 +369,7 @@ result<lang::value> task_execution::accept_elsewhere(result<executor_answer> don
     asks_left_ = 0; // nobody to ask again
     ports::chat_response answer;
     answer.text = std::move(done->content);
-    return *take_json(std::move(answer));
+    return take_json(std::move(answer));
 }
 
 std::optional<result<lang::value>> task_execution::accept(result<ports::chat_response> answer) {
@@ -391,57 +389,6 @@ std::optional<result<lang::value>> task_execution::accept(result<ports::chat_res
     }
     if (!call_.task->declared.output.json) return complete(ending(answer->text));
     return take_json(std::move(*answer));
-}
-
-std::optional<result<lang::value>> task_execution::take_json(ports::chat_response answer) {
-    const bool cut = answer.finish == ports::finish_reason::length;
-    const compiled_task& task = *call_.task;
-    extracted_json found;
-    std::string violation;
-    std::string location;
-    const auto read = task.declared.disable_reparsing
-                          ? read_json_as_it_is(runner_.owner().memory(), answer.text, found)
-                          : extract_json(runner_.owner().memory(), answer.text, cut, found);
-    if (!read) violation = "the answer is not JSON: " + read.error().message();
-    else if (const auto wrong = task.schema.check(found.content, found.text)) {
-        violation = wrong->message;
-        location = wrong->path;
-    }
-    if (violation.empty()) {
-        if (found.completed) {
-            warnings_.emplace_back("the JSON of the answer was cut short and has been completed");
-        }
-        task_ending end = ending(answer.text);
-        end.parsed = std::move(found.content);
-        end.has_parsed = true;
-        return complete(std::move(end));
-    }
-    if (asks_left_ != 0) {
-        --asks_left_;
-        ask_again(std::move(answer.text), violation);
-        return std::nullopt;
-    }
-    task_ending end = ending(answer.text);
-    end.parse_error = violation;
-    if (task.schema.accepts_all()) return complete(std::move(end));
-    lang::heap& memory = runner_.owner().memory();
-    task_failure what{"output_format_failure", violation, {}};
-    what.details = runner_.results().make_details(
-        {{"error_type", lang::make_string(memory, read ? "SchemaViolation" : "JSONDecodeError")},
-         {"message", lang::make_string(memory, violation)},
-         {"location", lang::make_string(memory, location)}});
-    return fail(std::move(end), what);
-}
-
-void task_execution::ask_again(std::string answer, const std::string& violation) {
-    utf8::shorten(answer, longest_quoted);
-    // The last wrong answer is enough: the conversation does not grow with each attempt.
-    request_.messages.resize(settled_messages_);
-    ports::chat_message& said = request_.messages.emplace_back();
-    said.role = ports::chat_role::assistant;
-    said.text = std::move(answer);
-    ports::chat_message& asked = request_.messages.emplace_back();
-    asked.text = "Your answer cannot be used: " + violation + ".\n" + call_.task->format_note;
 }
 
 bool task_execution::continues(const result<lang::value>& ended) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call_settings.hpp"
+#include "json_extraction.hpp"
 #include "spending.hpp"
 #include "task_chain.hpp"
 #include "task_runner.hpp"
@@ -50,13 +51,20 @@ public:
     /// Before each request: a result when a limit of the task would be passed.
     [[nodiscard]] std::optional<result<lang::value>> check_limits();
     /// Takes an answer. A value or error ends the execution; nothing: ask again, after the tools that
-    /// the model called.
+    /// the model called, or after what waits_for_check() says.
     [[nodiscard]] std::optional<result<lang::value>> accept(result<ports::chat_response> answer);
     /// As accept, where the receiver of the pieces has failed: counts, and is its error.
     [[nodiscard]] result<lang::value> abandon(const result<ports::chat_response>& answer,
                                               error failure);
-    /// As accept, for what an executor made.
-    [[nodiscard]] result<lang::value> accept_elsewhere(result<executor_answer> done);
+    /// As accept, for what an executor made. Nothing: waits_for_check().
+    [[nodiscard]] std::optional<result<lang::value>> accept_elsewhere(result<executor_answer> done);
+    /// The JSON of the answer takes longer to check than others can wait: check() is to be called in
+    /// turns, then end_check(). In place of that refuse_unchecked() when it was stopped.
+    [[nodiscard]] bool waits_for_check() const noexcept { return check_waits_; }
+    void check(lang::work_meter& work);
+    /// As accept.
+    [[nodiscard]] std::optional<result<lang::value>> end_check();
+    [[nodiscard]] result<lang::value> refuse_unchecked(error failure);
     /// A step before the first request has failed: raised, or a FAILED result.
     [[nodiscard]] result<lang::value> take_step_error(error failure, bool of_workflow);
     /// The workflow is at fault, or was cancelled, while the execution ran. `said`: what the model had
@@ -148,6 +156,7 @@ private:
     [[nodiscard]] result<lang::value> take_error(error failure, std::string_view said = {});
     [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
                                               std::string_view content);
+    /// Nothing also when the check waits.
     [[nodiscard]] std::optional<result<lang::value>> take_json(ports::chat_response answer);
     [[nodiscard]] std::optional<result<lang::value>> take_tool_calls(ports::chat_response answer);
     void ask_again(std::string answer, const std::string& violation);
@@ -213,6 +222,11 @@ private:
     bool streams_ = false;
     std::optional<error> receiver_failure_;
     lang::value executor_notes_;
+    ports::chat_response unchecked_; ///< whose JSON is looked at
+    std::optional<extracted_json> found_;
+    std::optional<error> not_json_;
+    std::optional<schema_violation> wrong_;
+    bool check_waits_ = false;
     std::vector<std::string> warnings_;
 };
 

@@ -1,5 +1,6 @@
 #include "task_runner.hpp"
 
+#include "in_turns.hpp"
 #include "task_execution.hpp"
 
 #include <heddle/coro/nursery.hpp>
@@ -66,6 +67,10 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         ended = execution.end_of_seeking(answer);
         if (ended) co_return *std::move(ended);
         ended = execution.accept(std::move(answer));
+        if (execution.waits_for_check()) {
+            std::optional<result<lang::value>> checked = co_await check_answer(execution);
+            ended = std::move(checked);
+        }
         if (ended && !execution.continues(*ended)) co_return *std::move(ended);
         if (ended) {
             result<lang::value> continued = co_await continue_with(execution, **ended);
@@ -114,10 +119,22 @@ coro::task<result<void>> task_runner::run_prompt_calls(task_execution& execution
 coro::task<result<lang::value>> task_runner::run_elsewhere(task_execution& execution) {
     result<executor_answer> done =
         co_await execution.executor()->execute(execution.executor_wanted());
-    result<lang::value> ended = execution.accept_elsewhere(std::move(done));
-    if (!execution.continues(ended)) co_return ended;
-    result<lang::value> continued = co_await continue_with(execution, *ended);
+    std::optional<result<lang::value>> ended = execution.accept_elsewhere(std::move(done));
+    if (execution.waits_for_check()) {
+        std::optional<result<lang::value>> checked = co_await check_answer(execution);
+        ended = std::move(checked);
+    }
+    if (!execution.continues(*ended)) co_return *std::move(ended);
+    result<lang::value> continued = co_await continue_with(execution, **ended);
     co_return continued;
+}
+
+coro::task<std::optional<result<lang::value>>> task_runner::check_answer(
+    task_execution& execution) {
+    lang::metered_work work = [&execution](lang::work_meter& meter) { execution.check(meter); };
+    result<void> checked = co_await run_in_turns(owner_, std::move(work), execution.context());
+    if (!checked) co_return execution.refuse_unchecked(std::move(checked).error());
+    co_return execution.end_check();
 }
 
 namespace {

@@ -102,6 +102,9 @@ private:
     [[nodiscard]] coro::task<result<void>> run_prompt_calls(task_execution& execution);
     /// One request whose text goes to a function of the workflow, or to the host, as it arrives.
     [[nodiscard]] coro::task<result<ports::chat_response>> stream_answer(task_execution& execution);
+    /// An answer whose check takes long. As task_execution::accept.
+    [[nodiscard]] coro::task<std::optional<result<lang::value>>> check_answer(
+        task_execution& execution);
     [[nodiscard]] coro::task<result<lang::value>> run_elsewhere(task_execution& execution);
     /// The tools that the model called in one turn, side by side. Errors: of the workflow.
     [[nodiscard]] coro::task<result<void>> run_tools(task_execution& execution);

@@ -1,4 +1,5 @@
 // Tools that a model calls, and subtasks.
+#include "in_turns.hpp"
 #include "message_json.hpp"
 #include "task_execution.hpp"
 
@@ -250,10 +251,17 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
     if (text.size() > longest_arguments) {
         co_return error(lang::errc::evaluation, "the arguments are too long");
     }
-    lang::json_read_options options;
-    options.max_depth = deepest_arguments;
-    auto inputs = text.empty() ? result<lang::value>(lang::value::empty_map())
-                               : lang::json_to_value(owner_.memory(), text, options);
+    result<lang::value> inputs = lang::value::empty_map();
+    lang::metered_work read = [&](lang::work_meter& work) {
+        lang::json_read_options options;
+        options.max_depth = deepest_arguments;
+        options.work = &work;
+        if (!text.empty()) inputs = lang::json_to_value(owner_.memory(), text, options);
+    };
+    if (!lang::done_in_a_turn(read)) {
+        result<void> done = co_await run_in_turns(owner_, std::move(read), context);
+        if (!done) co_return std::move(done).error();
+    }
     if (!inputs) {
         co_return error(lang::errc::evaluation,
                         "the arguments are not JSON: " + inputs.error().message());

@@ -1,6 +1,7 @@
 #include <heddle/tasks/tool_registry.hpp>
 
 #include "call_settings.hpp"
+#include "in_turns.hpp"
 #include "message_json.hpp"
 
 #include <heddle/base/ascii.hpp>
@@ -112,15 +113,19 @@ namespace json = boost::json;
     return made;
 }
 
+/// Means nothing when `work` says to stop.
 [[nodiscard]] result<void> check_values(const registered_tool& one, lang::heap& memory,
-                                        const lang::value& inputs, source_span span) {
+                                        const lang::value& inputs, source_span span,
+                                        lang::work_meter& work) {
     if (one.declared.check_values || one.schema.accepts_all()) return {};
     auto written = message_json(inputs);
     if (!written) return malformed(one, written.error().message(), span);
     // Read back, so that symbols are the strings that they are in JSON.
-    auto plain = lang::json_to_value(memory, *written);
+    lang::json_read_options options;
+    options.work = &work;
+    auto plain = lang::json_to_value(memory, *written, options);
     if (!plain) return malformed(one, plain.error().message(), span);
-    if (const auto wrong = one.schema.check(*plain, *written, "its input")) {
+    if (const auto wrong = one.schema.check(*plain, *written, "its input", work)) {
         return malformed(one, wrong->message, span);
     }
     return {};
@@ -176,7 +181,14 @@ coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool>
     const source_span span = call.request.span;
     auto inputs = bind_clauses(*one, call.owner.memory(), std::move(call.request));
     if (!inputs) co_return std::move(inputs).error();
-    auto fits = check_values(*one, call.owner.memory(), *inputs, span);
+    result<void> fits;
+    lang::metered_work check = [&](lang::work_meter& work) {
+        fits = check_values(*one, call.owner.memory(), *inputs, span, work);
+    };
+    if (!lang::done_in_a_turn(check)) {
+        result<void> checked = co_await run_in_turns(call.owner, std::move(check), call.context);
+        if (!checked) co_return std::move(checked).error();
+    }
     if (!fits) co_return std::move(fits).error();
     const bool raises = raises_failures(call.scope);
     tool_call made{call.owner, *std::move(inputs), std::move(call.scope), call.context, span};

@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +47,13 @@ public:
 
     [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }
     /// Checks `content`. `json`: the JSON text that `content` was read from. `subject`: what
-    /// messages call it. Result: the violation; empty when `content` conforms.
+    /// messages call it. `work`: counts the check; when it says to stop, the result means nothing.
+    /// Result: the violation; empty when `content` conforms.
+    [[nodiscard]] std::optional<schema_violation> check(const lang::value& content,
+                                                        std::string_view json,
+                                                        std::string_view subject,
+                                                        lang::work_meter& work) const;
+    /// The same in one go.
     [[nodiscard]] std::optional<schema_violation> check(
         const lang::value& content, std::string_view json,
         std::string_view subject = "the answer") const;
@@ -74,7 +81,8 @@ private:
     };
     struct compiled;
 
-    [[nodiscard]] std::optional<schema_violation> check_basic(const lang::value& content) const;
+    [[nodiscard]] std::optional<schema_violation> check_basic(const lang::value& content,
+                                                              lang::work_meter& work) const;
 
     basic basic_ = basic::any;
     std::shared_ptr<const compiled> compiled_;

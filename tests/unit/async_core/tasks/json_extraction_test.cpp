@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 std::string extract(std::string_view answer, bool cut = false) {
     testing::reading text;
     extracted_json found;
-    if (auto done = extract_json(text.memory(), answer, cut, found); !done) {
+    lang::free_work work;
+    if (auto done = extract_json(text.memory(), answer, cut, found, work); !done) {
         return "error: " + done.error().message();
     }
     // `text` is what a schema would be held against: it must be the same JSON.

@@ -1,0 +1,171 @@
+// Answers and arguments of several MB: what looks at them takes turns with the loop.
+#include "tasks_testing.hpp"
+
+#include <heddle/lang/map.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace heddle::tasks {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::StartsWith;
+using steady = std::chrono::steady_clock;
+using testing::world;
+
+/// Fires each millisecond on a loop, and notes how late.
+class late_timer {
+public:
+    explicit late_timer(loopback::runner& on) : timer_(on.io) { arm(); }
+    [[nodiscard]] steady::duration most() const noexcept { return most_; }
+    [[nodiscard]] int fired() const noexcept { return fired_; }
+
+private:
+    void arm() {
+        const auto wanted = steady::now() + 1ms;
+        timer_.expires_at(wanted);
+        timer_.async_wait([this, wanted](boost::system::error_code failed) {
+            if (failed) return;
+            most_ = std::max(most_, steady::now() - wanted);
+            ++fired_;
+            arm();
+        });
+    }
+
+    boost::asio::steady_timer timer_;
+    steady::duration most_{0};
+    int fired_ = 0;
+};
+
+/// A list of `bytes` bytes, with `last` as its last element.
+std::string long_list(std::size_t bytes, std::string_view element, std::string_view last) {
+    std::string made = "[";
+    while (made.size() + element.size() + last.size() + 2 <= bytes) made.append(element) += ',';
+    return made.append(last) += ']';
+}
+
+constexpr std::string_view row = R"({"id":1234567,"name":"a name","tags":["one","two"]})";
+constexpr std::string_view schema =
+    R"({"type":"array","items":{"type":"object","required":["id"],"properties":{)"
+    R"("id":{"type":"integer","minimum":0},"name":{"type":"string","pattern":"^[a-z ]*$"},)"
+    R"("tags":{"type":"array","items":{"type":"string"}}}}})";
+
+task_template answering(std::string_view with) {
+    task_template made;
+    made.name = "t";
+    made.instructions = "go";
+    made.output = {true, std::string(with)};
+    made.retries = 0;
+    return made;
+}
+
+struct long_answer {
+    const char* name;
+    std::string_view schema;
+    std::string text;
+    const char* status;
+};
+
+std::vector<long_answer> long_answers() {
+    return {
+        {"by a JSON Schema", schema, long_list(4'000'000, row, row), "\"COMPLETE\""},
+        {"wrong at its end", schema, long_list(4'000'000, row, R"({"id":"x"})"), "\"FAILED\""},
+        {"by a name", "number[]", long_list(5'000'000, "1234567", "1"), "\"COMPLETE\""},
+        {"in prose, damaged", "number[]", "Here: " + long_list(5'000'000, "1234567", "1,"),
+         "\"COMPLETE\""},
+    };
+}
+
+TEST(long_checks, of_answers_let_timers_fire) {
+    for (const long_answer& each : long_answers()) {
+        SCOPED_TRACE(each.name);
+        world w({answering(each.schema)});
+        w.llm.say(each.text);
+        const late_timer timer(w.runner);
+        const auto began = steady::now();
+        EXPECT_EQ(w.json("(get (t) 'status)"), each.status);
+        const auto took = steady::now() - began;
+        // All of it in one go was as late as it took.
+        EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4))
+            << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms";
+        RecordProperty("ms", std::to_string(took / 1ms));
+    }
+}
+
+TEST(long_checks, end_with_the_time_of_the_task) {
+    world w({answering(schema)});
+    const std::string text = long_list(4'000'000, row, row);
+    w.llm.say(text);
+    const std::string told = w.json(
+        "(let ((r (t (timeout 0.03)))) (list (get r 'status) (get-in r '(\"notes\" "
+        "\"error\" \"reason\")) (string-length (get r 'content)) (get-in r '(\"notes\" "
+        "\"usage\" \"input_tokens\"))))");
+    EXPECT_EQ(told, R"(["FAILED","execution_timeout",)" + std::to_string(text.size()) + ",10]");
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(long_checks, end_when_the_run_is_cancelled) {
+    world w({answering(schema)});
+    w.llm.say(long_list(4'000'000, row, row));
+    coro::cancel_source cancel;
+    boost::asio::steady_timer later(w.runner.io);
+    std::optional<steady::time_point> cancelled;
+    w.llm.replies.push_front([&, answer = w.llm.replies.front()](const ports::chat_request& of) {
+        later.expires_after(5ms); // the check has begun by then
+        later.async_wait([&](boost::system::error_code) {
+            cancelled = steady::now();
+            cancel.request(cancel_reason::user);
+        });
+        return answer(of);
+    });
+    host::run_options options;
+    options.cancel = &cancel;
+    const auto ended = w.run("(get (t) 'status)", options);
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::user);
+    ASSERT_TRUE(cancelled);
+    EXPECT_EQ(w.observer.outcomes, (std::vector<task_outcome>{task_outcome::cancelled}));
+    EXPECT_EQ(w.observer.input_tokens, 10) << "the answer was paid for";
+}
+
+TEST(long_checks, of_arguments_let_timers_fire) {
+    world w;
+    tool counts;
+    counts.name = "test:count";
+    counts.description = "counts";
+    counts.input_schema = R"({"type":"object","properties":{"rows":)" + std::string(schema) +
+                          R"(},"required":["rows"]})";
+    counts.run = [](tool_call call) -> coro::task<result<lang::value>> {
+        co_return lang::value::integer(
+            static_cast<std::int64_t>(lang::map_find(call.inputs, "rows")->length()));
+    };
+    auto* tasks = static_cast<session_tasks*>(w.session->operators());
+    ASSERT_TRUE(tasks->add(std::move(counts)));
+    const std::string rows = long_list(3'000'000, row, row);
+    w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response made;
+        made.finish = ports::finish_reason::tool_calls;
+        made.tool_calls.push_back({"1", "test_count", "{\"rows\":" + rows + "}"});
+        return made;
+    });
+    w.llm.say("done");
+    const late_timer timer(w.runner);
+    const auto began = steady::now();
+    EXPECT_EQ(w.json("(defatom ask (params) (instructions \"go\") (tools (test:count))) "
+                     "(content (ask))"),
+              "\"done\"");
+    const auto took = steady::now() - began;
+    EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4))
+        << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms";
+    ASSERT_EQ(w.llm.asked.size(), 2U);
+    EXPECT_EQ(w.llm.asked[1].messages.back().text,
+              std::to_string(1 + (rows.size() - row.size() - 2) / (row.size() + 1)));
+}
+
+} // namespace
+} // namespace heddle::tasks
