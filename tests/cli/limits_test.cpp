@@ -90,13 +90,19 @@ TEST_F(limits, when_all_models_of_a_route_fail_each_of_them_is_named) {
                                provider("a", one.url(), "max_retries = 1\n") +
                                provider("b", two.url(), "max_retries = 0\n") +
                                provider("c", three.url(), "max_retries = 0\n");
-    const auto text = run(config, std::string(ask) + "(ask \"1\")");
-    EXPECT_EQ(text.code, 1);
-    EXPECT_THAT(text.err, ::testing::ContainsRegex("third boom[^\n]*\n(.*\n)*caused by: b: [^\n]*"
-                                                   "second boom\ncaused by: a: [^\n]*first boom"));
-    const auto json = run(config, std::string(ask) + "(ask \"1\")", {"--json"});
-    EXPECT_THAT(json.err, ::testing::ContainsRegex("\"causes\":\\[\"b: [^\"]*second boom\",\"a: "
-                                                   "[^\"]*first boom\"\\]"));
+    for (const std::string form : {"(ask \"1\")", "(content (ask \"1\"))"}) {
+        const auto text = run(config, std::string(ask) + form);
+        EXPECT_EQ(text.code, 1);
+        EXPECT_THAT(text.err,
+                    ::testing::ContainsRegex("third boom[^\n]*\n(.*\n)*caused by: b: [^\n]*"
+                                             "second boom\ncaused by: a: [^\n]*first boom"))
+            << form;
+        const auto json = run(config, std::string(ask) + form, {"--json"});
+        EXPECT_THAT(json.err,
+                    ::testing::ContainsRegex("\"causes\":\\[\"b: [^\"]*second boom\",\"a: "
+                                             "[^\"]*first boom\"\\]"))
+            << form;
+    }
     const auto notes = run(config, std::string(ask) +
                                        "(let ((n (get-field (ask \"1\") \"notes\")))\n"
                                        "  (list (get-in n '(\"usage\" \"requests\"))\n"

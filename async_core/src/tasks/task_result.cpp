@@ -111,8 +111,11 @@ error task_error_of(const lang::value& failed) {
     if (payload->reason.empty()) payload->reason = "unexpected_error";
     if (message.empty()) message = "a task failed: " + std::string(text_of(failed, "content"));
     error made = error(lang::errc::task, std::move(message)).with_payload(std::move(payload));
-    const lang::value* causes =
-        details && details->is(lang::kind::map) ? lang::map_find(*details, "causes") : nullptr;
+    if (!details || !details->is(lang::kind::map)) return made;
+    if (const std::string_view hint = text_of(*details, "hint"); !hint.empty()) {
+        made = std::move(made).with_hint(std::string(hint));
+    }
+    const lang::value* causes = lang::map_find(*details, "causes");
     if (!causes || !causes->is(lang::kind::list)) return made;
     for (const lang::value& cause : lang::list_items(*causes)) {
         if (!cause.is(lang::kind::string)) continue;

@@ -1,6 +1,7 @@
 #include "lang/builtins/results.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -31,6 +32,22 @@ using arguments_span = std::span<value>;
     return found && found->is(kind::string) ? std::string(string_bytes(*found)) : std::string();
 }
 
+/// What notes.error.details says of how to mend it, and of the errors behind it.
+[[nodiscard]] error with_details(error failure, const value* details) {
+    if (!details || !details->is(kind::map)) return failure;
+    if (std::string hint = text_field(details, "hint"); !hint.empty()) {
+        failure = std::move(failure).with_hint(std::move(hint));
+    }
+    const value* causes = map_find(*details, "causes");
+    if (!causes || !causes->is(kind::list)) return failure;
+    for (const value& cause : list_items(*causes)) {
+        if (!cause.is(kind::string)) continue;
+        failure =
+            std::move(failure).with_last_cause(error(errc::task, std::string(string_bytes(cause))));
+    }
+    return failure;
+}
+
 /// The TaskError that a FAILED result stands for.
 [[nodiscard]] value fail_task(native_call& call, const value& result) {
     const value* notes = map_find(result, "notes");
@@ -43,10 +60,13 @@ using arguments_span = std::span<value>;
     std::string message = text_field(described, "message");
     if (message.empty()) message = text_field(&result, "content");
     if (message.empty()) message = "the task failed";
-    return call.fail(error(errc::task, std::string(call.row().name) + ": the result is FAILED (" +
-                                           payload->reason + "): " + message)
-                         .with_payload(payload)
-                         .with_origin(error_origin::script));
+    error failure = error(errc::task, std::string(call.row().name) + ": the result is FAILED (" +
+                                          payload->reason + "): " + message)
+                        .with_payload(payload)
+                        .with_origin(error_origin::script);
+    const bool told = described && described->is(kind::map);
+    return call.fail(
+        with_details(std::move(failure), told ? map_find(*described, "details") : nullptr));
 }
 
 /// A field of a result that has not failed.
