@@ -1,10 +1,10 @@
 #include "config/config_file.hpp"
 
+#include "config/alias_circles.hpp"
 #include "config/toml_bounds.hpp"
 #include "display_text.hpp"
-#include "input_files.hpp"
 #include "quantity.hpp"
-#include "trust/file_owner.hpp"
+#include "services/service_types.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
@@ -25,7 +25,6 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t most_mistakes = 50;
-constexpr std::size_t max_config_bytes = 1 << 20;
 constexpr std::size_t max_depth = 16; // of names and values; three are used
 constexpr std::size_t max_shown = 200;
 constexpr std::size_t max_user_agent = 200;
@@ -65,6 +64,9 @@ public:
             read_root(toml::parse(text, name_));
         } catch (const toml::parse_error& wrong) {
             tell(wrong.source().begin.line, std::string(wrong.description()));
+        }
+        for (const alias_circle& each : alias_circles(made_.aliases)) {
+            tell(each.place.line, each.text);
         }
         if (!mistakes_.empty()) return failure();
         made_.files.push_back(name_);
@@ -292,6 +294,16 @@ private:
                     {"http", trusted(inside([this] { return http_fields(); }))}});
     }
 
+    table_reader service_type(std::string& into) {
+        return [this, &into](const toml::node& node) {
+            plain_text(into)(node);
+            if (into.empty() || is_service_type(into)) return;
+            const std::string near = lang::suggest_names(into, service_type_names());
+            tell(node, current_ + ": there is no service '" + into + "'" +
+                           (near.empty() ? "" : "; " + near));
+        };
+    }
+
     void read_provider(const std::string& name, const toml::node& node) {
         constexpr std::int64_t many = std::numeric_limits<std::int32_t>::max();
         provider_config made;
@@ -302,7 +314,7 @@ private:
         }
         inside([&] {
             return std::vector<field>{
-                {"type", plain_text(made.type)},
+                {"type", service_type(made.type)},
                 {"base_url",
                  [&](const toml::node& url) {
                      text(made.base_url)(url);
@@ -420,74 +432,11 @@ private:
     configuration made_;
 };
 
-result<configuration> read_file(const std::string& file, config_trust trust) {
-    auto text = read_input_file(file, max_config_bytes);
-    if (!text) return std::move(text).error();
-    const std::string folder = std::filesystem::path(file).parent_path().string();
-    return read_config(*text, file, folder.empty() ? "." : folder, trust);
-}
-
-/// A file that was found, and not named.
-result<configuration> read_found(const std::string& file, config_trust trust, bool allowed) {
-    if (auto owned = check_owners(file); !owned && !allowed) {
-        const std::string way = trust == config_trust::project
-                                    ? "'heddle trust --allow' takes it all the same; --config FILE "
-                                      "names another"
-                                    : "make it yours alone, or name another with --config FILE";
-        return error(errc::invalid_argument, file + " is not read: " + owned.error().message())
-            .with_hint("whoever may change it decides where prompts go; " + way);
-    }
-    return read_file(file, trust);
-}
-
-std::optional<std::string> find_user_file(const std::optional<std::string>& folder) {
-    std::error_code failed;
-    if (!folder) return std::nullopt;
-    const auto own = std::filesystem::canonical(std::filesystem::path(*folder) / "heddle", failed);
-    if (failed || !std::filesystem::is_regular_file(own / "heddle.toml", failed)) {
-        return std::nullopt;
-    }
-    return (own / "heddle.toml").string();
-}
-
 } // namespace
 
 result<configuration> read_config(std::string_view text, const std::string& name,
                                   const std::string& folder, config_trust trust) {
     return config_reading(name, folder, trust).run(text);
-}
-
-std::optional<std::string> find_project_file(const std::string& folder) {
-    std::error_code failed;
-    // Without links: what is above a folder is what is above the real one.
-    std::filesystem::path at = std::filesystem::canonical(folder, failed);
-    if (failed) return std::nullopt;
-    for (;; at = at.parent_path()) {
-        const std::filesystem::path file = at / "heddle.toml";
-        if (std::filesystem::is_regular_file(file, failed)) return file.string();
-        if (!at.has_relative_path()) return std::nullopt;
-    }
-}
-
-result<configuration> find_config(const config_sources& sources) {
-    if (sources.explicit_file) return read_file(*sources.explicit_file, config_trust::user);
-    std::error_code failed;
-    configuration own;
-    const auto user_file = find_user_file(sources.user_folder);
-    if (user_file) {
-        HEDDLE_TRY(own, read_found(*user_file, config_trust::user, false));
-    }
-    const auto project_file = find_project_file(sources.folder);
-    const bool same =
-        project_file && user_file && std::filesystem::equivalent(*project_file, *user_file, failed);
-    if (!project_file || same) return own;
-    const bool allowed = sources.whoever_owns ||
-                         (sources.consents && sources.consents->holds({*project_file, "", ""}));
-    HEDDLE_TRY(configuration made, read_found(*project_file, config_trust::project, allowed));
-    made.project_file = *project_file;
-    made.without_project = std::make_shared<const configuration>(own);
-    lay_over(made, std::move(own));
-    return made;
 }
 
 } // namespace heddle::cli

@@ -122,6 +122,25 @@ TEST(config_file, tells_all_mistakes_with_their_places) {
                             HasSubstr("heddle.toml:7: providers.a has no setting 'typo'")));
 }
 
+TEST(config_file, aliases_that_lead_in_a_circle_are_named) {
+    EXPECT_THAT(mistakes("[aliases]\nfast = \"openai:m\"\na = \"b\"\nb = \"c\"\nc = \"b\"\n"
+                         "self = \"self\"\nquick = \"fast\"\n"),
+                ElementsAre("heddle.toml:4: the aliases lead in a circle: b -> c -> b",
+                            "heddle.toml:6: the aliases lead in a circle: self -> self"));
+}
+
+TEST(config_file, a_service_that_does_not_exist_is_told_with_the_other_mistakes) {
+    EXPECT_THAT(mistakes("modle = \"x\"\n[providers.x]\ntype = \"opnai\"\nmax_retries = -1\n"
+                         "[providers.y]\ntype = \"a service of ours\"\n"),
+                ElementsAre(HasSubstr("heddle.toml:1: there is no setting 'modle'"),
+                            HasSubstr("heddle.toml:3: providers.x.type: there is no service "
+                                      "'opnai'; did you mean 'openai'"),
+                            HasSubstr("heddle.toml:4: providers.x.max_retries"),
+                            "heddle.toml:6: providers.y.type: there is no service 'a service of "
+                            "ours'"));
+    EXPECT_EQ(mistakes("[providers.x]\ntype = 1\n").size(), 1U);
+}
+
 TEST(config_file, says_what_is_expected) {
     EXPECT_THAT(mistakes("modle = \"x\""), ElementsAre(HasSubstr("did you mean")));
     EXPECT_THAT(mistakes("concurrency = 0"),
@@ -275,6 +294,15 @@ TEST_F(config_folders, the_project_goes_over_the_user) {
     ASSERT_EQ(made.aliases.size(), 2U);
     EXPECT_EQ(made.aliases[0].model, "a:1");
     EXPECT_EQ(made.files.size(), 2U);
+}
+
+TEST_F(config_folders, aliases_of_two_files_may_not_lead_in_a_circle) {
+    write("project/heddle.toml", "[aliases]\nx = \"y\"\n");
+    write("user/heddle/heddle.toml", "[aliases]\ny = \"x\"\n");
+    const auto made = find();
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message(),
+                HasSubstr("project/heddle.toml:2: the aliases lead in a circle: x -> y -> x"));
 }
 
 TEST_F(config_folders, a_named_file_stands_alone) {
