@@ -66,6 +66,7 @@ void console::write_out(std::string_view text) {
     {
         const std::scoped_lock lock(mutex_);
         wipe_status();
+        end_line();
         bool lost = std::fwrite(text.data(), 1, text.size(), out_) != text.size();
         // What stays in the buffer counts as written, also when the system took nothing of it.
         lost = lost || std::ferror(out_) != 0;
@@ -80,17 +81,44 @@ void console::write_err(std::string_view text) {
     {
         const std::scoped_lock lock(mutex_);
         wipe_status();
+        end_line();
         // What was written first is seen first when both streams go to one place.
         tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
-        std::fwrite(text.data(), 1, text.size(), err_);
-        std::fflush(err_);
+        put_err(text);
     }
     if (tell) tell();
+}
+
+void console::err_piece(std::string_view text) {
+    std::function<void()> tell;
+    {
+        const std::scoped_lock lock(mutex_);
+        wipe_status();
+        tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
+        put_err(utf8::printable(text));
+        if (!text.empty()) line_open_ = text.back() != '\n';
+    }
+    if (tell) tell();
+}
+
+bool console::line_is_open() const {
+    const std::scoped_lock lock(mutex_);
+    return line_open_;
+}
+
+void console::put_err(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), err_);
+    std::fflush(err_);
+}
+
+void console::end_line() {
+    if (std::exchange(line_open_, false)) put_err("\n");
 }
 
 bool console::flush() {
     const std::scoped_lock lock(mutex_);
     wipe_status();
+    end_line();
     if (std::fflush(out_) != 0 || std::ferror(out_) != 0) out_failed_ = true;
     std::fflush(err_);
     return !out_failed_;

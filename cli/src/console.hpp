@@ -39,6 +39,11 @@ public:
     /// As it is: text with our own colours, in which all that comes from outside is printable.
     void out_styled(std::string_view text);
     void err_styled(std::string_view text);
+    /// A part of a line for people on standard error, which the next one continues; anything else is written on
+    /// a line of its own.
+    void err_piece(std::string_view text);
+    /// Whether pieces have left a line without its end.
+    [[nodiscard]] bool line_is_open() const;
     /// Both streams' texts are with the system. False when some of standard output was lost.
     [[nodiscard]] bool flush();
     /// Told once, by the call that finds out, when standard output takes nothing more: whoever read it
@@ -63,6 +68,8 @@ private:
     void write_err(std::string_view text);
     // With the mutex held.
     void wipe_status();
+    void end_line();
+    void put_err(std::string_view text);
     [[nodiscard]] std::function<void()> note_loss(bool lost);
 
     mutable std::mutex mutex_;
@@ -71,6 +78,7 @@ private:
     console_traits traits_;
     bool status_shown_ = false;
     bool status_held_ = false;
+    bool line_open_ = false;
     bool out_failed_ = false;
     std::function<void()> tell_loss_;
 };

@@ -1,5 +1,6 @@
 #include "inputs.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -48,6 +49,13 @@ result<std::pair<std::string, value>> read_pair(lang::heap& memory, const std::s
     return std::pair(text.substr(0, equals), lang::make_string(memory, given));
 }
 
+/// Whether the first line is a JSON document, and something follows.
+bool holds_json_lines(lang::heap& memory, std::string_view text) {
+    text = ascii::trim(utf8::skip_byte_order_mark(text));
+    const std::size_t end = text.find('\n');
+    return end != text.npos && lang::json_to_value(memory, text.substr(0, end));
+}
+
 } // namespace
 
 result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::string>& pairs,
@@ -55,6 +63,12 @@ result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::stri
     named_inputs made;
     if (json) {
         auto object = lang::json_to_value(memory, *json);
+        if (!object && holds_json_lines(memory, *json)) {
+            return mistake("--input-json: holds several JSON documents, one a line")
+                .with_hint(
+                    "it takes one object, whose members are the inputs; with jq: "
+                    "jq -s '{rows: .}' FILE | heddle … --input-json -");
+        }
         if (!object) return mistake("--input-json: " + object.error().message());
         if (!object->is(lang::kind::map)) return mistake("--input-json: must hold a JSON object");
         for (const lang::map_entry& entry : lang::map_entries(*object)) {

@@ -54,7 +54,11 @@ public:
         try {
             app_.parse(std::move(arguments));
         } catch (const CLI::CallForVersion& asked) {
-            return early_end{exit_code::done, std::string(asked.what()) + "\n", {}, {}};
+            return early_end{exit_code::done,
+                             std::string(asked.what()) + "\n",
+                             {},
+                             {},
+                             std::string(R"({"version":")") + HEDDLE_VERSION + "\"}\n"};
         } catch (const CLI::Success&) { // --help
             CLI::App& asked = innermost();
             return early_end{exit_code::done, asked.help(full_name(asked.get_parent())), {}, {}};

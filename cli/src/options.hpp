@@ -176,6 +176,7 @@ struct early_end {
     std::string text;    ///< for standard output when done, else for standard error
     std::string mistake; ///< the same in parts: what is wrong,
     std::string hint;    ///< and where to look; empty when there is none
+    std::string json{};  ///< in place of `text` with --json; empty: the same
 };
 
 /// Whether the arguments ask for JSON, also where they cannot be read.

@@ -68,12 +68,13 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
     return
         [&output, last = std::uint64_t{0}](const tasks::task_delta& piece) mutable -> result<void> {
             std::string text;
-            if (piece.call != last) {
-                if (last != 0) text += '\n';
-                (text += '[').append(piece.task) += "] ";
+            const bool open = output.line_is_open();
+            if (piece.call != last || !open) {
+                if (open) text += '\n';
+                text += "[" + piece.task + "] ";
                 last = piece.call;
             }
-            output.err(text += piece.text);
+            output.err_piece(text += piece.text);
             return {};
         };
 }

@@ -233,5 +233,59 @@ TEST_F(run, needs_a_key_for_the_real_service_when_it_is_asked_for) {
     EXPECT_NE(ended.err.find("OPENAI_API_KEY"), std::string::npos) << ended.err;
 }
 
+TEST_F(run, ends_the_line_of_a_stream_before_anything_else) {
+    const std::string rules =
+        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "Yes."}]})");
+    const std::string ask = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
+    const auto value = run_heddle({"run", workflow(ask + "(content (ask \"x\"))"), "--stream",
+                                   "--model", "scripted:" + rules});
+    EXPECT_EQ(value.code, 0);
+    EXPECT_EQ(value.out, "Yes.\n");
+    EXPECT_EQ(value.err, "[ask] Yes.\n");
+    const auto nothing = run_heddle({"run", workflow(ask + "(ask \"x\") (ask \"y\") nil"),
+                                     "--stream", "--model", "scripted:" + rules});
+    EXPECT_EQ(nothing.out, "");
+    EXPECT_EQ(nothing.err, "[ask] Yes.\n[ask] Yes.\n");
+    const auto failed = run_heddle({"run", workflow(ask + "(ask \"x\") (error \"no\")"), "--stream",
+                                    "--model", "scripted:" + rules});
+    EXPECT_EQ(failed.err.find("[ask] Yes.\nUserError: no\n"), 0U) << failed.err;
+}
+
+TEST_F(run, takes_its_limits_from_the_command_line) {
+    const std::string config =
+        scratch.file("heddle.toml", "step_limit = 1000000000\nmemory_limit = \"1GB\"\n");
+    const auto with = [&](std::vector<std::string> more) {
+        std::vector<std::string> command{"run", "", "--config", config};
+        command[1] = workflow(
+            "(let loop ((i 0)) (if (< i 100000) (loop (+ i 1)) i))\n"
+            "(length (range 1000000))");
+        command.insert(command.end(), more.begin(), more.end());
+        return run_heddle(command);
+    };
+    EXPECT_EQ(with({}).out, "1000000\n");
+    const auto steps = with({"--step-limit", "1000"});
+    EXPECT_EQ(steps.code, 1);
+    EXPECT_NE(steps.err.find("LimitError: the step limit of this run is used up"),
+              std::string::npos)
+        << steps.err;
+    const auto memory = with({"--memory-limit", "1MB"});
+    EXPECT_EQ(memory.code, 1);
+    EXPECT_NE(memory.err.find("LimitError: range: "), std::string::npos) << memory.err;
+    EXPECT_EQ(with({"--memory-limit", "64MB", "--step-limit", "100000000"}).out, "1000000\n");
+}
+
+TEST_F(run, tells_its_version_as_text_and_as_json) {
+    const auto text = run_heddle({"--version"});
+    EXPECT_EQ(text.code, 0);
+    ASSERT_EQ(text.out.find("heddle "), 0U) << text.out;
+    for (const std::vector<std::string>& each :
+         {std::vector<std::string>{"--version", "--json"}, {"--json", "--version"}}) {
+        const auto told = run_heddle(each);
+        EXPECT_EQ(told.code, 0) << told.err;
+        EXPECT_EQ("heddle " + std::string(json::parse(told.out).at("version").as_string()) + "\n",
+                  text.out);
+    }
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -247,6 +247,32 @@ TEST_F(call_command, failures_are_shown_and_have_an_exit_code) {
               json::value("template_not_found"));
     EXPECT_EQ(run({"call", "greet", "who"}).code, 2) << "an input is NAME=TEXT";
     EXPECT_EQ(run({"call"}).code, 2);
+    EXPECT_EQ(run({"call", "(error \"no\")"}).code, 1);
+    for (const std::string unreadable : {"(foo", "'(foo", "(let)", "(if)"}) {
+        const auto ended = run({"call", unreadable});
+        EXPECT_EQ(ended.code, 2) << unreadable << " cannot be run";
+        EXPECT_EQ(ended.out, "");
+        const auto told = run({"call", unreadable, "--json"});
+        EXPECT_EQ(told.code, 2) << unreadable;
+        EXPECT_EQ(json::parse(told.out).at("status"), json::value("FAILED"));
+    }
+}
+
+TEST_F(task_files, that_share_a_subtype_are_no_reason_to_warn) {
+    for (const std::string name : {"a", "b"}) {
+        scratch.file("tasks/" + name + ".xml",
+                     "<template name='" + name +
+                         "' params='who,tone'><task type='atomic' subtype='polite'>"
+                         "<description>Greet {{who}} in a {{tone}} tone.</description></task>"
+                         "</template>");
+    }
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
+             {"tasks", "list"},
+             {"call", "a", "who=Ada", "tone=cold", "--model", "scripted:rules.json"}}) {
+        const auto ended = run(each);
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_EQ(ended.err, "");
+    }
 }
 
 } // namespace

@@ -113,6 +113,12 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         auto request = dispatch_of(*run, options);
         if (!request) co_return std::move(request).error();
         result<value> answer = co_await tasks::dispatch(world, *std::move(request));
+        // As for a program below: a workflow that could not be read or compiled.
+        const bool is_workflow = run->source.text.find('(') < 2;
+        if (is_workflow && answer && tasks::is_failed_result(*answer) &&
+            world.counters().most_fibers == 0) {
+            run->on_failure = exit_code::usage;
+        }
         co_return answer;
     }
     result<value> last = co_await evaluate_source(run, options);
@@ -264,7 +270,7 @@ exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& o
     if (options.verbosity > 0 && tools.counts().any()) {
         output.err(tools.counts().summary() + "\n");
     }
-    return shows_failure ? exit_code::failed : exit_code::done;
+    return shows_failure ? run.on_failure : exit_code::done;
 }
 
 /// The whole of what is wrong with task templates, or null.

@@ -45,7 +45,7 @@ struct runner {
 
 exit_code tell_end(const early_end& end, bool json, console& output) {
     if (end.code == exit_code::done) {
-        output.out(end.text);
+        output.out(json && !end.json.empty() ? end.json : end.text);
         return end.code;
     }
     if (json && !end.mistake.empty()) {
