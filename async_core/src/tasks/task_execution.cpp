@@ -60,10 +60,13 @@ task_execution::~task_execution() {
     report(task_outcome::cancelled, {});
 }
 
+/// Once: what a step says of its error is kept by the step after it.
 error task_execution::placed(error failure) const {
-    return std::move(failure)
-        .with_span(call_.span)
-        .with_trace("in task " + call_.task->declared.name, call_.span);
+    std::string what = "in task " + call_.task->declared.name;
+    const std::vector<trace_entry>& trace = failure.info().trace;
+    if (!trace.empty() && trace.back().what == what && trace.back().where == call_.span)
+        return failure;
+    return std::move(failure).with_span(call_.span).with_trace(std::move(what), call_.span);
 }
 
 result<void> task_execution::choose_model() {

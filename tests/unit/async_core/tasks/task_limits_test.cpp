@@ -256,6 +256,19 @@ TEST(prompt_calls, what_is_wrong_raises_before_any_request) {
     EXPECT_TRUE(w.llm.asked.empty());
 }
 
+TEST(prompt_calls, what_is_wrong_is_placed_once) {
+    task_template inner = plain("inner");
+    inner.inputs[0].optional = false;
+    task_template outer = plain("outer");
+    outer.instructions = "{{inner()}}";
+    world w({inner, outer});
+    const auto ended = w.run("(outer)");
+    ASSERT_FALSE(ended);
+    std::vector<std::string> trace;
+    for (const trace_entry& each : ended.error().info().trace) trace.push_back(each.what);
+    EXPECT_THAT(trace, ElementsAre("in task outer"));
+}
+
 TEST(prompt_calls, a_failed_one_raises) {
     world w;
     w.llm.break_with(ports::llm_errc::server, "broken");
