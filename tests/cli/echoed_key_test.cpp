@@ -2,7 +2,7 @@
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
 
-#include "loopback_server.hpp"
+#include <loopback_server.hpp>
 
 #include <heddle/base/json_string.hpp>
 

@@ -116,5 +116,29 @@ TEST_F(index_command, what_get_context_finds_can_be_read) {
     EXPECT_NE(ended.err.find("indexing "), std::string::npos) << ended.err;
 }
 
+TEST_F(index_command, folders_above_the_root_are_no_words) {
+    scratch.file("billing/a.txt", "cats purr\n");
+    scratch.file("billing/b.txt", "dogs bark\n");
+    scratch.file("billing/fees/c.txt", "birds sing\n");
+    EXPECT_EQ(heddle({"index", "billing", "--query", "billing"}).out,
+              "none of 3 indexed files matches\n");
+    const auto below = heddle({"index", "billing", "--query", "fees", "--json"});
+    const auto& matches = json::parse(below.out).at("matches").as_array();
+    ASSERT_EQ(matches.size(), 1U) << below.out;
+    EXPECT_EQ(matches[0].at("path").as_string().c_str(), real("billing/fees/c.txt"));
+    EXPECT_EQ(heddle({"eval", "(get_context (query \"explain billing\"))", "-w", "billing"}).out,
+              "()\n");
+}
+
+TEST_F(index_command, a_model_that_fails_to_choose_leaves_the_usual_number) {
+    for (int i = 0; i < 60; ++i) {
+        scratch.file("many/f" + std::to_string(i) + ".txt", "loom and heddle\n");
+    }
+    scratch.file("fails.json", R"({"rules": [{"match": ".*", "error": {"status": 400}}]})");
+    const auto ended = heddle({"eval", "(length (get_context (query \"loom\")))", "--index", "many",
+                               "--match-with-model", "--model", "scripted:fails.json"});
+    EXPECT_EQ(ended.out, "20\n") << ended.err;
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -174,5 +174,37 @@ TEST_F(interrupt, twice_stops_a_loop_that_never_looks) {
     EXPECT_EQ(ended.si_status, 130);
 }
 
+TEST_F(interrupt, twice_stops_builtins_that_take_long) {
+    // The first one is for the sleep: what tidies up is not cancelled.
+    const char* stubborn =
+        "(try (progn (log-message \"begun\") (sleep 60))\n"
+        "  (finally (progn (log-message \"tidying\")\n"
+        "    (while true (sort (reverse (range 1000000)))))))";
+    child_process child(heddle_command({"eval", stubborn, "-v"}));
+    ASSERT_TRUE(child.wait_for_err("begun"));
+    child.send_signal(SIGINT);
+    ASSERT_TRUE(child.wait_for_err("tidying"));
+    std::this_thread::sleep_for(milliseconds(300));
+    const auto second = std::chrono::steady_clock::now();
+    child.send_signal(SIGINT);
+    const auto ended = child.wait(milliseconds(5000));
+    EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
+    EXPECT_EQ(ended.code, 130);
+    EXPECT_FALSE(ended.signalled);
+}
+
+TEST_F(interrupt, once_stops_a_builtin_that_takes_long) {
+    child_process child(heddle_command(
+        {"eval", "(progn (log-message \"begun\") (length (sort (reverse (range 8000000)))))", "-v",
+         "--memory-limit", "2GiB"}));
+    ASSERT_TRUE(child.wait_for_err("begun"));
+    std::this_thread::sleep_for(milliseconds(100));
+    const auto sent = std::chrono::steady_clock::now();
+    child.send_signal(SIGINT);
+    const auto ended = child.wait(milliseconds(5000));
+    EXPECT_LT(std::chrono::steady_clock::now() - sent, milliseconds(1500));
+    EXPECT_EQ(ended.code, 130) << ended.err;
+}
+
 } // namespace
 } // namespace heddle::cli_test

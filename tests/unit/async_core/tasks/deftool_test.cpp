@@ -233,6 +233,14 @@ TEST(deftool, wrong_definitions_are_named) {
     }
 }
 
+TEST(deftool, a_wrong_argument_is_an_input_and_no_answer) {
+    world w;
+    const std::string told =
+        w.json("(deftool bad (params (n integer)) (description \"d\") n) (bad (n \"x\"))");
+    EXPECT_THAT(told, HasSubstr("bad: its input does not match the schema: at /n"));
+    EXPECT_EQ(told.find("answer"), std::string::npos) << told;
+}
+
 TEST(deftool, conflicts_of_names_are_warned_of) {
     world w;
     w.json(

@@ -23,6 +23,13 @@ TEST(run_script, gives_a_result_with_notes) {
               R"("42\n")");
 }
 
+TEST(run_script, without_a_clause_says_which_there_are) {
+    tool_world w;
+    const auto ended = w.run("(system:run_script \"echo hi\")");
+    ASSERT_FALSE(ended);
+    EXPECT_THAT(ended.error().info().hint, HasSubstr("write (system:run_script (command …)"));
+}
+
 TEST(run_script, list_runs_without_a_shell) {
     tool_world w;
     EXPECT_EQ(
