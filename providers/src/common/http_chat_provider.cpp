@@ -86,9 +86,12 @@ public:
         result<chat_response> read = events_ ? events_->finish() : codec_.decode(whole_, wall_now);
         if (!read || !sink_) return read;
         if (!events_ && !read->text.empty()) HEDDLE_CHECK(sink_(read->text));
-        HEDDLE_CHECK(hand_out(shown_.finish()));
+        const result<void> last = hand_out(shown_.finish());
         if (taken_ == read->text.size()) shown_.apply_to(read->text);
-        return read;
+        if (last) return read;
+        if (last.error().info().payload) return last.error();
+        return error(last.error())
+            .with_payload(std::make_shared<ports::partial_response>(*std::move(read)));
     }
     /// Null before the head has come.
     const http_response* head() const noexcept { return whole_.status != 0 ? &whole_ : nullptr; }

@@ -102,6 +102,23 @@ TEST(answer_redaction, text_that_holds_no_key_arrives_as_it_was_sent) {
     EXPECT_EQ(with.pieces, (std::vector<std::string>{"One, ", "two", " and three."}));
 }
 
+TEST(answer_redaction, a_receiver_that_refuses_the_end_has_been_paid_for) {
+    service with;
+    with.http.reply(200, event("Yes") + end_of_stream, as_stream); // s may begin the key
+    const auto answer = with.on.run(with.port->stream(
+        with.request,
+        [](std::string_view text) -> result<void> {
+            if (text == "s") return error(errc::invalid_argument, "no s");
+            return {};
+        },
+        with.on.context()));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().message(), "no s");
+    const chat_response* part = ports::part_of(answer.error());
+    ASSERT_NE(part, nullptr);
+    EXPECT_EQ(part->text, "Yes");
+}
+
 TEST(answer_redaction, a_server_that_does_not_stream) {
     service with;
     with.http.reply(
