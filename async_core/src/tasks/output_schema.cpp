@@ -50,7 +50,8 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
 /// Throws given_up.
 [[nodiscard]] json::value parse_answer(std::string_view text, json::storage_ptr memory,
                                        boost::system::error_code& failed, lang::work_meter& work) {
-    json::stream_parser parser(std::move(memory), answer_options());
+    json::stream_parser parser({}, answer_options());
+    parser.reset(std::move(memory)); // of the tree: released as a whole
     for (std::size_t at = 0; at < text.size() && !failed; at += bytes_of_a_piece) {
         const std::string_view piece = text.substr(at, bytes_of_a_piece);
         if (!work.spend(piece.size() / bytes_read_in_a_unit)) throw given_up{};
