@@ -123,7 +123,8 @@ TEST_F(index_command, folders_above_the_root_are_no_words) {
     EXPECT_EQ(heddle({"index", "billing", "--query", "billing"}).out,
               "none of 3 indexed files matches\n");
     const auto below = heddle({"index", "billing", "--query", "fees", "--json"});
-    const auto& matches = json::parse(below.out).at("matches").as_array();
+    const json::value answer = json::parse(below.out);
+    const auto& matches = answer.at("matches").as_array();
     ASSERT_EQ(matches.size(), 1U) << below.out;
     EXPECT_EQ(matches[0].at("path").as_string().c_str(), real("billing/fees/c.txt"));
     EXPECT_EQ(heddle({"eval", "(get_context (query \"explain billing\"))", "-w", "billing"}).out,

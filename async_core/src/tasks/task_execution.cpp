@@ -42,7 +42,8 @@ coro::task<result<std::optional<spent_budget>>> refused(error failure) {
 } // namespace
 
 task_execution::task_execution(task_runner& runner, task_call call)
-    : runner_(runner), call_(std::move(call)), context_(call_.context) {
+    : runner_(runner), call_(std::move(call)), context_(call_.context),
+      number_(runner.next_execution()) {
     chain_.outer = call_.chain;
     chain_.task = call_.task.get();
     chain_.inputs = &call_.inputs;

@@ -220,6 +220,7 @@ private:
     std::string answering_provider_; ///< empty: nobody chose
     lang::value receiver_;
     bool streams_ = false;
+    std::uint64_t number_; ///< among the executions of the session
     std::optional<error> receiver_failure_;
     lang::value executor_notes_;
     ports::chat_response unchecked_; ///< whose JSON is looked at

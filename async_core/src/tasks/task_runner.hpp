@@ -91,6 +91,7 @@ public:
     [[nodiscard]] std::int64_t add_stream(held_stream& stream);
     void remove_stream(std::int64_t number) noexcept { streams_.erase(number); }
     void let_stream_go(const lang::scope_ref& scope) noexcept;
+    [[nodiscard]] std::uint64_t next_execution() noexcept { return ++executions_; }
 
     /// Logs a warning, the same text once in the life of the session.
     void warn_once(const std::string& message);
@@ -135,6 +136,7 @@ private:
     std::set<std::string, std::less<>> warned_;
     std::map<std::int64_t, held_stream*> streams_;
     std::int64_t last_stream_ = 0;
+    std::uint64_t executions_ = 0;
 };
 
 } // namespace heddle::tasks
