@@ -1,6 +1,7 @@
 #include "sandbox_host.hpp"
 
 #include "lang/compile/form_docs.hpp"
+#include "lang/value/data_check.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/lang/builtin.hpp>

@@ -16,6 +16,7 @@
 
 namespace heddle::lang {
 
+class code_service;
 class compile_watch;
 class host_object;
 
@@ -71,8 +72,11 @@ public:
 /// Heap, globals, sources and the host's names. One per session; outlives its fibers.
 class realm {
 public:
+    /// With the compiler, the documentation and the standard library.
     realm();
     explicit realm(const host_names& host);
+    /// `stages`: what running code reaches of them. Both outlive the realm.
+    realm(const host_names& host, const code_service& stages);
     realm(const realm&) = delete;
     realm& operator=(const realm&) = delete;
 
@@ -80,6 +84,7 @@ public:
     [[nodiscard]] source_map& sources() noexcept { return sources_; }
     [[nodiscard]] const source_map& sources() const noexcept { return sources_; }
     [[nodiscard]] const host_names& host() const noexcept { return *host_; }
+    [[nodiscard]] const code_service& stages() const noexcept { return *stages_; }
 
     // Two layers of names: what the prelude defines, and what programs define above it. A program
     // that defines a name of the prelude gets a slot of its own; the prelude keeps using its own, and so
@@ -195,6 +200,7 @@ private:
     heap_owner memory_;
     source_map sources_;
     const host_names* host_;
+    const code_service* stages_;
     std::vector<global_slot> globals_;
     heap_charge names_; ///< of the globals
     index_map program_indexes_;

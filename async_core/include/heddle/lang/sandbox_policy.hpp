@@ -114,10 +114,4 @@ private:
     host_ref<sandbox_extent> own_;
 };
 
-/// Whether a value is data through and through: no function, task, future or other handle in it.
-/// Linear in the parts that it has, however often it holds them.
-[[nodiscard]] bool is_data(const value& v);
-/// As above, metered. Result: empty when `work` says to stop.
-[[nodiscard]] std::optional<bool> is_data(const value& v, work_meter& work);
-
 } // namespace heddle::lang

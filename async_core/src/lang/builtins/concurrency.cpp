@@ -1,14 +1,11 @@
 // Primitives of concurrency, and what its forms and the prelude check with.
 #include "lang/builtins/results.hpp"
-#include "lang/machine/join.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace heddle::lang {
 
@@ -36,18 +33,6 @@ value seconds(native_call& call, std::span<value> a) {
 value attempts(native_call& call, std::span<value> a) {
     if (a[1].is_integer() && a[1].as_integer() >= 1) return a[1];
     return fail_in_form(call, a[0], "a whole number of attempts from 1", a[1]);
-}
-
-value make_semaphore(native_call& call, std::span<value> a) {
-    if (!a[0].is_integer() || a[0].as_integer() < 1)
-        return call.fail_type(1, "a whole number from 1", a[0]);
-    const auto permits = static_cast<std::size_t>(a[0].as_integer());
-    return make_host(call.memory(), std::make_unique<semaphore>(permits));
-}
-
-value second_run(native_call&, std::span<value> a) {
-    if (auto* group = host_as<join>(a[0])) group->note_second_run();
-    return {};
 }
 
 bool is_named(const value& names, std::string_view wanted) {
@@ -82,7 +67,7 @@ constexpr builtin rows[] = {
      "Whether retry tries again after such an error.", "", "concurrency"},
     {"%retries-value?", "names value", 2, 2, pure, &retries_value,
      "Whether retry tries again after such a value.", "", "concurrency"},
-    {"%second-run", "join", 1, 1, pure, &second_run, "Notes that a hedge runs twice.", "",
+    {"%second-run", "join", 1, 1, control, nullptr, "Notes that a hedge runs twice.", "",
      "concurrency"},
     {"%seconds", "form n", 2, 2, pure, &seconds, "n, if it is a number of seconds.", "",
      "concurrency"},
@@ -92,7 +77,7 @@ constexpr builtin rows[] = {
     {"cancel", "future", 1, 1, control, nullptr,
      "Asks a spawned computation to end; true if it had not ended yet.",
      "(cancel (spawn 1)) => false", "concurrency"},
-    {"semaphore", "n", 1, 1, pure, &make_semaphore,
+    {"semaphore", "n", 1, 1, control, nullptr,
      "n permits, which (with-permit s body…) takes and gives back.",
      "(with-permit (semaphore 2) 'done) => 'done", "concurrency"},
 };

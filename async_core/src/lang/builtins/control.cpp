@@ -1,13 +1,13 @@
 // Primitives of control, and the prelude's own.
-#include "lang/text/described.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/described.hpp"
+#include "lang/print/form_text.hpp"
+#include "lang/value/data_check.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
-#include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 
 namespace heddle::lang {

@@ -6,7 +6,7 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/support.hpp"
-#include "lang/printing.hpp"
+#include "lang/print/printing.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "match_feed.hpp"
 
+#include "lang/threads/side_thread.hpp"
 #include "regex_pattern.hpp"
-#include "side_thread.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>

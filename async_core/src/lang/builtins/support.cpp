@@ -7,7 +7,7 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
-#include "lang/text/described.hpp"
+#include "lang/print/described.hpp"
 #include "lang/text/number_text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "lang/check/rules.hpp"
 
-#include "lang/text/described.hpp"
+#include "lang/print/described.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/code.hpp>

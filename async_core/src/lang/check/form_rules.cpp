@@ -1,7 +1,7 @@
 // What forms and primitives that a check cannot run are given.
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
-#include "lang/text/described.hpp"
+#include "lang/print/described.hpp"
 
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/objects.hpp>

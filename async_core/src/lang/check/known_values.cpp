@@ -1,6 +1,6 @@
 #include "lang/check/known_values.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>

@@ -1,5 +1,5 @@
 #include "lang/check/rules.hpp"
-#include "lang/text/foreign_names.hpp"
+#include "lang/help/foreign_names.hpp"
 
 #include <heddle/lang/builtin.hpp>
 

@@ -1,6 +1,6 @@
 #include "lang/check/rules.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/printer.hpp>
 

@@ -2,8 +2,8 @@
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 #include "lang/machine/with_settings.hpp"
-#include "lang/text/described.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/described.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>

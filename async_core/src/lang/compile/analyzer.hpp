@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ast.hpp"
-#include "compile_request.hpp"
+#include "lang/realm/compile_request.hpp"
 #include "lang/value/seen_lists.hpp"
 #include "name_table.hpp"
 

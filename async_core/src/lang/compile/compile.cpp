@@ -1,6 +1,7 @@
 #include <heddle/lang/compile.hpp>
 
 #include "analyzer.hpp"
+#include "compile_within.hpp"
 #include "deep_stack.hpp"
 #include "generator.hpp"
 

@@ -1,5 +1,7 @@
 #include "deep_stack.hpp"
 
+#include "lang/threads/start_thread.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
@@ -117,16 +119,6 @@ struct deep_job {
 };
 
 } // namespace
-
-bool start_thread(pthread_t& thread, std::size_t stack_bytes, void* (*run)(void*),
-                  void* argument) noexcept {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack_bytes);
-    const int failed = pthread_create(&thread, &attributes, run, argument);
-    pthread_attr_destroy(&attributes);
-    return failed == 0;
-}
 
 std::optional<error> nested_too_deep(const realm::compile_level& level) {
     if (level.depth() <= most_nested_compiles) return std::nullopt;

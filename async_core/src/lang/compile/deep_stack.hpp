@@ -10,15 +10,9 @@
 #include <optional>
 #include <span>
 
-#include <pthread.h>
-
 namespace heddle::lang {
 
 constexpr std::size_t comfortable_depth = 150; ///< of nested code: fits in any thread's stack
-
-/// Starts a thread with a stack of that size. False: there is no memory for it.
-[[nodiscard]] bool start_thread(pthread_t& thread, std::size_t stack_bytes, void* (*run)(void*),
-                                void* argument) noexcept;
 
 /// The error when too many compilations wait for each other: a macro may compile, what it compiles may
 /// expand macros, and each level has native frames, perhaps a stack.

@@ -1,6 +1,6 @@
 // let and its kin, bind, define, set!, lambda.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>

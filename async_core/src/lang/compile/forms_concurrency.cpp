@@ -1,6 +1,6 @@
 // Forms of concurrency (docs/spec/language.md §7): timeout, race, hedge, retry, spawn, with-permit.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>

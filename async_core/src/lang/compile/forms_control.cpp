@@ -1,6 +1,6 @@
 // Conditionals, loops and try.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>

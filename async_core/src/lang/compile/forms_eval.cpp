@@ -1,6 +1,6 @@
 // eval, import and sandbox, and the names of code that runs inside them.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -175,7 +175,7 @@ ast::node* analyzer::bind_in_extras(std::string_view name, node* init, source_sp
 
 /// A name that closed code does not define itself.
 ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
-    const reach& limits = request_.limits;
+    const name_limits& limits = request_.limits;
     if (const builtin* row = find_builtin(name)) return constant(value::of_builtin(*row), span);
     if (const builtin* row = world_.host().find_effect(name)) {
         if (limits.world || limits.allows(name) || name == "sleep")

@@ -2,7 +2,7 @@
 #include "analyzer.hpp"
 #include "lang/machine/join.hpp"
 #include "lang/machine/with_settings.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>

@@ -1,7 +1,7 @@
 // director-evaluator-loop and iterative-loop (docs/spec/language.md §5): checks their clauses. The
 // loops themselves are functions of the prelude, so that every phase may wait.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/text.hpp>
 

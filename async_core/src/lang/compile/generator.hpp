@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ast.hpp"
-#include "compile_watch.hpp"
+#include "lang/realm/compile_watch.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/code.hpp>

@@ -1,7 +1,7 @@
 // Values that are handed on.
 #pragma once
 
-#include "compile_watch.hpp"
+#include "lang/realm/compile_watch.hpp"
 
 #include <heddle/lang/code.hpp>
 

@@ -1,7 +1,7 @@
 // The listing of code whose places are in one text.
 #pragma once
 
-#include "lang/check/line_index.hpp"
+#include "lang/text/line_index.hpp"
 
 #include <heddle/lang/compile.hpp>
 

@@ -1,6 +1,6 @@
 // defmacro: forms that are rewritten before they are compiled.
 #include "analyzer.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>

@@ -1,7 +1,7 @@
 // The table of special forms, and quotation.
 #include "analyzer.hpp"
 #include "form_docs.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>

@@ -4,7 +4,7 @@
 #include <heddle/lang/compile.hpp>
 
 #include <heddle/lang/list.hpp>
-#include "eval_site.hpp"
+#include "lang/realm/eval_site.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "lang/dump/ast_text.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>

@@ -1,11 +1,11 @@
 #include <heddle/lang/dump.hpp>
 
-#include "lang/check/line_index.hpp"
 #include "lang/compile/analyzer.hpp"
-#include "lang/compile/compile_request.hpp"
+#include "lang/compile/compile_within.hpp"
 #include "lang/compile/deep_stack.hpp"
 #include "lang/compile/listing.hpp"
 #include "lang/dump/ast_text.hpp"
+#include "lang/text/line_index.hpp"
 
 #include <heddle/lang/compile.hpp>
 #include <heddle/lang/json_bridge.hpp>

@@ -2,7 +2,7 @@
 
 #include "lang/compile/form_docs.hpp"
 #include "lang/help/wrap.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>

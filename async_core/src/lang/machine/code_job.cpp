@@ -1,5 +1,6 @@
 #include "code_job.hpp"
 
+#include "lang/realm/code_service.hpp"
 #include "lang/value/seen_lists.hpp"
 
 #include <heddle/base/exceptions.hpp>
@@ -21,8 +22,9 @@ constexpr std::size_t much_code = 2000;              ///< parts: about a millise
 
 result<value> carry_out(realm& world, code_order& order, compile_watch& watch) {
     order.request.watch = &watch;
-    if (order.expands_only) return expand_macros(world, order.forms.front(), order.request);
-    auto code = compile_within(world, order.forms, order.request);
+    if (order.expands_only)
+        return world.stages().expand_macros(world, order.forms.front(), order.request);
+    auto code = world.stages().compile(world, order.forms, order.request);
     if (!code) return std::move(code).error();
     const auto& captures = (*code)->captures;
     value made = make_closure(world.memory(), **code, static_cast<std::uint32_t>(captures.size()),

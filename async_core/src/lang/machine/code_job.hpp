@@ -4,7 +4,7 @@
 #include "native_stack.hpp"
 #include "pending_job.hpp"
 
-#include "lang/compile/compile_request.hpp"
+#include "lang/realm/compile_request.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/dynamic_scope.hpp>

@@ -56,6 +56,8 @@ private:
     next control_eval_source(std::size_t at, std::size_t count, bool tail);
     next control_await(std::size_t at, std::size_t count, bool tail);
     next control_cancel(std::size_t at, std::size_t count, bool tail);
+    next control_semaphore(std::size_t at, std::size_t count, bool tail);
+    next control_second_run(std::size_t at, std::size_t count, bool tail);
     next control_value(std::size_t at, std::size_t count, value v);
 
     // code that the program made (interpreter_code.cpp)

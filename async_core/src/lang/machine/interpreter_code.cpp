@@ -2,7 +2,7 @@
 #include "interpreter.hpp"
 #include "pending_job.hpp"
 
-#include "lang/stdlib/stdlib_sources.hpp"
+#include "lang/realm/code_service.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -252,7 +252,7 @@ interpreter::next interpreter::control_run_library(std::size_t at, std::size_t c
     const std::string full(symbol_name(named));
     const std::string name = library_of(full);
     std::vector<std::string> names;
-    for (const library_source& each : stdlib_sources()) {
+    for (const library_source& each : f_.world_->stages().libraries()) {
         names.push_back("std/" + std::string(each.name));
         if (each.name != name) continue;
         auto request = request_for_program();

@@ -2,7 +2,6 @@
 #include "interpreter.hpp"
 
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/help.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -23,7 +22,7 @@ struct interpreter::control_row {
 /// The callee is at `at`, its arguments above. A value goes to the callee's place.
 interpreter::next interpreter::call_control(const builtin& row, std::size_t at, std::size_t count,
                                             bool tail) {
-    static constexpr std::array<control_row, 14> rows{{
+    static constexpr std::array<control_row, 16> rows{{
         {"apply", &interpreter::control_apply},
         {"await", &interpreter::control_await},
         {"cancel", &interpreter::control_cancel},
@@ -32,6 +31,8 @@ interpreter::next interpreter::call_control(const builtin& row, std::size_t at, 
         {"parse", &interpreter::control_parse},
         {"read-all", &interpreter::control_read_all},
         {"macroexpand", &interpreter::control_macroexpand},
+        {"semaphore", &interpreter::control_semaphore},
+        {"%second-run", &interpreter::control_second_run},
         {"%out-of-reach", &interpreter::control_out_of_reach},
         {"%eval-rest", &interpreter::control_eval_rest},
         {"%eval-source", &interpreter::control_eval_source},
@@ -131,21 +132,11 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
 
 /// (help), (help 'name), (help "name"), (help function)
 interpreter::next interpreter::control_help(std::size_t at, std::size_t count, bool) {
-    realm& world = *f_.world_;
-    const help_reach reach = sandbox() ? help_reach::language : help_reach::everything;
-    if (count == 0)
-        return control_value(at, count, make_string(memory_, help_overview(world, reach)));
-    const value& what = f_.stack_[at + 1];
-    const bool named = what.is(kind::symbol) || what.is(kind::string);
-    if (named) {
-        auto found =
-            describe(world, what.is(kind::symbol) ? symbol_name(what) : string_bytes(what), reach);
-        if (!found) return raise(std::move(found).error());
-        return control_value(at, count, make_string(memory_, help_text(world, *found)));
-    }
-    const auto found = describe_callable(world, what);
-    if (!found) return raise_type("help", 1, "a name or a function", what);
-    return control_value(at, count, make_string(memory_, help_text(world, *found)));
+    const value* about = count == 0 ? nullptr : &f_.stack_[at + 1];
+    auto text = f_.world_->stages().help(*f_.world_, about, sandbox() != nullptr);
+    if (!text) return raise(std::move(text).error());
+    if (!*text) return raise_type("help", 1, "a name or a function", *about);
+    return control_value(at, count, make_string(memory_, **text));
 }
 
 /// (%out-of-reach name how): a name that closed code may not use, or that nobody knows; `how` is that

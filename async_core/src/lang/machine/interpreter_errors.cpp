@@ -3,7 +3,7 @@
 #include "future.hpp"
 #include "interpreter.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>

@@ -2,7 +2,7 @@
 #include "future.hpp"
 #include "interpreter.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
@@ -85,7 +85,22 @@ interpreter::next interpreter::control_cancel(std::size_t at, std::size_t count,
     return control_value(at, count, value::boolean(running->cancel()));
 }
 
+/// (%second-run join): a hedge runs its second branch.
+interpreter::next interpreter::control_second_run(std::size_t at, std::size_t count, bool) {
+    if (auto* group = host_as<join>(f_.stack_[at + 1])) group->note_second_run();
+    return control_value(at, count, {});
+}
+
 // ---------------------------------------------------------------- semaphores
+
+/// (semaphore n)
+interpreter::next interpreter::control_semaphore(std::size_t at, std::size_t count, bool) {
+    const value& given = f_.stack_[at + 1];
+    if (!given.is_integer() || given.as_integer() < 1)
+        return raise_type("semaphore", 1, "a whole number from 1", given);
+    const auto permits = static_cast<std::size_t>(given.as_integer());
+    return control_value(at, count, make_host(memory_, std::make_unique<semaphore>(permits)));
+}
 
 interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;

@@ -2,7 +2,8 @@
 #include "extents.hpp"
 #include "interpreter.hpp"
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
+#include "lang/value/data_check.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>

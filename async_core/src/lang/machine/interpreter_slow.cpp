@@ -5,7 +5,7 @@
 #include "with_settings.hpp"
 
 #include "lang/builtins/arithmetic.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>

@@ -1,6 +1,6 @@
 #include "native_stack.hpp"
 
-#include "lang/compile/deep_stack.hpp"
+#include "lang/threads/start_thread.hpp"
 
 #include <new>
 #include <utility>

@@ -3,7 +3,7 @@
 #include "native_stack.hpp"
 #include "slice_work.hpp"
 
-#include "lang/printing.hpp"
+#include "lang/print/printing.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/work.hpp>

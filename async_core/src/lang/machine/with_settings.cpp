@@ -4,7 +4,7 @@
 #include "join.hpp"
 
 #include "lang/json/json_writing.hpp"
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/conversation_extent.hpp>
 #include <heddle/lang/counted_extent.hpp>

@@ -2,7 +2,7 @@
 
 #include "prelude_sources.hpp"
 
-#include "lang/compile/compile_request.hpp"
+#include "lang/compile/compile_within.hpp"
 
 #include <heddle/lang/machine.hpp>
 #include <heddle/lang/reader.hpp>

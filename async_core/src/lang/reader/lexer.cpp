@@ -7,34 +7,14 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/text/number_text.hpp"
+#include "lang/text/symbol_syntax.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace heddle::lang {
 
 namespace {
-
-enum char_class : std::uint8_t { symbol_char, blank, delimiter, control, beyond_ascii };
-
-constexpr std::array<char_class, 256> make_classes() {
-    std::array<char_class, 256> classes{};
-    for (std::size_t c = 0; c < 256; ++c) {
-        classes[c] = c < 0x20 || c == 0x7F ? control : c < 0x80 ? symbol_char : beyond_ascii;
-    }
-    for (const char c : std::string_view(" \t\n\r\f"))
-        classes[static_cast<unsigned char>(c)] = blank;
-    for (const char c : std::string_view("()[]\"';,`")) {
-        classes[static_cast<unsigned char>(c)] = delimiter;
-    }
-    return classes;
-}
-constexpr std::array<char_class, 256> classes = make_classes();
-
-[[nodiscard]] char_class class_of(char c) noexcept {
-    return classes[static_cast<unsigned char>(c)];
-}
 
 [[nodiscard]] std::string hex(unsigned number, int digits) {
     std::string text;
@@ -305,21 +285,6 @@ bool lexer::read_unicode_escape() {
     }
     utf8::append(content_, utf8::join_surrogates(*first, *second));
     at_ += 12;
-    return true;
-}
-
-bool reads_as_symbol(std::string_view name) noexcept {
-    if (name.empty() || name.starts_with("#|") || starts_like_number(name)) return false;
-    for (const std::string_view word :
-         {"true", "false", "nil", "#t", "#f", "+inf.0", "-inf.0", "+nan.0", "-nan.0"}) {
-        if (name == word) return false;
-    }
-    for (std::size_t at = 0; at < name.size();) {
-        const utf8::code_point point = utf8::decode(name, at);
-        const char_class c = class_of(name[at]);
-        if (c != symbol_char && (c != beyond_ascii || utf8::is_space(point.value))) return false;
-        at += point.bytes;
-    }
     return true;
 }
 

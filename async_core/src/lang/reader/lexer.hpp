@@ -97,7 +97,4 @@ private:
     std::optional<error> failure_;
 };
 
-/// True when `name` reads as one symbol, and as nothing else.
-[[nodiscard]] bool reads_as_symbol(std::string_view name) noexcept;
-
 } // namespace heddle::lang

@@ -3,7 +3,7 @@
 #include "watched_work.hpp"
 
 #include "lang/builtins/match_feed.hpp"
-#include "lang/builtins/side_thread.hpp"
+#include "lang/threads/side_thread.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>

@@ -1,4 +1,4 @@
-#include "lang/check/line_index.hpp"
+#include "lang/text/line_index.hpp"
 
 #include <heddle/base/source.hpp>
 

@@ -1,4 +1,4 @@
-#include "lang/text/described.hpp"
+#include "lang/print/described.hpp"
 
 #include <heddle/lang/printer.hpp>
 

@@ -1,7 +1,6 @@
 #include <heddle/lang/realm.hpp>
 
-#include "lang/compile/form_docs.hpp"
-#include "lang/text/foreign_names.hpp"
+#include "lang/realm/code_service.hpp"
 
 #include <heddle/lang/errors.hpp>
 
@@ -54,9 +53,8 @@ const host_names& no_host() noexcept {
     return host;
 }
 
-realm::realm() : realm(no_host()) {}
-
-realm::realm(const host_names& host) : memory_(heap::create()), host_(&host) {}
+realm::realm(const host_names& host, const code_service& stages)
+    : memory_(heap::create()), host_(&host), stages_(&stages) {}
 
 std::uint32_t realm::global_index(std::string_view name) {
     index_map& layer = compiling_library_ ? library_indexes_ : program_indexes_;
@@ -133,7 +131,9 @@ void realm::collect_names(std::vector<std::string>& names) const {
         if (!each.content.is_unbound()) add(each.name);
     }
     for (const auto& [name, expander] : macros_) add(name);
-    for (const std::string_view name : special_form_names()) add(name);
+    std::vector<std::string> forms;
+    stages_->collect_form_names(forms);
+    for (const std::string& name : forms) add(name);
     for (const auto family : builtin_families()) {
         for (const builtin& row : family) add(row.name);
     }
@@ -144,7 +144,7 @@ error realm::unbound_error(std::string_view name) const {
     std::vector<std::string> names;
     collect_names(names);
     error made(errc::unbound, "unbound symbol '" + std::string(name) + "'");
-    std::string hint = advice_for_name(name);
+    std::string hint = stages_->advice_for_name(name);
     if (hint.empty()) hint = suggest_names(name, names);
     if (!hint.empty()) made = std::move(made).with_hint(std::move(hint));
     return std::move(made).with_origin(error_origin::script);

@@ -1,4 +1,4 @@
-#include "lang/text/foreign_names.hpp"
+#include "lang/help/foreign_names.hpp"
 
 #include "lang/stdlib/stdlib_sources.hpp"
 

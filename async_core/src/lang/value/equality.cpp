@@ -5,7 +5,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
-#include "lang/builtins/arithmetic.hpp"
+#include "lang/value/number_order.hpp"
 #include "lang/value/seen_lists.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace heddle::lang {
 /// Rules for names that code does not define itself (eval with a map, sandbox). The default is a
 /// program's: everything. They are checked when code is compiled; what code does when it runs is
 /// checked where it asks the host (sandbox_policy).
-struct reach {
+struct name_limits {
     bool closed = false; ///< no globals of the program, and no tasks and tools but the allowed
     bool world = true;   ///< of closed code: may it name builtins that reach outside?
     unsigned sandboxes = 0;

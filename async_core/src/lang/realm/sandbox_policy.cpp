@@ -1,6 +1,6 @@
 #include <heddle/lang/sandbox_policy.hpp>
 
-#include "lang/text/form_text.hpp"
+#include "lang/print/form_text.hpp"
 #include "lang/value/seen_lists.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -213,40 +213,6 @@ value sandbox_policy::exhausted(std::size_t used, std::string& what) const {
         return each.as_value();
     }
     return {};
-}
-
-bool is_data(const value& v) {
-    free_work work;
-    return *is_data(v, work);
-}
-
-std::optional<bool> is_data(const value& v, work_meter& work) {
-    seen_lists seen;
-    std::vector<const value*> open{&v};
-    const auto add = [&](const value& part) {
-        if (part.is_object() || part.is(kind::builtin)) open.push_back(&part);
-    };
-    while (!open.empty()) {
-        const value& next = *open.back();
-        open.pop_back();
-        if (!work.spend(1 + next.is(kind::list) * next.length() / 4)) return std::nullopt;
-        switch (next.type()) {
-        case kind::closure:
-        case kind::builtin:
-        case kind::host:
-        case kind::cell: return false;
-        case kind::list:
-            if (!seen.first_time(next)) break;
-            for (const value& item : list_items(next)) add(item);
-            break;
-        case kind::map:
-            if (!seen.first_time(next)) break;
-            for (const map_entry& entry : map_entries(next)) add(entry.item);
-            break;
-        default: break;
-        }
-    }
-    return true;
 }
 
 } // namespace heddle::lang

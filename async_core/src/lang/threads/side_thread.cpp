@@ -1,6 +1,6 @@
 #include "side_thread.hpp"
 
-#include "lang/compile/deep_stack.hpp"
+#include "start_thread.hpp"
 
 #include <chrono>
 #include <condition_variable>

@@ -8,9 +8,9 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
-#include "lang/printing.hpp"
-#include "lang/reader/lexer.hpp"
+#include "lang/print/printing.hpp"
 #include "lang/text/number_text.hpp"
+#include "lang/text/symbol_syntax.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,0 +1,62 @@
+// The stages of the language, put together.
+#include "lang/compile/compile_within.hpp"
+#include "lang/compile/form_docs.hpp"
+#include "lang/help/foreign_names.hpp"
+#include "lang/realm/code_service.hpp"
+#include "lang/stdlib/stdlib_sources.hpp"
+
+#include <heddle/lang/help.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::lang {
+
+namespace {
+
+class whole_language final : public code_service {
+public:
+    result<function_ref> compile(realm& world, std::span<const datum> forms,
+                                 compile_request& request) const override {
+        return compile_within(world, forms, request);
+    }
+    result<value> expand_macros(realm& world, const datum& form,
+                                compile_request& request) const override {
+        return lang::expand_macros(world, form, request);
+    }
+    void collect_form_names(std::vector<std::string>& names) const override {
+        for (const std::string_view name : special_form_names()) names.emplace_back(name);
+    }
+    std::string advice_for_name(std::string_view name) const override {
+        return lang::advice_for_name(name);
+    }
+    std::span<const library_source> libraries() const override { return stdlib_sources(); }
+
+    result<std::optional<std::string>> help(realm& world, const value* about,
+                                            bool language_only) const override {
+        const help_reach reach = language_only ? help_reach::language : help_reach::everything;
+        if (!about) return std::optional(help_overview(world, reach));
+        if (about->is(kind::symbol) || about->is(kind::string)) {
+            const bool quoted = about->is(kind::symbol);
+            HEDDLE_TRY(const help_entry found,
+                       describe(world, quoted ? symbol_name(*about) : string_bytes(*about), reach));
+            return std::optional(help_text(world, found));
+        }
+        const auto found = describe_callable(world, *about);
+        if (!found) return std::optional<std::string>();
+        return std::optional(help_text(world, *found));
+    }
+};
+
+const code_service& language() noexcept {
+    static const whole_language parts;
+    return parts;
+}
+
+} // namespace
+
+realm::realm() : realm(no_host()) {}
+
+realm::realm(const host_names& host) : realm(host, language()) {}
+
+} // namespace heddle::lang
