@@ -1,6 +1,6 @@
 #include "sandbox_generator.hpp"
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/machine/with_settings.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -68,7 +68,7 @@ public:
         for (const auto family : lang::builtin_families()) {
             for (const lang::builtin& row : family) builtins_.push_back(&row);
         }
-        forms_ = lang::special_form_names();
+        for (const lang::special_form& row : lang::special_forms()) forms_.push_back(row.name);
     }
 
     sandbox_case run() {

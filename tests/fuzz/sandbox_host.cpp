@@ -1,6 +1,6 @@
 #include "sandbox_host.hpp"
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/value/data_check.hpp"
 
 #include <heddle/coro/spawn.hpp>
@@ -214,7 +214,7 @@ sandbox_host::sandbox_host()
         for (const lang::builtin& row : family) all.emplace(row.name);
     }
     for (const auto& effect : engine_->effects()) all.emplace(effect->row().name);
-    for (const std::string_view name : lang::special_form_names()) all.emplace(name);
+    for (const lang::special_form& row : lang::special_forms()) all.emplace(row.name);
     for (std::uint32_t i = 0; i < session_->world().global_count(); ++i)
         all.emplace(session_->world().global_name(i));
     for (const std::string& name : allowable()) all.erase(name);

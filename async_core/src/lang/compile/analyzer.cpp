@@ -1,4 +1,5 @@
 #include "analyzer.hpp"
+#include "special_form.hpp"
 
 #include "lang/print/form_text.hpp"
 
@@ -120,7 +121,7 @@ bool analyzer::check_new_name(const form& f, std::string_view form_name) {
 bool analyzer::check_function_name(const form& f, std::string_view form_name,
                                    std::string_view role) {
     if (!check_name(f, form_name, role)) return false;
-    if (request_.internal_names || !find_special(f.name())) return true;
+    if (request_.internal_names || !find_special_form(f.name())) return true;
     fail(f.span,
          std::string(form_name) + ": '" + std::string(f.name()) +
              "' is a special form, and stays one wherever it is called",
@@ -146,9 +147,10 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
         if (request_.site || !one.is_list() || one.size() < 2 || !one[0].is_symbol() ||
             !one[1].is_symbol())
             continue;
-        const bool tool = one[0].name() == "deftool";
-        if (tool || one[0].name() == "defatom")
-            defined_tasks_[std::string(one[1].name())] = {inputs_of(one), tool};
+        const special_form* row = find_special_form(one[0].name());
+        if (row && (row->binds == binding::task || row->binds == binding::tool))
+            defined_tasks_[std::string(one[1].name())] = {inputs_of(one),
+                                                          row->binds == binding::tool};
     }
     node* all = make(node_kind::sequence, forms.empty() ? source_span{} : forms.front().span);
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
@@ -231,9 +233,9 @@ ast::node* analyzer::call(const form& f, position where) {
     }
     const std::string_view name = head.name();
     // The form wins, whatever the name is bound to, but for the label of a named let.
-    if (const handler special = find_special(name);
+    if (const special_form* special = find_special_form(name);
         special && !is_internal(name) && !is_named_let(name))
-        return (this->*special)(f, where);
+        return special->analyse(*this, f, where);
     if (const value* expander = find_macro(name)) {
         const form made = expand(f, *expander);
         if (failed()) return constant({}, f.span);
@@ -345,7 +347,7 @@ bool analyzer::is_known_function(std::string_view name) const {
     const auto global = world_.find_global(name);
     const bool bound = global && !world_.global(*global).is_unbound();
     return is_local(name) || defined_.contains(std::string(name)) || bound || find_builtin(name) ||
-           find_special(name) || world_.host().find_effect(name) || world_.find_macro(name) ||
+           find_special_form(name) || world_.host().find_effect(name) || world_.find_macro(name) ||
            world_.host().find_operator(world_.memory(), name);
 }
 
@@ -536,6 +538,13 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
     loops_ = std::move(outer_loops);
     lambda_ = outer;
     return &made;
+}
+
+ast::node* analyzer::scope_node(scope_kind opens, node* operand) {
+    node* made = make(node_kind::with_settings, operand->span);
+    made->flag = static_cast<std::uint8_t>(opens);
+    made->children.push_back(operand);
+    return made;
 }
 
 } // namespace heddle::lang

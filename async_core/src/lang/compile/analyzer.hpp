@@ -7,6 +7,7 @@
 #include "name_table.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
@@ -38,9 +39,10 @@ struct form {
 
 /// One pass over a program. Fails with the first error; the ast is then of no use. Or it collects
 /// errors: then a form that is wrong counts as nil, and the ast holds for the rest.
-/// Special forms live in a table (special_forms.cpp), each a member function here.
+/// The special forms are functions over it, in the rows of special_form.hpp.
 class analyzer {
 public:
+    using node = ast::node;
     static constexpr std::uint8_t first_policy = 2; ///< join_policy::first
 
     /// `most_depth`: how deep the native stack lets expressions nest.
@@ -66,22 +68,135 @@ public:
         std::size_t loops_from = 0; ///< it is in tail position of the loops from here on
     };
 
-private:
-    friend struct special_form_table;
-    using node = ast::node;
-    using handler = node* (analyzer::*)(const form&, position);
-    struct special_form {
-        std::string_view name;
-        handler analyse;
+    // ------------------------------------------------------------ for the special forms
+
+    [[nodiscard]] realm& world() noexcept { return world_; }
+    [[nodiscard]] ast::arena& arena() noexcept { return arena_; }
+    [[nodiscard]] compile_request& request() noexcept { return request_; }
+
+    // expressions
+    node* expression(const form& f, position where);
+    node* body(const form& f, std::size_t from, position where);
+    node* clause_call(const form& f, node* callee, std::size_t first,
+                      std::span<const std::string> inputs = {});
+    node* named_let(const form& f, position where);
+    ast::lambda* lambda_of(const form& whole, const form& parameters, std::size_t body_from,
+                           std::string name, ast::variable* self = nullptr);
+    /// An expression as a function of no parameters. Its binds stay inside, as in any branch.
+    ast::lambda* thunk_of(const form& f);
+    /// Where an expression stands that is not the last of its form.
+    [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
+
+    // nodes
+    node* make(ast::node_kind kind, source_span span);
+    node* constant(value v, source_span span);
+    node* builtin_node(std::string_view name, source_span span, std::vector<node*> arguments);
+    node* call_library(std::string_view function, source_span span, std::vector<node*> arguments);
+    /// A form that opens a scope: its body comes next. `operand` is what op::settings_push takes.
+    node* scope_node(scope_kind opens, node* operand);
+    node* with_scope(scope& opened, node* wrapped, std::size_t bound);
+
+    // errors
+    node* fail(source_span span, std::string message, std::string hint = {},
+               errc code = errc::evaluation);
+    node* fail_internal(std::string_view name, source_span span);
+    [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
+    /// Work was done, and memory taken as long as the compilation goes on. It may fail.
+    void spend(std::uint64_t work, std::size_t bytes);
+
+    // names
+    bool check_name(const form& f, std::string_view form_name, std::string_view role);
+    bool check_new_name(const form& f, std::string_view form_name);
+    bool check_function_name(const form& f, std::string_view form_name, std::string_view role);
+    [[nodiscard]] bool is_internal(std::string_view name) const noexcept;
+    [[nodiscard]] bool is_local(std::string_view name) const;
+    ast::variable* declare(std::string_view name, source_span place = {});
+    ast::variable* declare_hidden(std::string_view name);
+    void declare_binds(const form& f, std::size_t from);
+    ast::variable* bind_here(std::string_view name, source_span place = {});
+    node* define_here(std::string_view name, source_span span, node* init);
+    void define_early(const form& definition);
+    node* assign_from(std::string_view name, source_span span, scope* start, node* init,
+                      bool left_sandbox = false, bool when_it_runs = false);
+    void note_bound(ast::variable& var);
+    void mark_capture(ast::variable& var);
+    ast::variable* extras_here();
+    /// The program defines the name at its top level.
+    void note_defined(const std::string& name) { defined_.insert(name); }
+    /// As note_defined, for a task or tool with these inputs.
+    void note_operator(const std::string& name, std::vector<std::string> inputs, bool is_tool);
+    /// Names of the parameters in the (params …) clauses of a defatom or deftool.
+    static std::vector<std::string> inputs_of(const form& f);
+
+    // macros
+    /// The function of a `defmacro`. Empty after an error.
+    std::optional<value> make_expander(const form& definition);
+    /// True once, when the text is a defmacro whose function is wanted.
+    [[nodiscard]] bool takes_expander() noexcept { return std::exchange(making_expander_, false); }
+    void bind_macro(const value& name, value expander);
+
+    // where the form stands
+    [[nodiscard]] scope* innermost() noexcept { return scope_; } ///< null at the top level
+    [[nodiscard]] ast::lambda* function() noexcept { return lambda_; }
+    /// Inside the text of a sandbox form, or in code that belongs to a sandbox.
+    [[nodiscard]] bool in_sandbox() const noexcept {
+        return request_.limits.closed || sandboxes_ != 0;
+    }
+    [[nodiscard]] unsigned sandboxes() const noexcept { return sandboxes_; }
+    void begin_sandbox() noexcept { ++sandboxes_; }
+    void end_sandbox() noexcept { --sandboxes_; }
+    /// What follows may not run.
+    void begin_conditional() noexcept { ++conditional_; }
+    void end_conditional() noexcept { --conditional_; }
+    [[nodiscard]] std::uint32_t conditional() const noexcept { return conditional_; }
+    void end_conditional(std::uint32_t outer) noexcept { conditional_ = outer; }
+    /// What follows may run several times.
+    void begin_loop() noexcept { ++loop_depth_; }
+    void end_loop() noexcept { --loop_depth_; }
+
+    /// Makes a scope the innermost one.
+    void open(scope& opened);
+    /// Closes what was opened after it.
+    class scope_closer {
+    public:
+        explicit scope_closer(analyzer& owner) : owner_(owner), outer_(owner.scope_) {}
+        ~scope_closer() { owner_.close_to(outer_); }
+        scope_closer(const scope_closer&) = delete;
+        scope_closer& operator=(const scope_closer&) = delete;
+
+    private:
+        analyzer& owner_;
+        scope* outer_;
     };
+    /// Opens a scope for its lifetime.
+    class scope_guard {
+    public:
+        scope_guard(analyzer& owner, scope& opened) : closing_(owner) { owner.open(opened); }
+
+    private:
+        scope_closer closing_;
+    };
+    /// Names are those of `inside` for its lifetime.
+    class scope_switch {
+    public:
+        scope_switch(analyzer& owner, scope* inside)
+            : owner_(owner), kept_(std::exchange(owner.scope_, inside)) {}
+        ~scope_switch() { owner_.scope_ = kept_; }
+        scope_switch(const scope_switch&) = delete;
+        scope_switch& operator=(const scope_switch&) = delete;
+
+    private:
+        analyzer& owner_;
+        scope* kept_;
+    };
+
+private:
     struct defined_task {
         std::vector<std::string> inputs;
         bool is_tool = false;
     };
-    [[nodiscard]] static handler find_special(std::string_view name) noexcept;
 
     // expressions
-    node* expression(const form& f, position where);
     node* reference(const form& f);
     node* reference_from(std::string_view name, source_span span, scope* start);
     node* call(const form& f, position where);
@@ -89,100 +204,25 @@ private:
     node* call_label(const form& f, ast::loop_label& label, position where);
     node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                     bool declared, bool is_tool);
-    node* clause_call(const form& f, node* callee, std::size_t first,
-                      std::span<const std::string> inputs = {});
     static std::string clause_usage(const form& f, std::size_t first,
                                     std::span<const std::string> inputs);
     node* by_position_if_it_reads(const form& f, node* callee);
     [[nodiscard]] bool gives_itself(const form& clause) const;
     node* tool_behind_primitive(const form& f);
     node* positional(const form& f, node* callee);
-    node* body(const form& f, std::size_t from, position where);
-    node* with_scope(scope& opened, node* wrapped, std::size_t bound);
-    ast::lambda* lambda_of(const form& whole, const form& parameters, std::size_t body_from,
-                           std::string name, ast::variable* self = nullptr);
-    ast::lambda* thunk_of(const form& f);
-    node* initial_value(const form& f, ast::variable* var);
-    void note_bound(ast::variable& var);
+    [[nodiscard]] bool is_known_function(std::string_view name) const;
+    [[nodiscard]] bool is_named_let(std::string_view name) const;
+    node* head_first(const form& f, node* callee);
+    node* named_let_as_loop(const form& f, position where);
+    node* named_let_as_function(const form& f, position where);
 
     // going on after an error (error_recovery.cpp)
     node* expression_or_error(const form& f, position where);
     void look_for_more(const form& f);
 
-    // special forms
-    node* form_quote(const form& f, position where);
-    node* form_quasiquote(const form& f, position where);
-    node* form_if(const form& f, position where);
-    node* form_cond(const form& f, position where);
-    node* form_when(const form& f, position where);
-    node* form_unless(const form& f, position where);
-    node* form_case(const form& f, position where);
-    node* form_let(const form& f, position where);
-    node* form_let_star(const form& f, position where);
-    node* form_letrec(const form& f, position where);
-    node* form_bind(const form& f, position where);
-    node* form_define(const form& f, position where);
-    node* form_set(const form& f, position where);
-    node* form_lambda(const form& f, position where);
-    node* form_progn(const form& f, position where);
-    node* form_and(const form& f, position where);
-    node* form_or(const form& f, position where);
-    node* form_loop(const form& f, position where);
-    node* form_while(const form& f, position where);
-    node* form_do(const form& f, position where);
-    node* form_try(const form& f, position where);
-    node* scope_node(scope_kind opens, node* operand);
-    node* form_with(const form& f, position where);
-    node* form_stream(const form& f, position where);
-    void read_quietly(node& call);
-    node* form_defatom(const form& f, position where);
-    node* form_deftool(const form& f, position where);
-    static std::vector<std::string> inputs_of(const form& f);
-    [[nodiscard]] bool is_known_function(std::string_view name) const;
-    [[nodiscard]] bool is_named_let(std::string_view name) const;
-    bool check_function_name(const form& f, std::string_view form_name, std::string_view role);
-    node* head_first(const form& f, node* callee);
-    bool check_new_name(const form& f, std::string_view form_name);
-    node* bind_operator(const form& f, node* registered, std::vector<std::string> inputs,
-                        bool is_tool);
-    node* form_call_atomic_task(const form& f, position where);
-    node* form_eval(const form& f, position where);
-    node* form_sandbox(const form& f, position where);
-    node* form_import(const form& f, position where);
-    node* form_defmacro(const form& f, position where);
-    node* form_parallel(const form& f, position where);
-    node* branches_of(const form& f, std::uint8_t policy);
-    node* form_timeout(const form& f, position where);
-    node* form_race(const form& f, position where);
-    node* form_hedge(const form& f, position where);
-    node* form_retry(const form& f, position where);
-    node* form_spawn(const form& f, position where);
-    node* form_with_permit(const form& f, position where);
-    node* form_try_when(const form& f, position where);
-    node* seconds_of(std::string_view who, const form& f);
-    node* effect_or_nil(std::string_view name, source_span span);
-    node* thunk_node(const form& f);
-    value names_to_retry(const form& clause);
-    node* form_director_loop(const form& f, position where);
-    node* form_iterative_loop(const form& f, position where);
-    node* loop_form(const form& f, std::string_view function,
-                    std::span<const std::string_view> clauses);
-    node* form_within(const form& f, position where);
-    node* form_within_sandbox(const form& f, position where);
-    node* form_with_config(const form& f, position where);
-    node* form_join_scope(const form& f, position where);
-    node* form_branch(const form& f, position where);
-    node* named_let(const form& f, position where);
-    node* named_let_as_loop(const form& f, position where);
-    node* named_let_as_function(const form& f, position where);
-    node* quasi(const form& f, std::size_t depth);
-    [[nodiscard]] bool has_unquotes(const value& data);
-
     // macros (macros.cpp)
     [[nodiscard]] const value* find_macro(std::string_view name) const;
     form expand(const form& call, const value& expander);
-    std::optional<value> make_expander(const form& definition);
-    void define_early(const form& definition);
 
     // code given to eval (forms_eval.cpp)
     void open_site(const eval_site& site, std::deque<scope>& scopes);
@@ -196,70 +236,20 @@ private:
     node* out_of_reach(std::string_view name, bool forbidden, source_span span);
     node* out_of_reach(std::string_view name, value how, source_span span);
     [[nodiscard]] static const node* behind_extras(const node* callee);
-    ast::variable* extras_here();
 
     // names
-    ast::variable* declare(std::string_view name, source_span place = {});
-    ast::variable* declare_hidden(std::string_view name);
-    [[nodiscard]] bool is_internal(std::string_view name) const noexcept;
-    node* fail_internal(std::string_view name, source_span span);
-    node* define_here(std::string_view name, source_span span, node* init);
-    node* assign_from(std::string_view name, source_span span, scope* start, node* init,
-                      bool left_sandbox = false, bool when_it_runs = false);
     node* fail_outside(std::string_view name, source_span span);
-    ast::variable* bind_here(std::string_view name, source_span place = {});
-    void declare_binds(const form& f, std::size_t from);
     void declare_binds_of(const form& f, seen_lists& seen);
     void collect_toplevel(const form& f, seen_lists& seen);
     [[nodiscard]] bool imports(const form& f) const;
     node* rest_of_program(std::span<const datum> forms);
-    [[nodiscard]] bool is_local(std::string_view name) const;
-    void mark_capture(ast::variable& var);
-
-    // helpers
-    node* make(ast::node_kind kind, source_span span);
-    node* constant(value v, source_span span);
-    /// Work was done, and memory taken as long as the compilation goes on. It may fail.
-    void spend(std::uint64_t work, std::size_t bytes);
-    node* builtin_node(std::string_view name, source_span span, std::vector<node*> arguments);
-    node* fail(source_span span, std::string message, std::string hint = {},
-               errc code = errc::evaluation);
-    node* call_library(std::string_view function, source_span span, std::vector<node*> arguments);
-    [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
-    [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
-    [[nodiscard]] bool check_name(const form& f, std::string_view form_name, std::string_view role);
-
-    /// Makes a scope the innermost one.
-    void open(scope& opened);
     /// Closes scopes until `outer` is the innermost one.
     void close_to(scope* outer);
-
-    /// Opens a scope for its lifetime.
-    /// Closes what was opened after it.
-    class scope_closer {
-    public:
-        explicit scope_closer(analyzer& owner) : owner_(owner), outer_(owner.scope_) {}
-        ~scope_closer() { owner_.close_to(outer_); }
-        scope_closer(const scope_closer&) = delete;
-        scope_closer& operator=(const scope_closer&) = delete;
-
-    private:
-        analyzer& owner_;
-        scope* outer_;
-    };
-    class scope_guard {
-    public:
-        scope_guard(analyzer& owner, scope& opened) : closing_(owner) { owner.open(opened); }
-
-    private:
-        scope_closer closing_;
-    };
 
     realm& world_;
     ast::arena& arena_;
     compile_request& request_;
     compile_work work_;
-    window_table<bool> unquotes_; ///< parts of the quasiquoted data under way: has unquotes
     std::size_t most_depth_;
     std::size_t depth_ = 0;
     std::size_t expansions_ = 0; ///< macros being expanded inside each other

@@ -1,5 +1,6 @@
 // Going on after an error, so that a check can tell all of them.
 #include "analyzer.hpp"
+#include "special_form.hpp"
 
 namespace heddle::lang {
 
@@ -49,9 +50,9 @@ void analyzer::look_for_more(const form& f) {
     for (std::size_t i = 0; i < f.size() && !failed(); ++i) {
         const form part = f[i];
         if (!part.is_list() || part.size() == 0) continue;
-        const std::string_view head = part[0].is_symbol() ? part[0].name() : std::string_view{};
-        if (head == "quote" || head == "quasiquote") continue;
-        if (!head.empty() && find_special(head) && !is_local(head)) (void)expression(part, inner());
+        const special_form* row = part[0].is_symbol() ? find_special_form(part[0].name()) : nullptr;
+        if (row && row->quotes) continue;
+        if (row && !is_local(row->name)) (void)expression(part, inner());
         else look_for_more(part);
     }
 }

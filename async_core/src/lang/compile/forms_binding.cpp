@@ -1,6 +1,7 @@
 // let and its kin, bind, define, set!, lambda.
 #include "analyzer.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
@@ -12,114 +13,125 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
-ast::node* analyzer::form_let(const form& f, position where) {
-    if (f.size() < 2) return fail(f.span, "let: expects bindings and a body");
-    if (f[1].is_symbol()) return named_let(f, where);
+/// The value that a variable is bound to; a lambda learns the variable's name.
+static ast::node* initial_value(analyzer& a, const form& f, ast::variable* var) {
+    const bool function = f.is_list() && f.size() > 2 && f[0].is_symbol() &&
+                          f[0].name() == "lambda" && !a.is_local("lambda") && f[1].is_list();
+    if (!function) return a.expression(f, a.inner());
+    ast::node* closure = a.make(node_kind::make_lambda, f.span);
+    closure->code = a.lambda_of(f, f[1], 2, var->name, var->bound_once ? nullptr : var);
+    return closure;
+}
+
+static ast::node* form_let(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() < 2) return a.fail(f.span, "let: expects bindings and a body");
+    if (f[1].is_symbol()) return a.named_let(f, where);
     if (!f[1].is_list())
-        return fail(f[1].span,
-                    "let: bindings must be a list of (name value), not " + shown(f[1].content));
+        return a.fail(f[1].span,
+                      "let: bindings must be a list of (name value), not " + shown(f[1].content));
     if (f.size() < 3)
-        return fail(f.span, "let: the body is empty",
-                    "add at least one expression after the bindings");
-    node* made = make(node_kind::scope, f.span);
+        return a.fail(f.span, "let: the body is empty",
+                      "add at least one expression after the bindings");
+    ast::node* made = a.make(node_kind::scope, f.span);
     const form bindings = f[1];
-    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
         if (!one.is_list() || one.size() != 2) {
-            return fail(one.span, "let: a binding must be (name value), not " + shown(one.content));
+            return a.fail(one.span,
+                          "let: a binding must be (name value), not " + shown(one.content));
         }
-        if (!check_name(one[0], "let", "the name of a binding")) return made;
-        made->children.push_back(expression(one[1], inner()));
+        if (!a.check_name(one[0], "let", "the name of a binding")) return made;
+        made->children.push_back(a.expression(one[1], a.inner()));
     }
     scope own;
-    scope_guard guard(*this, own);
-    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
-        if (!check_new_name(bindings[i][0], "let")) return made;
-        ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
+    const analyzer::scope_guard guard(a, own);
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
+        if (!a.check_new_name(bindings[i][0], "let")) return made;
+        ast::variable* var = a.declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
     }
     const std::size_t bound = own.variables.size();
-    declare_binds(f, 2);
-    made->children.push_back(body(f, 2, where));
-    return with_scope(own, made, bound);
+    a.declare_binds(f, 2);
+    made->children.push_back(a.body(f, 2, where));
+    return a.with_scope(own, made, bound);
 }
 
-ast::node* analyzer::form_let_star(const form& f, position where) {
+static ast::node* form_let_star(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 2 || !f[1].is_list())
-        return fail(f.span, "let*: bindings must be a list of (name value)");
+        return a.fail(f.span, "let*: bindings must be a list of (name value)");
     if (f.size() < 3)
-        return fail(f.span, "let*: the body is empty",
-                    "add at least one expression after the bindings");
+        return a.fail(f.span, "let*: the body is empty",
+                      "add at least one expression after the bindings");
     const form bindings = f[1];
-    if (bindings.size() == 0) return form_let(f, where);
+    if (bindings.size() == 0) return form_let(a, f, where);
     std::deque<scope> scopes;
-    const scope_closer closing(*this); // before the scopes go, also by an exception
-    node* first = nullptr;
-    node* last = nullptr;
-    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
+    const analyzer::scope_closer closing(a); // before the scopes go, also by an exception
+    ast::node* first = nullptr;
+    ast::node* last = nullptr;
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
         if (!one.is_list() || one.size() != 2) {
-            fail(one.span, "let*: a binding must be (name value), not " + shown(one.content));
+            a.fail(one.span, "let*: a binding must be (name value), not " + shown(one.content));
             break;
         }
-        if (!check_name(one[0], "let*", "the name of a binding")) break;
-        node* level = make(node_kind::scope, f.span);
-        level->children.push_back(expression(one[1], inner()));
-        open(scopes.emplace_back());
-        ast::variable* var = declare(one[0].name(), one[0].span);
+        if (!a.check_name(one[0], "let*", "the name of a binding")) break;
+        ast::node* level = a.make(node_kind::scope, f.span);
+        level->children.push_back(a.expression(one[1], a.inner()));
+        a.open(scopes.emplace_back());
+        ast::variable* var = a.declare(one[0].name(), one[0].span);
         var->definite = var->bound_once = true;
         level->variables.push_back(var);
         if (last) last->children.push_back(level);
         else first = level;
         last = level;
     }
-    if (last && !failed()) {
-        declare_binds(f, 2);
-        last->children.push_back(body(f, 2, where));
+    if (last && !a.failed()) {
+        a.declare_binds(f, 2);
+        last->children.push_back(a.body(f, 2, where));
         // What inner initial values bound belongs to the level they stood in.
-        node* level = first;
+        ast::node* level = first;
         for (scope& own : scopes) {
-            with_scope(own, level, 1);
+            a.with_scope(own, level, 1);
             level = level->children.back();
         }
     }
-    return first ? first : constant({}, f.span);
+    return first ? first : a.constant({}, f.span);
 }
 
-ast::node* analyzer::form_letrec(const form& f, position where) {
+static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 2 || !f[1].is_list())
-        return fail(f.span, "letrec: bindings must be a list of (name value)");
+        return a.fail(f.span, "letrec: bindings must be a list of (name value)");
     if (f.size() < 3)
-        return fail(f.span, "letrec: the body is empty",
-                    "add at least one expression after the bindings");
+        return a.fail(f.span, "letrec: the body is empty",
+                      "add at least one expression after the bindings");
     scope own;
-    scope_guard guard(*this, own);
+    const analyzer::scope_guard guard(a, own);
     const form bindings = f[1];
-    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
         if (!one.is_list() || one.size() != 2) {
-            return fail(one.span,
-                        "letrec: a binding must be (name value), not " + shown(one.content));
+            return a.fail(one.span,
+                          "letrec: a binding must be (name value), not " + shown(one.content));
         }
-        if (!check_name(one[0], "letrec", "the name of a binding")) break;
-        if (!check_new_name(one[0], "letrec")) break;
-        declare(one[0].name(), one[0].span);
+        if (!a.check_name(one[0], "letrec", "the name of a binding")) break;
+        if (!a.check_new_name(one[0], "letrec")) break;
+        a.declare(one[0].name(), one[0].span);
     }
-    node* made = make(node_kind::scope, f.span);
-    node* all = make(node_kind::sequence, f.span);
-    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i) {
+    ast::node* made = a.make(node_kind::scope, f.span);
+    ast::node* all = a.make(node_kind::sequence, f.span);
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
-        node* bound = make(node_kind::bind_local, one.span);
+        ast::node* bound = a.make(node_kind::bind_local, one.span);
         bound->var = own.variables[i];
-        bound->children.push_back(initial_value(one[1], own.variables[i]));
-        note_bound(*own.variables[i]);
+        bound->children.push_back(initial_value(a, one[1], own.variables[i]));
+        a.note_bound(*own.variables[i]);
         all->children.push_back(bound);
     }
-    declare_binds(f, 2);
-    all->children.push_back(body(f, 2, where));
+    a.declare_binds(f, 2);
+    all->children.push_back(a.body(f, 2, where));
     made->children.push_back(all);
-    return with_scope(own, made, 0);
+    return a.with_scope(own, made, 0);
 }
 
 ast::node* analyzer::named_let(const form& f, position where) {
@@ -209,16 +221,6 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     return with_scope(own, made, 0);
 }
 
-/// The value that a variable is bound to; a lambda learns the variable's name.
-ast::node* analyzer::initial_value(const form& f, ast::variable* var) {
-    const bool function = f.is_list() && f.size() > 2 && f[0].is_symbol() &&
-                          f[0].name() == "lambda" && !is_local("lambda") && f[1].is_list();
-    if (!function) return expression(f, inner());
-    node* closure = make(node_kind::make_lambda, f.span);
-    closure->code = lambda_of(f, f[1], 2, var->name, var->bound_once ? nullptr : var);
-    return closure;
-}
-
 /// After the value of a bind was analysed: the variable is bound from here on.
 void analyzer::note_bound(ast::variable& var) {
     if (var.bound_once || loop_depth_ != var.loop_depth) var.reassigned = true;
@@ -226,99 +228,99 @@ void analyzer::note_bound(ast::variable& var) {
     if (var.owner == lambda_ && scope_ && conditional_ == scope_->conditional) var.definite = true;
 }
 
-ast::node* analyzer::form_bind(const form& f, position where) {
+static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
-        return fail(f.span,
-                    "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
     const form given = f[2];
     const bool function =
         given.is_list() && given.size() > 2 && given[0].is_symbol() && given[0].name() == "lambda";
-    const bool good = function ? check_function_name(f[1], "bind", "the name of a function")
-                               : check_name(f[1], "bind", "the name");
-    if (!good) return constant({}, f.span);
+    const bool good = function ? a.check_function_name(f[1], "bind", "the name of a function")
+                               : a.check_name(f[1], "bind", "the name");
+    if (!good) return a.constant({}, f.span);
     if (f.size() > 3) {
-        node* made = make(node_kind::scope, f.span);
-        made->children.push_back(expression(f[2], inner()));
+        ast::node* made = a.make(node_kind::scope, f.span);
+        made->children.push_back(a.expression(f[2], a.inner()));
         scope own;
-        scope_guard guard(*this, own);
-        ast::variable* var = declare(f[1].name(), f[1].span);
+        const analyzer::scope_guard guard(a, own);
+        ast::variable* var = a.declare(f[1].name(), f[1].span);
         var->definite = var->bound_once = true;
         made->variables.push_back(var);
-        declare_binds(f, 3);
-        made->children.push_back(body(f, 3, where));
-        return with_scope(own, made, 1);
+        a.declare_binds(f, 3);
+        made->children.push_back(a.body(f, 3, where));
+        return a.with_scope(own, made, 1);
     }
-    ast::variable* var = bind_here(f[1].name(), f[1].span);
+    ast::variable* var = a.bind_here(f[1].name(), f[1].span);
     if (!var) {
         const std::string name(f[1].name());
-        defined_.insert(name);
+        a.note_defined(name);
         const form init = f[2];
         if (init.is_list() && init.size() > 2 && init[0].is_symbol() &&
             init[0].name() == "lambda" && init[1].is_list()) {
-            define_early(f);
-            node* closure = make(node_kind::make_lambda, init.span);
-            closure->code = lambda_of(init, init[1], 2, name);
-            return define_here(name, f.span, closure);
+            a.define_early(f);
+            ast::node* closure = a.make(node_kind::make_lambda, init.span);
+            closure->code = a.lambda_of(init, init[1], 2, name);
+            return a.define_here(name, f.span, closure);
         }
-        return define_here(name, f.span, expression(init, inner()));
+        return a.define_here(name, f.span, a.expression(init, a.inner()));
     }
-    node* made = make(node_kind::bind_local, f.span);
+    ast::node* made = a.make(node_kind::bind_local, f.span);
     made->var = var;
-    made->children.push_back(initial_value(f[2], var));
-    note_bound(*var);
+    made->children.push_back(initial_value(a, f[2], var));
+    a.note_bound(*var);
     return made;
 }
 
-ast::node* analyzer::form_define(const form& f, position where) {
+static ast::node* form_define(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
-        return fail(f.span,
-                    "define: expects (define name value) or (define (name parameter…) body…)");
+        return a.fail(f.span,
+                      "define: expects (define name value) or (define (name parameter…) body…)");
     if (!f[1].is_list()) {
         if (f.size() != 3)
-            return fail(f.span, "define: expects one value, got " + count_of(f.size() - 2));
-        return form_bind(f, where);
+            return a.fail(f.span, "define: expects one value, got " + count_of(f.size() - 2));
+        return form_bind(a, f, where);
     }
     const form signature = f[1];
-    if (signature.size() == 0) return fail(f.span, "define: the function has no name");
-    if (!check_function_name(signature[0], "define", "the name of a function"))
-        return constant({}, f.span);
+    if (signature.size() == 0) return a.fail(f.span, "define: the function has no name");
+    if (!a.check_function_name(signature[0], "define", "the name of a function"))
+        return a.constant({}, f.span);
     const std::string name(signature[0].name());
     const form parameters{list_slice(signature.content, 1, signature.size()), signature.span};
-    ast::variable* var = bind_here(name, signature[0].span);
+    ast::variable* var = a.bind_here(name, signature[0].span);
     if (!var) {
-        defined_.insert(name);
-        define_early(f);
+        a.note_defined(name);
+        a.define_early(f);
     }
-    node* closure = make(node_kind::make_lambda, f.span);
-    closure->code = lambda_of(f, parameters, 2, name, var && !var->bound_once ? var : nullptr);
-    if (!var) return define_here(name, f.span, closure);
-    node* made = make(node_kind::bind_local, f.span);
+    ast::node* closure = a.make(node_kind::make_lambda, f.span);
+    closure->code = a.lambda_of(f, parameters, 2, name, var && !var->bound_once ? var : nullptr);
+    if (!var) return a.define_here(name, f.span, closure);
+    ast::node* made = a.make(node_kind::bind_local, f.span);
     made->var = var;
     made->children.push_back(closure);
-    note_bound(*var);
+    a.note_bound(*var);
     return made;
 }
 
-ast::node* analyzer::form_set(const form& f, position) {
+static ast::node* form_set(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3)
-        return fail(f.span,
-                    "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
-    if (!check_name(f[1], "set!", "the name")) return constant({}, f.span);
-    if (scope_ && scope_->nearest_extras()) {
+        return a.fail(f.span,
+                      "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+    if (!a.check_name(f[1], "set!", "the name")) return a.constant({}, f.span);
+    if (a.innermost() && a.innermost()->nearest_extras()) {
         // Which binding is the nearest is known when it runs; the value is computed once.
-        node* made = make(node_kind::scope, f.span);
-        made->children.push_back(expression(f[2], inner()));
+        ast::node* made = a.make(node_kind::scope, f.span);
+        made->children.push_back(a.expression(f[2], a.inner()));
         scope own;
-        scope_guard guard(*this, own);
-        ast::variable* init = declare_hidden("assigned value");
+        const analyzer::scope_guard guard(a, own);
+        ast::variable* init = a.declare_hidden("assigned value");
         init->definite = init->bound_once = true;
         made->variables.push_back(init);
-        node* given = make(node_kind::local, f[2].span);
+        ast::node* given = a.make(node_kind::local, f[2].span);
         given->var = init;
-        made->children.push_back(assign_from(f[1].name(), f.span, own.outer, given));
-        return with_scope(own, made, 1);
+        made->children.push_back(a.assign_from(f[1].name(), f.span, own.outer, given));
+        return a.with_scope(own, made, 1);
     }
-    return assign_from(f[1].name(), f.span, scope_, expression(f[2], inner()));
+    return a.assign_from(f[1].name(), f.span, a.innermost(), a.expression(f[2], a.inner()));
 }
 
 ast::node* analyzer::fail_outside(std::string_view name, source_span span) {
@@ -382,17 +384,101 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     return made;
 }
 
-ast::node* analyzer::form_lambda(const form& f, position) {
-    if (f.size() < 2) return fail(f.span, "lambda: expects a parameter list and a body");
+static ast::node* form_lambda(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 2) return a.fail(f.span, "lambda: expects a parameter list and a body");
     if (!f[1].is_list())
-        return fail(f[1].span,
-                    "lambda: the parameters must be a list of symbols, not " + shown(f[1].content));
+        return a.fail(f[1].span, "lambda: the parameters must be a list of symbols, not " +
+                                     shown(f[1].content));
     if (f.size() < 3)
-        return fail(f.span, "lambda: the body is empty",
-                    "add at least one expression after the parameters");
-    node* made = make(node_kind::make_lambda, f.span);
-    made->code = lambda_of(f, f[1], 2, {});
+        return a.fail(f.span, "lambda: the body is empty",
+                      "add at least one expression after the parameters");
+    ast::node* made = a.make(node_kind::make_lambda, f.span);
+    made->code = a.lambda_of(f, f[1], 2, {});
     return made;
 }
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "let",
+     .analyse = &form_let,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(let ((name value)…) body…)\n"
+              "(let loop-name ((name value)…) body…)",
+     .summary = "Names for the extent of the body, whose last value is the value. The values are "
+                "evaluated outside of the scope they make, and none may rely on another being "
+                "finished. With a name before the bindings the body can call it, to go round "
+                "again with new values.",
+     .example = "(let ((x 1) (y 2)) (+ x y)) => 3\n"
+                "(let next ((n 5) (product 1)) (if (= n 0) product (next (- n 1) (* n product)))) "
+                "=> 120",
+     .family = "binding"},
+    {.name = "let*",
+     .analyse = &form_let_star,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(let* ((name value)…) body…)",
+     .summary = "As let, one binding after the other. Each value sees the names before it.",
+     .example = "(let* ((x 2) (y (* x x))) (+ x y)) => 6",
+     .family = "binding"},
+    {.name = "letrec",
+     .analyse = &form_letrec,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(letrec ((name value)…) body…)",
+     .summary = "As let, for functions that call each other. Every value sees all the names.",
+     .example = "(letrec ((even? (lambda (n) (if (= n 0) true (odd? (- n 1)))))\n"
+                "         (odd? (lambda (n) (if (= n 0) false (even? (- n 1))))))\n"
+                "  (even? 10)) => true",
+     .family = "binding"},
+    {.name = "bind",
+     .analyse = &form_bind,
+     .binds = binding::name,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(bind name value)\n"
+              "(bind name value body…)",
+     .summary = "Defines a name in the current scope and gives its value. With a body the name is "
+                "known in the body alone.",
+     .example = "(progn (bind x 2) (bind y (+ x 1)) (* x y)) => 6\n"
+                "(bind x 3 (* x x)) => 9",
+     .family = "binding"},
+    {.name = "define",
+     .analyse = &form_define,
+     .binds = binding::name,
+     .layout = {.form = shape::body, .beside_head = 1, .names = 1},
+     .usage = "(define name value)\n"
+              "(define (name parameter…) body…)",
+     .summary = "Defines a variable or a function in the current scope. A string at the beginning "
+                "of a body of several expressions is its documentation, which help shows.",
+     .example = "(progn (define (double n) \"Twice n.\" (* 2 n)) (double 21)) => 42",
+     .family = "binding"},
+    {.name = "set!",
+     .analyse = &form_set,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(set! name value)",
+     .summary = "Gives a variable that exists a new value, which is also the value of the form. "
+                "The nearest variable of that name is meant; without one it is an UnboundSymbolError. "
+                "Branches of map, for-each and parallel that set the same variable may overwrite "
+                "what the others have set: combine their results instead.",
+     .example = "(let ((n 1)) (set! n (+ n 1)) n) => 2",
+     .family = "binding"},
+    {.name = "lambda",
+     .analyse = &form_lambda,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 1, .names = 1},
+     .usage = "(lambda (parameter…) body…)\n"
+              "(lambda (parameter… &optional parameter…) body…)\n"
+              "(lambda (parameter… . rest) body…)",
+     .summary = "A function. Optional parameters that are not given are nil; a rest parameter is "
+                "the list of the arguments that are left.",
+     .example = "((lambda (x) (* x x)) 4) => 16\n"
+                "((lambda (a &optional b &rest c) (list a b c)) 1) => '(1 nil ())",
+     .family = "binding"},
+};
+
+} // namespace
+
+std::span<const special_form> binding_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

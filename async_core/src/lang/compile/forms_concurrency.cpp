@@ -1,72 +1,108 @@
 // Forms of concurrency (docs/spec/language.md §7): timeout, race, hedge, retry, spawn, with-permit.
 #include "analyzer.hpp"
+#include "lang/machine/join.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <array>
 #include <string>
 
 namespace heddle::lang {
 
 using ast::node_kind;
 
+static_assert(analyzer::first_policy == static_cast<std::uint8_t>(join_policy::first));
+
 /// (%seconds "form" e): checked when it runs.
-ast::node* analyzer::seconds_of(std::string_view who, const form& f) {
-    node* name = constant(make_string(world_.memory(), who), f.span);
-    return builtin_node("%seconds", f.span, {name, expression(f, inner())});
+static ast::node* seconds_of(analyzer& a, std::string_view who, const form& f) {
+    ast::node* name = a.constant(make_string(a.world().memory(), who), f.span);
+    return a.builtin_node("%seconds", f.span, {name, a.expression(f, a.inner())});
 }
 
 /// An effect of the host as a value, or nil when it has none of that name.
-ast::node* analyzer::effect_or_nil(std::string_view name, source_span span) {
-    const builtin* row = world_.host().find_effect(name);
-    return constant(row ? value::of_builtin(*row) : value(), span);
+static ast::node* effect_or_nil(analyzer& a, std::string_view name, source_span span) {
+    const builtin* row = a.world().host().find_effect(name);
+    return a.constant(row ? value::of_builtin(*row) : value(), span);
 }
 
-ast::node* analyzer::thunk_node(const form& f) {
-    node* made = make(node_kind::make_lambda, f.span);
-    made->code = thunk_of(f);
+static ast::node* thunk_node(analyzer& a, const form& f) {
+    ast::node* made = a.make(node_kind::make_lambda, f.span);
+    made->code = a.thunk_of(f);
+    return made;
+}
+
+/// (form e…): each expression is a branch of a join.
+static ast::node* branches_of(analyzer& a, const form& f, std::uint8_t policy) {
+    ast::node* made = a.make(node_kind::join_scope, f.span);
+    made->flag = policy;
+    scope own;
+    const analyzer::scope_guard guard(a, own);
+    ast::variable* group = a.declare_hidden("parallel group");
+    group->definite = group->bound_once = true;
+    made->variables.push_back(group);
+    made->constant = make_string(a.world().memory(), "in part");
+    made->children.push_back(
+        a.constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
+    ast::node* all = a.make(node_kind::sequence, f.span);
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        ast::node* one = a.make(node_kind::branch, f[i].span);
+        one->flag =
+            policy == analyzer::first_policy ? 1 : 0; // all begin at once, whatever the bound
+        ast::node* join = a.make(node_kind::local, f.span);
+        join->var = group;
+        ast::node* thunk = a.make(node_kind::make_lambda, f[i].span);
+        thunk->code = a.thunk_of(f[i]);
+        one->children = {join, a.constant(value::integer(static_cast<std::int64_t>(i - 1)), f.span),
+                         thunk};
+        all->children.push_back(one);
+    }
+    made->children.push_back(all);
     return made;
 }
 
 /// (timeout seconds e [fallback])
-ast::node* analyzer::form_timeout(const form& f, position) {
+static ast::node* form_timeout(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3 || f.size() > 4) {
-        return fail(f.span,
-                    "timeout: expects (timeout seconds expression) or (timeout seconds "
-                    "expression fallback), got " +
-                        count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "timeout: expects (timeout seconds expression) or (timeout seconds "
+                      "expression fallback), got " +
+                          count_of(f.size() - 1) + " parts");
     }
-    node* name = constant(make_string(world_.memory(), "timeout"), f.span);
-    node* made = scope_node(scope_kind::settings,
-                            builtin_node("dict", f.span, {name, seconds_of("timeout", f[1])}));
-    if (f.size() == 4) ++conditional_; // either may be left half done
-    for (std::size_t i = 2; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
-    if (f.size() == 4) --conditional_;
+    ast::node* name = a.constant(make_string(a.world().memory(), "timeout"), f.span);
+    ast::node* made =
+        a.scope_node(scope_kind::settings,
+                     a.builtin_node("dict", f.span, {name, seconds_of(a, "timeout", f[1])}));
+    if (f.size() == 4) a.begin_conditional(); // either may be left half done
+    for (std::size_t i = 2; i < f.size(); ++i)
+        made->children.push_back(a.expression(f[i], a.inner()));
+    if (f.size() == 4) a.end_conditional();
     return made;
 }
 
 /// (race e…)
-ast::node* analyzer::form_race(const form& f, position) {
-    if (f.size() == 1) return fail(f.span, "race: expects at least one expression");
-    return branches_of(f, first_policy);
+static ast::node* form_race(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() == 1) return a.fail(f.span, "race: expects at least one expression");
+    return branches_of(a, f, analyzer::first_policy);
 }
 
 /// (hedge seconds e)
-ast::node* analyzer::form_hedge(const form& f, position) {
+static ast::node* form_hedge(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3) {
-        return fail(f.span, "hedge: expects (hedge seconds expression), got " +
-                                count_of(f.size() - 1) + " parts");
+        return a.fail(f.span, "hedge: expects (hedge seconds expression), got " +
+                                  count_of(f.size() - 1) + " parts");
     }
-    if (!world_.host().find_effect("sleep"))
-        return fail(f.span, "hedge: this host has no clock to wait for ('sleep')");
-    node* seconds = seconds_of("hedge", f[1]);
-    return call_library("%hedge", f.span,
-                        {seconds, effect_or_nil("sleep", f.span), thunk_node(f[2])});
+    if (!a.world().host().find_effect("sleep"))
+        return a.fail(f.span, "hedge: this host has no clock to wait for ('sleep')");
+    ast::node* seconds = seconds_of(a, "hedge", f[1]);
+    return a.call_library("%hedge", f.span,
+                          {seconds, effect_or_nil(a, "sleep", f.span), thunk_node(a, f[2])});
 }
 
 /// (on 'name…): strings, or nil after an error.
-value analyzer::names_to_retry(const form& clause) {
+static value names_to_retry(analyzer& a, const form& clause) {
     value names = value::empty_list();
     for (std::size_t i = 1; i < clause.size(); ++i) {
         form one = clause[i];
@@ -74,126 +110,249 @@ value analyzer::names_to_retry(const form& clause) {
             one = one[1];
         else if (!one.content.is(kind::string)) one.content = value();
         if (!one.is_symbol() && !one.content.is(kind::string)) {
-            fail(clause[i].span,
-                 "retry: 'on' takes quoted names, such as (on 'TimeoutError "
-                 "'rate_limited), not " +
-                     shown(clause[i].content));
+            a.fail(clause[i].span,
+                   "retry: 'on' takes quoted names, such as (on 'TimeoutError "
+                   "'rate_limited), not " +
+                       shown(clause[i].content));
             return {};
         }
         const value& name = one.content;
         names = list_push_back(
-            world_.memory(), std::move(names),
-            name.is(kind::string) ? name : make_string(world_.memory(), symbol_name(name)));
+            a.world().memory(), std::move(names),
+            name.is(kind::string) ? name : make_string(a.world().memory(), symbol_name(name)));
     }
     if (clause.size() == 1)
-        fail(clause.span, "retry: 'on' names no error", "write (on 'TimeoutError …)");
+        a.fail(clause.span, "retry: 'on' names no error", "write (on 'TimeoutError …)");
     return names;
 }
 
 /// (retry n e), (retry ((attempts n) (backoff seconds) (on 'name…)) e)
-ast::node* analyzer::form_retry(const form& f, position) {
+static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3) {
-        return fail(f.span,
-                    "retry: expects (retry attempts expression) or (retry ((attempts n) "
-                    "(backoff seconds) (on 'name…)) expression), got " +
-                        count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "retry: expects (retry attempts expression) or (retry ((attempts n) "
+                      "(backoff seconds) (on 'name…)) expression), got " +
+                          count_of(f.size() - 1) + " parts");
     }
-    node* attempts = nullptr;
-    node* backoff = nullptr;
-    node* names = nullptr;
+    ast::node* attempts = nullptr;
+    ast::node* backoff = nullptr;
+    ast::node* names = nullptr;
     const form how = f[1];
     const auto counted = [&](const form& n) {
-        node* who = constant(make_string(world_.memory(), "retry"), n.span);
-        return builtin_node("%attempts", n.span, {who, expression(n, inner())});
+        ast::node* who = a.constant(make_string(a.world().memory(), "retry"), n.span);
+        return a.builtin_node("%attempts", n.span, {who, a.expression(n, a.inner())});
     };
     const bool clauses = how.is_list() && (how.size() == 0 || how[0].is_list());
     if (!clauses) attempts = counted(how);
-    for (std::size_t i = 0; clauses && i < how.size() && !failed(); ++i) {
+    for (std::size_t i = 0; clauses && i < how.size() && !a.failed(); ++i) {
         const form clause = how[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
-            return fail(clause.span,
-                        "retry: a clause must be (attempts n), (backoff seconds) or "
-                        "(on 'name…), not " +
-                            shown(clause.content));
+            return a.fail(clause.span,
+                          "retry: a clause must be (attempts n), (backoff seconds) or "
+                          "(on 'name…), not " +
+                              shown(clause.content));
         }
         const std::string name(clause[0].name());
-        node** slot = name == "attempts"  ? &attempts
-                      : name == "backoff" ? &backoff
-                      : name == "on"      ? &names
-                                          : nullptr;
+        ast::node** slot = name == "attempts"  ? &attempts
+                           : name == "backoff" ? &backoff
+                           : name == "on"      ? &names
+                                               : nullptr;
         if (!slot) {
-            return fail(clause.span, "retry: unknown clause '" + name + "'",
-                        "known clauses: attempts, backoff, on");
+            return a.fail(clause.span, "retry: unknown clause '" + name + "'",
+                          "known clauses: attempts, backoff, on");
         }
-        if (*slot) return fail(clause.span, "retry: the clause '" + name + "' is repeated");
+        if (*slot) return a.fail(clause.span, "retry: the clause '" + name + "' is repeated");
         if (slot != &names && clause.size() != 2) {
-            return fail(clause.span, "retry: the clause '" + name +
-                                         "' must hold one expression, not " +
-                                         count_of(clause.size() - 1));
+            return a.fail(clause.span, "retry: the clause '" + name +
+                                           "' must hold one expression, not " +
+                                           count_of(clause.size() - 1));
         }
         if (slot == &attempts) *slot = counted(clause[1]);
-        else if (slot == &backoff) *slot = seconds_of("retry", clause[1]);
-        else *slot = constant(names_to_retry(clause), clause.span);
+        else if (slot == &backoff) *slot = seconds_of(a, "retry", clause[1]);
+        else *slot = a.constant(names_to_retry(a, clause), clause.span);
     }
-    if (failed()) return constant({}, f.span);
+    if (a.failed()) return a.constant({}, f.span);
     if (!attempts)
-        return fail(how.span, "retry: missing clause 'attempts'", "write ((attempts 3) …)");
-    if (!backoff) backoff = constant(value::real(0.5), f.span);
-    if (!names) names = constant({}, f.span);
-    return call_library("%retry", f.span,
-                        {attempts, backoff, names, effect_or_nil("sleep", f.span),
-                         effect_or_nil("%jitter", f.span), thunk_node(f[2])});
+        return a.fail(how.span, "retry: missing clause 'attempts'", "write ((attempts 3) …)");
+    if (!backoff) backoff = a.constant(value::real(0.5), f.span);
+    if (!names) names = a.constant({}, f.span);
+    return a.call_library("%retry", f.span,
+                          {attempts, backoff, names, effect_or_nil(a, "sleep", f.span),
+                           effect_or_nil(a, "%jitter", f.span), thunk_node(a, f[2])});
 }
 
 /// (spawn e): belongs to the function that it stands in.
-ast::node* analyzer::form_spawn(const form& f, position) {
+static ast::node* form_spawn(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 2)
-        return fail(f.span, "spawn: expects 1 expression, got " + count_of(f.size() - 1));
-    ast::lambda* owner = lambda_;
+        return a.fail(f.span, "spawn: expects 1 expression, got " + count_of(f.size() - 1));
+    ast::lambda* owner = a.function();
     while (owner->part_of_outer) owner = owner->parent;
     if (!owner->futures) {
-        ast::variable& group = arena_.variables.emplace_back(); // in no scope: it has no name
+        ast::variable& group = a.arena().variables.emplace_back(); // in no scope: it has no name
         group.owner = owner;
         group.definite = group.bound_once = true;
         owner->futures = &group;
     }
-    node* join = make(node_kind::local, f.span);
+    ast::node* join = a.make(node_kind::local, f.span);
     join->var = owner->futures;
-    mark_capture(*owner->futures);
-    node* made = make(node_kind::spawn, f.span);
-    made->children = {join, thunk_node(f[1])};
+    a.mark_capture(*owner->futures);
+    ast::node* made = a.make(node_kind::spawn, f.span);
+    made->children = {join, thunk_node(a, f[1])};
     return made;
 }
 
 /// (with-permit s e…)
-ast::node* analyzer::form_with_permit(const form& f, position) {
+static ast::node* form_with_permit(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3) {
-        return fail(f.span, "with-permit: expects a semaphore and at least one expression");
+        return a.fail(f.span, "with-permit: expects a semaphore and at least one expression");
     }
-    node* made = make(node_kind::with_permit, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    made->children.push_back(body(f, 2, inner()));
+    ast::node* made = a.make(node_kind::with_permit, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    made->children.push_back(a.body(f, 2, a.inner()));
     return made;
 }
 
 /// (%try-when (name test) recovery body…): an error for which the test is true gives the recovery; any
 /// other goes on as it is, with its trace.
-ast::node* analyzer::form_try_when(const form& f, position) {
+static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_list() || f[1].size() != 2 || !f[1][0].is_symbol())
-        return fail(f.span, "%try-when: expects (name test), a recovery and a body");
-    node* made = make(node_kind::protect, f.span);
-    ++conditional_;
-    made->children.push_back(body(f, 3, inner()));
+        return a.fail(f.span, "%try-when: expects (name test), a recovery and a body");
+    ast::node* made = a.make(node_kind::protect, f.span);
+    a.begin_conditional();
+    made->children.push_back(a.body(f, 3, a.inner()));
     scope own;
-    scope_guard guard(*this, own);
+    const analyzer::scope_guard guard(a, own);
     ast::catch_clause clause;
-    clause.name = declare(f[1][0].name());
+    clause.name = a.declare(f[1][0].name());
     clause.name->definite = clause.name->bound_once = true;
-    clause.guard = expression(f[1][1], inner());
-    clause.body = expression(f[2], inner());
+    clause.guard = a.expression(f[1][1], a.inner());
+    clause.body = a.expression(f[2], a.inner());
     made->catches.push_back(clause);
-    --conditional_;
+    a.end_conditional();
     return made;
 }
+
+static ast::node* form_parallel(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() == 1) return a.constant(value::empty_list(), f.span);
+    return branches_of(a, f, 0);
+}
+
+ast::lambda* analyzer::thunk_of(const form& f) {
+    value body = make_list(world_.memory(), std::array<value, 1>{f.content});
+    return lambda_of({body, f.span}, {value::empty_list(), f.span}, 0, {});
+}
+
+/// (%join-scope name policy "label" count body…): what map and its kin are made of in the prelude.
+static ast::node* form_join_scope(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() ||
+        !f[3].content.is(kind::string)) {
+        return a.fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
+    }
+    ast::node* made = a.make(node_kind::join_scope, f.span);
+    made->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
+    made->constant = f[3].content;
+    made->children.push_back(a.expression(f[4], a.inner()));
+    scope own;
+    const analyzer::scope_guard guard(a, own);
+    ast::variable* group = a.declare(f[1].name());
+    group->definite = group->bound_once = true;
+    made->variables.push_back(group);
+    made->children.push_back(a.body(f, 5, a.inner()));
+    return a.with_scope(own, made, 1);
+}
+
+/// (%branch join slot callee argument…); %free-branch: without a permit.
+static ast::node* form_branch(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 4)
+        return a.fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
+    ast::node* made = a.make(node_kind::branch, f.span);
+    made->flag = f[0].name() == "%free-branch" ? 1 : 0;
+    for (std::size_t i = 1; i < f.size(); ++i)
+        made->children.push_back(a.expression(f[i], a.inner()));
+    return made;
+}
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "parallel",
+     .analyse = &form_parallel,
+     .layout = {.form = shape::block},
+     .usage = "(parallel expression…)",
+     .summary = "Evaluates all the expressions at the same time and gives the list of their "
+                "values. The first error cancels the others, waits until they have ended, and is "
+                "raised.",
+     .example = "(parallel (+ 1 2) (* 3 4)) => '(3 12)",
+     .family = "concurrency"},
+    {.name = "race",
+     .analyse = &form_race,
+     .layout = {.form = shape::block},
+     .usage = "(race expression…)",
+     .summary = "Evaluates all the expressions at the same time and gives the first value; the "
+                "others are cancelled. An error and a FAILED task result are no success. When all "
+                "fail, the last error is raised; what catch binds has the others as causes. A "
+                "race counts as one branch.",
+     .example = "(race (error \"no\") (+ 1 2)) => 3",
+     .family = "concurrency"},
+    {.name = "timeout",
+     .analyse = &form_timeout,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(timeout seconds expression [fallback])",
+     .summary = "Cancels the expression when the time is over. Then the value is that of the "
+                "fallback, or without one a TimeoutError is raised. No catch inside takes that "
+                "error.",
+     .example = "(timeout 5 (+ 1 2)) => 3",
+     .family = "concurrency"},
+    {.name = "hedge",
+     .analyse = &form_hedge,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(hedge seconds expression)",
+     .summary = "Starts the expression a second time if it has not ended after so many seconds, "
+                "and gives the first success of the two. The other one is cancelled.",
+     .family = "concurrency"},
+    {.name = "retry",
+     .analyse = &form_retry,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(retry attempts expression)\n"
+              "(retry ((attempts n) (backoff seconds) (on 'name…)) expression)",
+     .summary = "Evaluates the expression again after an error or a FAILED task result, up to so "
+                "many times in all. With on only errors whose kind or reason is named. Between "
+                "attempts it waits, at random up to a bound that begins with backoff (0.5 "
+                "seconds) and doubles up to a minute.",
+     .example = "(let ((runs 0))\n"
+                "  (retry ((attempts 3) (backoff 0)) (progn (set! runs (+ runs 1))\n"
+                "                                           (if (< runs 3) (error \"no\") "
+                "runs)))) => 3",
+     .family = "concurrency"},
+    {.name = "spawn",
+     .analyse = &form_spawn,
+     .usage = "(spawn expression)",
+     .summary = "Starts the expression beside what follows, and gives a future at once: see await "
+                "and cancel. It ends at the latest with the function (or branch, or program) that "
+                "the spawn stands in.",
+     .example = "(let ((sum (spawn (+ 1 2)))) (* 2 (await sum))) => 6",
+     .family = "concurrency"},
+    {.name = "with-permit",
+     .analyse = &form_with_permit,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(with-permit semaphore body…)",
+     .summary = "Waits for a permit of the semaphore, evaluates the body, and gives the permit "
+                "back, however the body ends. First come, first served.",
+     .example = "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => "
+                "'(1 4 9)",
+     .family = "concurrency"},
+    {.name = "%branch", .analyse = &form_branch},
+    {.name = "%free-branch", .analyse = &form_branch},
+    {.name = "%join-scope",
+     .analyse = &form_join_scope,
+     .layout = {.form = shape::body, .beside_head = 4}},
+    {.name = "%try-when",
+     .analyse = &form_try_when,
+     .layout = {.form = shape::body, .beside_head = 1}},
+};
+
+} // namespace
+
+std::span<const special_form> concurrency_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

@@ -1,6 +1,7 @@
 // Conditionals, loops and try.
 #include "analyzer.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -15,197 +16,198 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
-ast::node* analyzer::form_if(const form& f, position where) {
+static ast::node* form_if(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() != 4) {
-        return fail(f.span,
-                    "if: expects 3 parts (condition, then, else), got " + count_of(f.size() - 1),
-                    f.size() == 3 ? "for a branch without else write (when condition …)" : "");
+        return a.fail(f.span,
+                      "if: expects 3 parts (condition, then, else), got " + count_of(f.size() - 1),
+                      f.size() == 3 ? "for a branch without else write (when condition …)" : "");
     }
-    node* made = make(node_kind::branch_if, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    ++conditional_;
-    made->children.push_back(expression(f[2], where));
-    made->children.push_back(expression(f[3], where));
-    --conditional_;
+    ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    a.begin_conditional();
+    made->children.push_back(a.expression(f[2], where));
+    made->children.push_back(a.expression(f[3], where));
+    a.end_conditional();
     return made;
 }
 
-ast::node* analyzer::form_cond(const form& f, position where) {
+static ast::node* form_cond(analyzer& a, const form& f, analyzer::position where) {
     // Built from the last clause to the first would analyse out of order; build the chain forwards.
-    node* first = nullptr;
-    node* last = nullptr;
-    const std::uint32_t outer = conditional_;
-    for (std::size_t i = 1; i < f.size() && !failed(); ++i) {
+    ast::node* first = nullptr;
+    ast::node* last = nullptr;
+    const std::uint32_t outer = a.conditional();
+    for (std::size_t i = 1; i < f.size() && !a.failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() == 0) {
-            fail(clause.span,
-                 "cond: a clause must be (condition expression…), not " + shown(clause.content));
+            a.fail(clause.span,
+                   "cond: a clause must be (condition expression…), not " + shown(clause.content));
             break;
         }
         const bool is_else =
-            clause[0].is_symbol() && clause[0].name() == "else" && !is_local("else");
-        node* next = nullptr;
+            clause[0].is_symbol() && clause[0].name() == "else" && !a.is_local("else");
+        ast::node* next = nullptr;
         if (is_else) {
-            if (i + 1 != f.size()) fail(clause.span, "cond: else must be the last clause");
-            if (clause.size() < 2) fail(clause.span, "cond: else has no expression");
-            if (failed()) break;
-            next = body(clause, 1, where);
+            if (i + 1 != f.size()) a.fail(clause.span, "cond: else must be the last clause");
+            if (clause.size() < 2) a.fail(clause.span, "cond: else has no expression");
+            if (a.failed()) break;
+            next = a.body(clause, 1, where);
         } else if (clause.size() == 1) {
-            next = make(node_kind::any_of, clause.span);
-            next->children.push_back(expression(clause[0], inner()));
+            next = a.make(node_kind::any_of, clause.span);
+            next->children.push_back(a.expression(clause[0], a.inner()));
         } else {
-            next = make(node_kind::branch_if, clause.span);
-            next->children.push_back(expression(clause[0], inner()));
-            ++conditional_;
-            next->children.push_back(body(clause, 1, where));
+            next = a.make(node_kind::branch_if, clause.span);
+            next->children.push_back(a.expression(clause[0], a.inner()));
+            a.begin_conditional();
+            next->children.push_back(a.body(clause, 1, where));
         }
         if (last) last->children.push_back(next);
         else first = next;
         last = next;
         if (is_else) {
-            conditional_ = outer;
+            a.end_conditional(outer);
             return first;
         }
-        ++conditional_;
+        a.begin_conditional();
     }
-    conditional_ = outer;
-    if (!last) return constant({}, f.span);
-    last->children.push_back(constant({}, f.span));
+    a.end_conditional(outer);
+    if (!last) return a.constant({}, f.span);
+    last->children.push_back(a.constant({}, f.span));
     return first;
 }
 
-ast::node* analyzer::form_when(const form& f, position where) {
-    if (f.size() < 3) return fail(f.span, "when: expects a condition and at least one expression");
-    node* made = make(node_kind::branch_if, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    ++conditional_;
-    made->children.push_back(body(f, 2, where));
-    --conditional_;
-    made->children.push_back(constant({}, f.span));
-    return made;
-}
-
-ast::node* analyzer::form_unless(const form& f, position where) {
+static ast::node* form_when(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
-        return fail(f.span, "unless: expects a condition and at least one expression");
-    node* made = make(node_kind::branch_if, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    made->children.push_back(constant({}, f.span));
-    ++conditional_;
-    made->children.push_back(body(f, 2, where));
-    --conditional_;
+        return a.fail(f.span, "when: expects a condition and at least one expression");
+    ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    a.begin_conditional();
+    made->children.push_back(a.body(f, 2, where));
+    a.end_conditional();
+    made->children.push_back(a.constant({}, f.span));
     return made;
 }
 
-ast::node* analyzer::form_case(const form& f, position where) {
-    if (f.size() < 2) return fail(f.span, "case: expects a value and clauses");
+static ast::node* form_unless(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() < 3)
+        return a.fail(f.span, "unless: expects a condition and at least one expression");
+    ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    made->children.push_back(a.constant({}, f.span));
+    a.begin_conditional();
+    made->children.push_back(a.body(f, 2, where));
+    a.end_conditional();
+    return made;
+}
+
+static ast::node* form_case(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() < 2) return a.fail(f.span, "case: expects a value and clauses");
     scope own;
-    scope_guard guard(*this, own);
-    node* key_value = nullptr;
+    const analyzer::scope_guard guard(a, own);
+    ast::node* key_value = nullptr;
     {
-        scope* inside = std::exchange(scope_, own.outer);
-        key_value = expression(f[1], inner());
-        scope_ = inside;
+        const analyzer::scope_switch outside(a, own.outer);
+        key_value = a.expression(f[1], a.inner());
     }
-    ast::variable* key = declare_hidden("case value");
+    ast::variable* key = a.declare_hidden("case value");
     key->definite = key->bound_once = true;
-    node* made = make(node_kind::scope, f.span);
+    ast::node* made = a.make(node_kind::scope, f.span);
     made->variables.push_back(key);
     made->children.push_back(key_value);
-    node* first = nullptr;
-    node* last = nullptr;
+    ast::node* first = nullptr;
+    ast::node* last = nullptr;
     bool complete = false;
-    ++conditional_;
-    for (std::size_t i = 2; i < f.size() && !failed(); ++i) {
+    a.begin_conditional();
+    for (std::size_t i = 2; i < f.size() && !a.failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() < 2) {
-            fail(clause.span,
-                 "case: a clause must be (key expression…), not " + shown(clause.content));
+            a.fail(clause.span,
+                   "case: a clause must be (key expression…), not " + shown(clause.content));
             break;
         }
-        node* next = nullptr;
+        ast::node* next = nullptr;
         if (clause[0].is_symbol() && clause[0].name() == "else") {
-            if (i + 1 != f.size()) fail(clause.span, "case: else must be the last clause");
-            next = body(clause, 1, where);
+            if (i + 1 != f.size()) a.fail(clause.span, "case: else must be the last clause");
+            next = a.body(clause, 1, where);
             complete = true;
         } else {
             // A list of keys, as in Scheme, or one key.
-            node* any = make(node_kind::any_of, clause.span);
+            ast::node* any = a.make(node_kind::any_of, clause.span);
             const form keys = clause[0];
             const std::size_t count = keys.is_list() ? keys.size() : 1;
             for (std::size_t k = 0; k < count; ++k) {
-                node* subject = make(node_kind::local, f[1].span);
+                ast::node* subject = a.make(node_kind::local, f[1].span);
                 subject->var = key;
                 const form one = keys.is_list() ? keys[k] : keys;
-                any->children.push_back(
-                    builtin_node("equal?", one.span, {subject, constant(one.content, one.span)}));
+                any->children.push_back(a.builtin_node(
+                    "equal?", one.span, {subject, a.constant(one.content, one.span)}));
             }
             if (any->children.empty())
-                any->children.push_back(constant(value::boolean(false), clause.span));
-            next = make(node_kind::branch_if, clause.span);
-            next->children = {any, body(clause, 1, where)};
+                any->children.push_back(a.constant(value::boolean(false), clause.span));
+            next = a.make(node_kind::branch_if, clause.span);
+            next->children = {any, a.body(clause, 1, where)};
         }
         if (last) last->children.push_back(next);
         else first = next;
         last = next;
     }
-    --conditional_;
-    if (!complete && last) last->children.push_back(constant({}, f.span));
-    made->children.push_back(first ? first : constant({}, f.span));
-    return with_scope(own, made, 1);
+    a.end_conditional();
+    if (!complete && last) last->children.push_back(a.constant({}, f.span));
+    made->children.push_back(first ? first : a.constant({}, f.span));
+    return a.with_scope(own, made, 1);
 }
 
-ast::node* analyzer::form_progn(const form& f, position where) {
-    if (f.size() == 1) return constant(value::empty_list(), f.span);
-    return body(f, 1, where);
+static ast::node* form_progn(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() == 1) return a.constant(value::empty_list(), f.span);
+    return a.body(f, 1, where);
 }
 
-ast::node* analyzer::form_and(const form& f, position where) {
-    if (f.size() == 1) return constant(value::boolean(true), f.span);
-    if (f.size() == 2) return expression(f[1], where);
-    node* made = make(node_kind::all_of, f.span);
+static ast::node* form_and(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() == 1) return a.constant(value::boolean(true), f.span);
+    if (f.size() == 2) return a.expression(f[1], where);
+    ast::node* made = a.make(node_kind::all_of, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
-        if (i == 2) ++conditional_;
-        made->children.push_back(expression(f[i], i + 1 == f.size() ? where : inner()));
+        if (i == 2) a.begin_conditional();
+        made->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
     }
-    --conditional_;
+    a.end_conditional();
     return made;
 }
 
-ast::node* analyzer::form_or(const form& f, position where) {
-    if (f.size() == 1) return constant(value::boolean(false), f.span);
-    if (f.size() == 2) return expression(f[1], where);
-    node* made = make(node_kind::any_of, f.span);
+static ast::node* form_or(analyzer& a, const form& f, analyzer::position where) {
+    if (f.size() == 1) return a.constant(value::boolean(false), f.span);
+    if (f.size() == 2) return a.expression(f[1], where);
+    ast::node* made = a.make(node_kind::any_of, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
-        if (i == 2) ++conditional_;
-        made->children.push_back(expression(f[i], i + 1 == f.size() ? where : inner()));
+        if (i == 2) a.begin_conditional();
+        made->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
     }
-    --conditional_;
+    a.end_conditional();
     return made;
 }
 
-ast::node* analyzer::form_loop(const form& f, position) {
+static ast::node* form_loop(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3)
-        return fail(f.span, "loop: expects 2 parts (count, body), got " + count_of(f.size() - 1));
-    node* made = make(node_kind::repeat, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    ++conditional_;
-    ++loop_depth_;
-    made->children.push_back(expression(f[2], inner()));
-    --loop_depth_;
-    --conditional_;
+        return a.fail(f.span, "loop: expects 2 parts (count, body), got " + count_of(f.size() - 1));
+    ast::node* made = a.make(node_kind::repeat, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    a.begin_conditional();
+    a.begin_loop();
+    made->children.push_back(a.expression(f[2], a.inner()));
+    a.end_loop();
+    a.end_conditional();
     return made;
 }
 
-ast::node* analyzer::form_while(const form& f, position) {
-    if (f.size() < 3) return fail(f.span, "while: expects a condition and at least one expression");
-    node* made = make(node_kind::while_loop, f.span);
-    ++loop_depth_;
-    made->children.push_back(expression(f[1], inner()));
-    ++conditional_;
-    made->children.push_back(body(f, 2, inner()));
-    --conditional_;
-    --loop_depth_;
+static ast::node* form_while(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 3)
+        return a.fail(f.span, "while: expects a condition and at least one expression");
+    ast::node* made = a.make(node_kind::while_loop, f.span);
+    a.begin_loop();
+    made->children.push_back(a.expression(f[1], a.inner()));
+    a.begin_conditional();
+    made->children.push_back(a.body(f, 2, a.inner()));
+    a.end_conditional();
+    a.end_loop();
     return made;
 }
 
@@ -231,20 +233,22 @@ form list_form(realm& world, const std::vector<form>& elements, source_span span
 } // namespace
 
 /// (do ((name first [next])…) (end? result…) body…), as a named let.
-ast::node* analyzer::form_do(const form& f, position where) {
+static ast::node* form_do(analyzer& a, const form& f, analyzer::position where) {
     const auto refuse = [&](const form& part, const char* what) {
-        return fail(part.span, std::string("do: ") + what + ", not " + shown(part.content),
-                    std::string(do_usage) + "; for one expression after the other write (progn …)");
+        return a.fail(
+            part.span, std::string("do: ") + what + ", not " + shown(part.content),
+            std::string(do_usage) + "; for one expression after the other write (progn …)");
     };
     if (f.size() < 3 || !f[1].is_list())
-        return fail(f.span, "do: expects variables ((name first [next])…) and (end? result…)",
-                    std::string(do_usage) + "; for one expression after the other write (progn …)");
+        return a.fail(
+            f.span, "do: expects variables ((name first [next])…) and (end? result…)",
+            std::string(do_usage) + "; for one expression after the other write (progn …)");
     if (!f[2].is_list() || f[2].size() == 0) return refuse(f[2], "the end must be (end? result…)");
     const auto named = [&](std::string_view name) {
-        return form{world_.memory().symbol(name), f.span};
+        return form{a.world().memory().symbol(name), f.span};
     };
     const auto list = [&](const std::vector<form>& elements, source_span span) {
-        return list_form(world_, elements, span);
+        return list_form(a.world(), elements, span);
     };
     const form label = named("do loop"); // no source can write that name
     std::vector<form> bindings;
@@ -253,7 +257,7 @@ ast::node* analyzer::form_do(const form& f, position where) {
         const form one = f[1][i];
         if (!one.is_list() || one.size() < 2 || one.size() > 3)
             return refuse(one, "a variable must be (name first [next])");
-        if (!check_name(one[0], "do", "the name of a variable")) return constant({}, f.span);
+        if (!a.check_name(one[0], "do", "the name of a variable")) return a.constant({}, f.span);
         bindings.push_back(list({one[0], one[1]}, one.span));
         again.push_back(one.size() == 3 ? one[2] : one[0]);
     }
@@ -264,53 +268,170 @@ ast::node* analyzer::form_do(const form& f, position where) {
     turn.push_back(list(again, f.span));
     const form result = end.size() == 1 ? form{value(), f.span} : list(end, f[2].span);
     const form choice = list({named("if"), f[2][0], result, list(turn, f.span)}, f.span);
-    return named_let(list({named("let"), label, list(bindings, f[1].span), choice}, f.span), where);
+    return a.named_let(list({named("let"), label, list(bindings, f[1].span), choice}, f.span),
+                       where);
 }
 
-ast::node* analyzer::form_try(const form& f, position) {
-    node* made = make(node_kind::protect, f.span);
+static ast::node* form_try(analyzer& a, const form& f, analyzer::position) {
+    ast::node* made = a.make(node_kind::protect, f.span);
     std::size_t end = 1;
     const auto headed = [](const form& part, std::string_view name) {
         return part.is_list() && part.size() != 0 && part[0].is_symbol() && part[0].name() == name;
     };
     while (end < f.size() && !headed(f[end], "catch") && !headed(f[end], "finally")) ++end;
-    if (end == 1) return fail(f.span, "try: the body is empty");
-    if (end == f.size()) return fail(f.span, "try: expects a (catch (e) …) or a (finally …)");
-    ++conditional_;
-    node* all = make(node_kind::sequence, f.span);
-    for (std::size_t i = 1; i < end; ++i) all->children.push_back(expression(f[i], inner()));
+    if (end == 1) return a.fail(f.span, "try: the body is empty");
+    if (end == f.size()) return a.fail(f.span, "try: expects a (catch (e) …) or a (finally …)");
+    a.begin_conditional();
+    ast::node* all = a.make(node_kind::sequence, f.span);
+    for (std::size_t i = 1; i < end; ++i) all->children.push_back(a.expression(f[i], a.inner()));
     made->children.push_back(all);
-    for (std::size_t i = end; i < f.size() && !failed(); ++i) {
+    for (std::size_t i = end; i < f.size() && !a.failed(); ++i) {
         const form part = f[i];
         if (headed(part, "finally")) {
-            if (i + 1 != f.size()) fail(part.span, "try: finally must be the last part");
-            if (part.size() < 2) fail(part.span, "try: finally is empty");
-            if (!failed()) made->cleanup = body(part, 1, inner());
+            if (i + 1 != f.size()) a.fail(part.span, "try: finally must be the last part");
+            if (part.size() < 2) a.fail(part.span, "try: finally is empty");
+            if (!a.failed()) made->cleanup = a.body(part, 1, a.inner());
             continue;
         }
         const bool shape = headed(part, "catch") && part.size() >= 3 && part[1].is_list() &&
                            part[1].size() >= 1 && part[1].size() <= 2 && part[1][0].is_symbol() &&
-                           check_name(part[1][0], "try", "the name of an error");
+                           a.check_name(part[1][0], "try", "the name of an error");
         if (!shape) {
-            fail(part.span,
-                 "try: expected (catch (e) expression…) or (catch (e 'Kind) expression…), not " +
-                     shown(part.content));
+            a.fail(part.span,
+                   "try: expected (catch (e) expression…) or (catch (e 'Kind) expression…), not " +
+                       shown(part.content));
             break;
         }
         ast::catch_clause clause;
-        if (part[1].size() == 2) clause.wanted_kind = expression(part[1][1], inner());
+        if (part[1].size() == 2) clause.wanted_kind = a.expression(part[1][1], a.inner());
         scope own;
-        scope_guard guard(*this, own);
-        clause.name = declare(part[1][0].name(), part[1][0].span);
+        const analyzer::scope_guard guard(a, own);
+        clause.name = a.declare(part[1][0].name(), part[1][0].span);
         clause.name->definite = clause.name->bound_once = true;
-        declare_binds(part, 2);
-        node* inside = make(node_kind::scope, part.span);
-        inside->children.push_back(body(part, 2, inner()));
-        clause.body = with_scope(own, inside, 1);
+        a.declare_binds(part, 2);
+        ast::node* inside = a.make(node_kind::scope, part.span);
+        inside->children.push_back(a.body(part, 2, a.inner()));
+        clause.body = a.with_scope(own, inside, 1);
         made->catches.push_back(clause);
     }
-    --conditional_;
+    a.end_conditional();
     return made;
 }
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "if",
+     .analyse = &form_if,
+     .layout = {.form = shape::branches},
+     .usage = "(if condition then else)",
+     .summary = "The value of then when the condition is true, else that of else. Exactly three "
+                "parts: when and unless do without the other branch. False are nil, false, 0, "
+                "\"\", () and the empty map.",
+     .example = "(if (> 2 1) 'more 'less) => 'more",
+     .family = "control"},
+    {.name = "cond",
+     .analyse = &form_cond,
+     .layout = {.form = shape::branches, .clauses = 1},
+     .usage = "(cond (condition expression…)… (else expression…))",
+     .summary = "The first clause whose condition is true gives the value. A clause of a "
+                "condition alone gives what the condition gives; without a clause that fits the "
+                "value is nil.",
+     .example = "(cond ((< 5 3) 'small) ((< 5 7) 'middle) (else 'large)) => 'middle",
+     .family = "control"},
+    {.name = "case",
+     .analyse = &form_case,
+     .layout = {.form = shape::body, .beside_head = 1, .clauses = 2},
+     .usage = "(case value (key expression…)… (else expression…))",
+     .summary = "The clause whose key equals the value gives the value of the form. A key is "
+                "data, or a list of such keys; without a clause that fits the value is nil.",
+     .example = "(case 'stop (go 1) ((stop halt) 2) (else 3)) => 2",
+     .family = "control"},
+    {.name = "when",
+     .analyse = &form_when,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(when condition body…)",
+     .summary = "The body, if the condition is true; else nil.",
+     .example = "(when (< 1 2) 'yes) => 'yes",
+     .family = "control"},
+    {.name = "unless",
+     .analyse = &form_unless,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(unless condition body…)",
+     .summary = "The body, if the condition is false; else nil.",
+     .example = "(unless (< 1 2) 'no) => nil",
+     .family = "control"},
+    {.name = "and",
+     .analyse = &form_and,
+     .usage = "(and expression…)",
+     .summary = "The first false value, else the last one. What comes after a false value is not "
+                "evaluated; of nothing: true.",
+     .example = "(and 1 2) => 2\n"
+                "(and 1 nil (error \"never\")) => nil",
+     .family = "control"},
+    {.name = "or",
+     .analyse = &form_or,
+     .usage = "(or expression…)",
+     .summary = "The first true value, else the last one. What comes after a true value is not "
+                "evaluated; of nothing: false.",
+     .example = "(or nil 2 (error \"never\")) => 2",
+     .family = "control"},
+    {.name = "progn",
+     .analyse = &form_progn,
+     .layout = {.form = shape::block},
+     .usage = "(progn expression…)",
+     .summary = "The expressions in order; the last one's value. Of nothing: ().",
+     .example = "(progn 1 2 3) => 3",
+     .family = "control"},
+    {.name = "begin",
+     .analyse = &form_progn,
+     .layout = {.form = shape::block},
+     .usage = "(begin expression…)",
+     .summary = "Another name of progn.",
+     .example = "(begin 1 2 3) => 3",
+     .family = "control"},
+    {.name = "do",
+     .analyse = &form_do,
+     .layout = {.form = shape::body, .beside_head = 2, .bindings = 1},
+     .usage = "(do ((name first [next])…) (end? result…) body…)",
+     .summary = "Goes round until end? is true: its value is then the last result, nil without "
+                "one. Each turn evaluates the body, then every next, and gives the names those "
+                "values; a name without next keeps its own.",
+     .example = "(do ((i 0 (+ i 1)) (sum 0 (+ sum i))) ((= i 4) sum)) => 6",
+     .family = "control"},
+    {.name = "loop",
+     .analyse = &form_loop,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(loop count body)",
+     .summary = "Evaluates the body count times and gives its last value. The count is evaluated "
+                "once and must be a non-negative integer; for 0 the value is ().",
+     .example = "(let ((n 1)) (loop 3 (set! n (* n 2)))) => 8",
+     .family = "control"},
+    {.name = "while",
+     .analyse = &form_while,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(while condition body…)",
+     .summary = "Evaluates the body as long as the condition is true.",
+     .example = "(let ((n 1)) (while (< n 100) (set! n (* n 2))) n) => 128",
+     .family = "control"},
+    {.name = "try",
+     .analyse = &form_try,
+     .layout = {.form = shape::attempt},
+     .usage = "(try body… (catch (e) handler…))\n"
+              "(try body… (catch (e 'Kind) handler…)…)\n"
+              "(try body… (finally expression…))",
+     .summary = "The value of the body, or of the handler that catches its error. The name is "
+                "bound to a map: kind, reason, message, span, stack, data, result, and causes, a "
+                "list of such maps. A clause with a kind catches errors of that kind alone. What "
+                "stands in finally runs in any case, on cancellation too.",
+     .example = "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
+                "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e "
+                "'data))) => '(7)",
+     .family = "control"},
+};
+
+} // namespace
+
+std::span<const special_form> control_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

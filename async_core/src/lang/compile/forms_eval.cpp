@@ -1,6 +1,7 @@
 // eval, import and sandbox, and the names of code that runs inside them.
 #include "analyzer.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -18,26 +19,26 @@ using ast::node_kind;
 
 /// (eval x): in the scope where it stands. Everything that can be seen from here moves to cells, which
 /// the code gets when it runs. At the top level, and with a map of its own, eval is a function.
-ast::node* analyzer::form_eval(const form& f, position) {
+static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 2 || f.size() > 3) {
-        return fail(f.span,
-                    "eval: expects an expression as data, and perhaps a map of names; got " +
-                        count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "eval: expects an expression as data, and perhaps a map of names; got " +
+                          count_of(f.size() - 1) + " parts");
     }
-    if (f.size() == 3 || !scope_) {
-        node* made = make(node_kind::call, f.span);
-        made->children.push_back(constant(value::of_builtin(*find_builtin("eval")), f.span));
+    if (f.size() == 3 || !a.innermost()) {
+        ast::node* made = a.make(node_kind::call, f.span);
+        made->children.push_back(a.constant(value::of_builtin(*find_builtin("eval")), f.span));
         for (std::size_t i = 1; i < f.size(); ++i)
-            made->children.push_back(expression(f[i], inner()));
+            made->children.push_back(a.expression(f[i], a.inner()));
         return made;
     }
-    node* made = make(node_kind::eval_code, f.span);
-    made->children.push_back(expression(f[1], inner()));
-    if (failed()) return made;
-    extras_here();
+    ast::node* made = a.make(node_kind::eval_code, f.span);
+    made->children.push_back(a.expression(f[1], a.inner()));
+    if (a.failed()) return made;
+    a.extras_here();
     auto site = std::make_unique<eval_site>();
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
-    for (scope* s = scope_; s; s = s->outer) {
+    for (scope* s = a.innermost(); s; s = s->outer) {
         if (s->label) s->label->escaped = true; // the code may call it as a function
         eval_site::level level;
         std::vector<ast::variable*> variables;
@@ -53,8 +54,8 @@ ast::node* analyzer::form_eval(const form& f, position) {
             level.has_extras = true;
             variables.push_back(s->extras);
         }
-        site->charge(world_.memory(), level);
-        spend(variables.size(), 2 * variables.size() * sizeof(ast::variable*));
+        site->charge(a.world().memory(), level);
+        a.spend(variables.size(), 2 * variables.size() * sizeof(ast::variable*));
         site->levels.push_back(std::move(level));
         levels.push_back(std::move(variables));
         if (!s->sandbox) continue;
@@ -67,7 +68,7 @@ ast::node* analyzer::form_eval(const form& f, position) {
     std::reverse(site->levels.begin(), site->levels.end());
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)
         made->variables.insert(made->variables.end(), level->begin(), level->end());
-    made->constant = make_host(world_.memory(), std::move(site));
+    made->constant = make_host(a.world().memory(), std::move(site));
     return made;
 }
 
@@ -182,7 +183,7 @@ ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
             return constant(value::of_builtin(*row), span);
         return out_of_reach(name, true, span);
     }
-    if (find_special(name)) {
+    if (find_special_form(name)) {
         return fail(span, "'" + std::string(name) + "' is a special form, not a value",
                     "put it at the head of a list, or wrap it in a lambda");
     }
@@ -216,33 +217,33 @@ ast::node* analyzer::out_of_reach(std::string_view name, value how, source_span 
 
 /// (sandbox ((allow (name…)) (steps n) (memory bytes) (timeout s) (calls n)) body…). Its limits are
 /// settings for the extent of the body; the machine keeps to them wherever the body leads.
-ast::node* analyzer::form_sandbox(const form& f, position) {
+static ast::node* form_sandbox(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3 || !f[1].is_list()) {
-        return fail(f.span, "sandbox: expects ((limit value)…) and a body",
-                    "for example (sandbox ((steps 100000) (timeout 5)) (eval (parse text)))");
+        return a.fail(f.span, "sandbox: expects ((limit value)…) and a body",
+                      "for example (sandbox ((steps 100000) (timeout 5)) (eval (parse text)))");
     }
     static constexpr std::array<std::string_view, 6> known{"allow",  "models",  "steps",
                                                            "memory", "timeout", "calls"};
-    std::vector<node*> parts;
+    std::vector<ast::node*> parts;
     std::vector<std::string_view> seen;
     const form limits = f[1];
-    for (std::size_t i = 0; i < limits.size() && !failed(); ++i) {
+    for (std::size_t i = 0; i < limits.size() && !a.failed(); ++i) {
         const form one = limits[i];
         if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
-            return fail(one.span,
-                        "sandbox: a limit must be (name value), not " + shown(one.content));
+            return a.fail(one.span,
+                          "sandbox: a limit must be (name value), not " + shown(one.content));
         }
         const std::string name(one[0].name());
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            return fail(one.span, "sandbox: unknown limit '" + name + "'",
-                        "known limits: allow, models, steps, memory, timeout, calls");
+            return a.fail(one.span, "sandbox: unknown limit '" + name + "'",
+                          "known limits: allow, models, steps, memory, timeout, calls");
         }
         if (std::find(seen.begin(), seen.end(), name) != seen.end())
-            return fail(one.span, "sandbox: the limit '" + name + "' is repeated");
+            return a.fail(one.span, "sandbox: the limit '" + name + "' is repeated");
         seen.push_back(one[0].name());
-        parts.push_back(constant(make_string(world_.memory(), name), one[0].span));
+        parts.push_back(a.constant(make_string(a.world().memory(), name), one[0].span));
         if (name != "allow" && name != "models") {
-            parts.push_back(expression(one[1], inner()));
+            parts.push_back(a.expression(one[1], a.inner()));
             continue;
         }
         const form names = one[1];
@@ -250,75 +251,117 @@ ast::node* analyzer::form_sandbox(const form& f, position) {
         const bool models = name == "models";
         for (std::size_t k = 0; good && k < names.size(); ++k) {
             good = names[k].is_symbol() || (models && names[k].content.is(kind::string));
-            if (good && !models && is_internal(names[k].name()))
-                fail_internal(names[k].name(), names.span);
+            if (good && !models && a.is_internal(names[k].name()))
+                a.fail_internal(names[k].name(), names.span);
         }
         if (!good) {
-            return fail(names.span,
-                        models ? "sandbox: models must be a list of names of models and "
-                                 "providers, not " +
-                                     shown(names.content)
-                               : "sandbox: allow must be a list of names of tasks and tools, not " +
-                                     shown(names.content),
-                        models ? "for example (models (openai:gpt-5-mini))"
-                               : "for example (allow (user:summarise get_context))");
+            return a.fail(names.span,
+                          models
+                              ? "sandbox: models must be a list of names of models and "
+                                "providers, not " +
+                                    shown(names.content)
+                              : "sandbox: allow must be a list of names of tasks and tools, not " +
+                                    shown(names.content),
+                          models ? "for example (models (openai:gpt-5-mini))"
+                                 : "for example (allow (user:summarise get_context))");
         }
-        parts.push_back(constant(names.content, names.span));
+        parts.push_back(a.constant(names.content, names.span));
     }
-    if (failed()) return constant({}, f.span);
-    node* made = scope_node(scope_kind::sandbox, builtin_node("dict", f[1].span, std::move(parts)));
-    node* inside = make(node_kind::scope, f.span);
-    node* policy = make(node_kind::dynamic, f.span);
+    if (a.failed()) return a.constant({}, f.span);
+    ast::node* made =
+        a.scope_node(scope_kind::sandbox, a.builtin_node("dict", f[1].span, std::move(parts)));
+    ast::node* inside = a.make(node_kind::scope, f.span);
+    ast::node* policy = a.make(node_kind::dynamic, f.span);
     policy->flag = static_cast<std::uint8_t>(dynamic_name::sandbox);
-    policy->constant = world_.memory().symbol("sandbox");
+    policy->constant = a.world().memory().symbol("sandbox");
     inside->children.push_back(policy);
     scope own;
-    scope_guard guard(*this, own);
-    own.sandbox = declare_hidden(sandbox_name);
+    const analyzer::scope_guard guard(a, own);
+    own.sandbox = a.declare_hidden(sandbox_name);
     own.sandbox->definite = own.sandbox->bound_once = true;
     inside->variables.push_back(own.sandbox);
-    ++sandboxes_;
-    declare_binds(f, 2);
-    inside->children.push_back(body(f, 2, inner()));
-    --sandboxes_;
-    made->children.push_back(builtin_node("%sandbox-value", f.span, {with_scope(own, inside, 1)}));
+    a.begin_sandbox();
+    a.declare_binds(f, 2);
+    inside->children.push_back(a.body(f, 2, a.inner()));
+    a.end_sandbox();
+    made->children.push_back(
+        a.builtin_node("%sandbox-value", f.span, {a.with_scope(own, inside, 1)}));
     return made;
 }
 
 /// (%within-sandbox function body…): the body in the sandbox that made the function.
-ast::node* analyzer::form_within_sandbox(const form& f, position) {
-    if (f.size() < 3) return fail(f.span, "%within-sandbox: expects a function and a body");
-    node* made = scope_node(scope_kind::confined, expression(f[1], inner()));
-    made->children.push_back(body(f, 2, inner()));
+static ast::node* form_within_sandbox(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 3) return a.fail(f.span, "%within-sandbox: expects a function and a body");
+    ast::node* made = a.scope_node(scope_kind::confined, a.expression(f[1], a.inner()));
+    made->children.push_back(a.body(f, 2, a.inner()));
     return made;
 }
 
 // ---------------------------------------------------------------- import
 
 /// (import "file.heddle") or (import std/name).
-ast::node* analyzer::form_import(const form& f, position) {
+static ast::node* form_import(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 2) {
-        return fail(f.span, "import: expects the path of a file, or std/NAME for a library; got " +
-                                count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "import: expects the path of a file, or std/NAME for a library; got " +
+                          count_of(f.size() - 1) + " parts");
     }
     form what = f[1];
     if (what.is_list() && what.size() == 2 && what[0].is_symbol() && what[0].name() == "quote")
         what = what[1];
     const bool path = what.content.is(kind::string);
     if (!path && !(what.is_symbol() && what.name().starts_with("std/"))) {
-        return fail(what.span,
-                    "import: expects the path of a file as a string, or std/NAME, not " +
-                        shown(what.content),
-                    "for example (import \"helpers.heddle\") or (import std/lists)");
+        return a.fail(what.span,
+                      "import: expects the path of a file as a string, or std/NAME, not " +
+                          shown(what.content),
+                      "for example (import \"helpers.heddle\") or (import std/lists)");
     }
-    if (request_.limits.closed || sandboxes_ != 0) {
-        return fail(f.span, "import: a sandbox cannot import", "import before the sandbox",
-                    errc::permission);
+    if (a.in_sandbox()) {
+        return a.fail(f.span, "import: a sandbox cannot import", "import before the sandbox",
+                      errc::permission);
     }
-    const std::string from = world_.sources().locate(f.span).file;
-    return call_library(
-        path ? "%import-file" : "%import-library", f.span,
-        {constant(what.content, what.span), constant(make_string(world_.memory(), from), f.span)});
+    const std::string from = a.world().sources().locate(f.span).file;
+    return a.call_library(path ? "%import-file" : "%import-library", f.span,
+                          {a.constant(what.content, what.span),
+                           a.constant(make_string(a.world().memory(), from), f.span)});
 }
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "eval",
+     .analyse = &form_eval,
+     .usage = "(eval code)\n"
+              "(eval code names)",
+     .summary = "Runs data as code in the scope where the form stands. With a map of names it "
+                "runs over the primitives and the map alone.",
+     .example = "(let ((x 2)) (eval '(* x 21))) => 42\n"
+                "(eval '(* x x) (dict 'x 7)) => 49",
+     .family = "code"},
+    {.name = "sandbox",
+     .analyse = &form_sandbox,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(sandbox ((limit value)…) body…)",
+     .summary = "Runs code that is not trusted, such as code that a model wrote. Inside it only "
+                "pure builtins, what the body itself defines, and what (allow (name…)) names can "
+                "be reached. Limits are allow, models, steps, memory (bytes), timeout (seconds) "
+                "and calls; passing one is a LimitError, reaching for anything else a "
+                "PermissionError, and no catch inside takes either. Only data leaves a sandbox.",
+     .example = "(sandbox ((steps 10000)) (eval '(+ 1 2))) => 3",
+     .family = "code"},
+    {.name = "import",
+     .analyse = &form_import,
+     .usage = "(import \"file.heddle\")\n"
+              "(import std/name)",
+     .summary = "Evaluates a file once per run, relative to the file that imports it, or a module "
+                "of the standard library.",
+     .family = "code"},
+    {.name = "%within-sandbox", .analyse = &form_within_sandbox},
+};
+
+} // namespace
+
+std::span<const special_form> eval_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

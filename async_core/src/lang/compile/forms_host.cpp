@@ -1,8 +1,8 @@
 // Forms that reach the host: settings, tasks, branches.
 #include "analyzer.hpp"
-#include "lang/machine/join.hpp"
 #include "lang/machine/with_settings.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
@@ -15,154 +15,127 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
-static_assert(analyzer::first_policy == static_cast<std::uint8_t>(join_policy::first));
-
-/// A form that opens a scope: its body comes next. `operand` is what op::settings_push takes.
-ast::node* analyzer::scope_node(scope_kind opens, node* operand) {
-    node* made = make(node_kind::with_settings, operand->span);
-    made->flag = static_cast<std::uint8_t>(opens);
-    made->children.push_back(operand);
-    return made;
-}
-
-ast::node* analyzer::form_with(const form& f, position) {
+static ast::node* form_with(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3 || !f[1].is_list())
-        return fail(f.span, "with: expects ((setting value)…) and a body");
-    std::vector<node*> parts;
+        return a.fail(f.span, "with: expects ((setting value)…) and a body");
+    std::vector<ast::node*> parts;
     const form settings = f[1];
-    for (std::size_t i = 0; i < settings.size() && !failed(); ++i) {
+    for (std::size_t i = 0; i < settings.size() && !a.failed(); ++i) {
         const form one = settings[i];
         if (!one.is_list() || one.size() != 2 || !one[0].is_symbol()) {
-            return fail(one.span,
-                        "with: a setting must be (name value), not " + shown(one.content));
+            return a.fail(one.span,
+                          "with: a setting must be (name value), not " + shown(one.content));
         }
         const std::string name(one[0].name());
         const with_setting* row = find_with_setting(name);
-        if (!row || is_internal(name)) {
-            return fail(one.span, "with: unknown setting '" + name + "'",
-                        "known settings: " + with_setting_names());
+        if (!row || a.is_internal(name)) {
+            return a.fail(one.span, "with: unknown setting '" + name + "'",
+                          "known settings: " + with_setting_names());
         }
-        if (!row->refusal.empty() && (request_.limits.closed || sandboxes_ != 0)) {
-            return fail(one.span, std::string(row->refusal),
-                        "set it outside: (with ((" + name + " …)) (sandbox …))", errc::permission);
+        if (!row->refusal.empty() && (a.in_sandbox())) {
+            return a.fail(one.span, std::string(row->refusal),
+                          "set it outside: (with ((" + name + " …)) (sandbox …))",
+                          errc::permission);
         }
-        parts.push_back(constant(make_string(world_.memory(), name), one[0].span));
-        parts.push_back(expression(one[1], inner()));
+        parts.push_back(a.constant(make_string(a.world().memory(), name), one[0].span));
+        parts.push_back(a.expression(one[1], a.inner()));
     }
-    node* made =
-        scope_node(scope_kind::settings, builtin_node("dict", f[1].span, std::move(parts)));
-    made->children.push_back(body(f, 2, inner()));
-    return made;
-}
-
-/// (stream call function)
-ast::node* analyzer::form_stream(const form& f, position) {
-    if (f.size() != 3) {
-        return fail(f.span, "stream: expects a call of a task and a function of one piece of text",
-                    "write (stream (task (input value)…) (lambda (piece) …))");
-    }
-    node* callback = expression(f[2], inner());
-    node* call = expression(f[1], inner());
-    if (failed()) return call;
-    if (call->kind != node_kind::clause_call && call->kind != node_kind::either_call &&
-        call->kind != node_kind::call) {
-        return fail(f[1].span, "stream: expects a call of a task, not " + shown(f[1].content),
-                    "write (stream (task (input value)…) (lambda (piece) …))");
-    }
-    read_quietly(*call);
-    node* made = scope_node(scope_kind::receiver, callback);
-    made->children.push_back(call);
+    ast::node* made =
+        a.scope_node(scope_kind::settings, a.builtin_node("dict", f[1].span, std::move(parts)));
+    made->children.push_back(a.body(f, 2, a.inner()));
     return made;
 }
 
 /// Tasks in the arguments of a streamed call are not streamed.
-void analyzer::read_quietly(node& call) {
+static void read_quietly(analyzer& a, ast::node& call) {
     if (call.kind == node_kind::either_call) {
-        for (node* each : call.children) read_quietly(*each);
+        for (ast::node* each : call.children) read_quietly(a, *each);
         return;
     }
     for (std::size_t i = 1; i < call.children.size(); ++i) {
-        node* argument = call.children[i];
+        ast::node* argument = call.children[i];
         if (argument->kind == node_kind::constant || argument->kind == node_kind::local ||
             argument->kind == node_kind::global || argument->kind == node_kind::make_lambda) {
             continue;
         }
-        node* quiet = scope_node(scope_kind::receiver, constant({}, argument->span));
+        ast::node* quiet = a.scope_node(scope_kind::receiver, a.constant({}, argument->span));
         quiet->children.push_back(argument);
         call.children[i] = quiet;
     }
 }
 
-/// Names of the parameters in the (params …) clauses of a defatom or deftool.
-std::vector<std::string> analyzer::inputs_of(const form& f) {
-    std::vector<std::string> inputs;
-    for (std::size_t i = 2; i < f.size(); ++i) {
-        const form clause = f[i];
-        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
-            clause[0].name() != "params")
-            continue;
-        for (std::size_t k = 1; k < clause.size(); ++k) {
-            const form parameter = clause[k];
-            if (parameter.is_symbol()) inputs.emplace_back(parameter.name());
-            else if (parameter.is_list() && parameter.size() != 0 && parameter[0].is_symbol())
-                inputs.emplace_back(parameter[0].name());
-        }
+/// (stream call function)
+static ast::node* form_stream(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() != 3) {
+        return a.fail(f.span,
+                      "stream: expects a call of a task and a function of one piece of text",
+                      "write (stream (task (input value)…) (lambda (piece) …))");
     }
-    return inputs;
-}
-
-/// The host parses the clauses (it knows templates); the language knows the name and, for calls by
-/// clause, the parameters.
-ast::node* analyzer::form_defatom(const form& f, position) {
-    if (f.size() < 2)
-        return fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
-    if (!check_function_name(f[1], "defatom", "the name")) return constant({}, f.span);
-    const std::string name(f[1].name());
-    std::vector<std::string> inputs = inputs_of(f);
-    if (request_.limits.closed || sandboxes_ != 0) {
-        return fail(
-            f.span, "defatom: a sandbox cannot define tasks, which outlive it",
-            "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
-            errc::permission);
+    ast::node* callback = a.expression(f[2], a.inner());
+    ast::node* call = a.expression(f[1], a.inner());
+    if (a.failed()) return call;
+    if (call->kind != node_kind::clause_call && call->kind != node_kind::either_call &&
+        call->kind != node_kind::call) {
+        return a.fail(f[1].span, "stream: expects a call of a task, not " + shown(f[1].content),
+                      "write (stream (task (input value)…) (lambda (piece) …))");
     }
-    const builtin* row = world_.host().find_effect("%defatom");
-    if (!row) return fail(f.span, "defatom: this host has no task system");
-    node* registered = make(node_kind::effect_call, f.span);
-    registered->row = row;
-    registered->children.push_back(constant(f.content, f.span));
-    return bind_operator(f, registered, std::move(inputs), false);
+    read_quietly(a, *call);
+    ast::node* made = a.scope_node(scope_kind::receiver, callback);
+    made->children.push_back(call);
+    return made;
 }
 
 /// Binds the name of a task or tool to what registering it gives; the value is the name.
-ast::node* analyzer::bind_operator(const form& f, node* registered, std::vector<std::string> inputs,
-                                   bool is_tool) {
+static ast::node* bind_operator(analyzer& a, const form& f, ast::node* registered,
+                                std::vector<std::string> inputs, bool is_tool) {
     const std::string name(f[1].name());
-    node* bound = nullptr;
-    if (ast::variable* var = bind_here(name)) {
-        bound = make(node_kind::bind_local, f.span);
+    ast::node* bound = nullptr;
+    if (ast::variable* var = a.bind_here(name)) {
+        bound = a.make(node_kind::bind_local, f.span);
         bound->var = var;
         var->is_task = true;
         var->is_tool = is_tool;
         var->task_inputs = std::move(inputs);
         bound->children.push_back(registered);
-        note_bound(*var);
+        a.note_bound(*var);
     } else {
-        bound = define_here(name, f.span, registered);
-        defined_.emplace(name);
-        defined_tasks_[name] = {std::move(inputs), is_tool};
+        bound = a.define_here(name, f.span, registered);
+        a.note_operator(name, std::move(inputs), is_tool);
     }
-    node* all = make(node_kind::sequence, f.span);
-    all->children = {bound, constant(f[1].content, f.span)};
+    ast::node* all = a.make(node_kind::sequence, f.span);
+    all->children = {bound, a.constant(f[1].content, f.span)};
     return all;
+}
+
+/// The host parses the clauses (it knows templates); the language knows the name and, for calls by
+/// clause, the parameters.
+static ast::node* form_defatom(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 2)
+        return a.fail(f.span, "defatom: expects a name, (params …) and (instructions \"…\")");
+    if (!a.check_function_name(f[1], "defatom", "the name")) return a.constant({}, f.span);
+    const std::string name(f[1].name());
+    std::vector<std::string> inputs = analyzer::inputs_of(f);
+    if (a.in_sandbox()) {
+        return a.fail(
+            f.span, "defatom: a sandbox cannot define tasks, which outlive it",
+            "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
+            errc::permission);
+    }
+    const builtin* row = a.world().host().find_effect("%defatom");
+    if (!row) return a.fail(f.span, "defatom: this host has no task system");
+    ast::node* registered = a.make(node_kind::effect_call, f.span);
+    registered->row = row;
+    registered->children.push_back(a.constant(f.content, f.span));
+    return bind_operator(a, f, registered, std::move(inputs), false);
 }
 
 /// (deftool name (params p…) (description "…") body…): the host reads the clauses; the body is a
 /// function of the parameters.
-ast::node* analyzer::form_deftool(const form& f, position) {
+static ast::node* form_deftool(analyzer& a, const form& f, analyzer::position) {
     constexpr std::string_view usage =
         "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
-    if (f.size() < 2) return fail(f.span, "deftool: expects a name", std::string(usage));
-    if (!check_function_name(f[1], "deftool", "the name")) return constant({}, f.span);
+    if (f.size() < 2) return a.fail(f.span, "deftool: expects a name", std::string(usage));
+    if (!a.check_function_name(f[1], "deftool", "the name")) return a.constant({}, f.span);
     const std::string name(f[1].name());
     std::optional<form> params;
     bool described = false;
@@ -175,20 +148,20 @@ ast::node* analyzer::form_deftool(const form& f, position) {
         else break;
     }
     if (!params || !described) {
-        return fail(f.span,
-                    "deftool " + name + ": (params …) and (description \"…\") come before the body",
-                    std::string(usage));
+        return a.fail(
+            f.span, "deftool " + name + ": (params …) and (description \"…\") come before the body",
+            std::string(usage));
     }
     if (body_from == f.size())
-        return fail(f.span, "deftool " + name + ": has no body", std::string(usage));
-    if (request_.limits.closed || sandboxes_ != 0) {
-        return fail(
+        return a.fail(f.span, "deftool " + name + ": has no body", std::string(usage));
+    if (a.in_sandbox()) {
+        return a.fail(
             f.span, "deftool: a sandbox cannot define tools, which outlive it",
             "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
             errc::permission);
     }
-    const builtin* row = world_.host().find_effect("%deftool");
-    if (!row) return fail(f.span, "deftool: this host has no tools");
+    const builtin* row = a.world().host().find_effect("%deftool");
+    if (!row) return a.fail(f.span, "deftool: this host has no tools");
     std::vector<std::string> inputs;
     std::vector<value> names;
     for (std::size_t i = 1; i < params->size(); ++i) {
@@ -196,94 +169,79 @@ ast::node* analyzer::form_deftool(const form& f, position) {
         const form parameter = whole.is_list() && whole.size() != 0 ? whole[0] : whole;
         if (!parameter.is_symbol() || parameter.name() == "." ||
             parameter.name().starts_with('&')) {
-            return fail(whole.span, "deftool " + name +
-                                        ": a parameter is a name or (name type \"what\"), not " +
-                                        shown(whole.content));
+            return a.fail(whole.span, "deftool " + name +
+                                          ": a parameter is a name or (name type \"what\"), not " +
+                                          shown(whole.content));
         }
         inputs.emplace_back(parameter.name());
         names.push_back(parameter.content);
     }
-    node* function = make(node_kind::make_lambda, f.span);
+    ast::node* function = a.make(node_kind::make_lambda, f.span);
     function->code =
-        lambda_of(f, {make_list(world_.memory(), names), params->span}, body_from, name);
-    node* registered = make(node_kind::effect_call, f.span);
+        a.lambda_of(f, {make_list(a.world().memory(), names), params->span}, body_from, name);
+    ast::node* registered = a.make(node_kind::effect_call, f.span);
     registered->row = row;
-    registered->children = {constant(f.content, f.span), function};
-    return bind_operator(f, registered, std::move(inputs), true);
+    registered->children = {a.constant(f.content, f.span), function};
+    return bind_operator(a, f, registered, std::move(inputs), true);
 }
 
-ast::node* analyzer::form_call_atomic_task(const form& f, position) {
+static ast::node* form_call_atomic_task(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 2)
-        return fail(f.span, "call-atomic-task: expects a task and clauses (name expression)");
-    return clause_call(f, expression(f[1], inner()), 2);
+        return a.fail(f.span, "call-atomic-task: expects a task and clauses (name expression)");
+    return a.clause_call(f, a.expression(f[1], a.inner()), 2);
 }
 
-ast::node* analyzer::form_parallel(const form& f, position) {
-    if (f.size() == 1) return constant(value::empty_list(), f.span);
-    return branches_of(f, 0);
-}
+namespace {
 
-/// (form e…): each expression is a branch of a join.
-ast::node* analyzer::branches_of(const form& f, std::uint8_t policy) {
-    node* made = make(node_kind::join_scope, f.span);
-    made->flag = policy;
-    scope own;
-    scope_guard guard(*this, own);
-    ast::variable* group = declare_hidden("parallel group");
-    group->definite = group->bound_once = true;
-    made->variables.push_back(group);
-    made->constant = make_string(world_.memory(), "in part");
-    made->children.push_back(
-        constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
-    node* all = make(node_kind::sequence, f.span);
-    for (std::size_t i = 1; i < f.size(); ++i) {
-        node* one = make(node_kind::branch, f[i].span);
-        one->flag = policy == first_policy ? 1 : 0; // all begin at once, whatever the bound
-        node* join = make(node_kind::local, f.span);
-        join->var = group;
-        node* thunk = make(node_kind::make_lambda, f[i].span);
-        thunk->code = thunk_of(f[i]);
-        one->children = {join, constant(value::integer(static_cast<std::int64_t>(i - 1)), f.span),
-                         thunk};
-        all->children.push_back(one);
-    }
-    made->children.push_back(all);
-    return made;
-}
+constexpr special_form rows[] = {
+    {.name = "with",
+     .analyse = &form_with,
+     .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
+     .usage = "(with ((setting value)…) body…)",
+     .summary = "Settings for everything that happens while the body runs, in every branch that "
+                "it starts.",
+     .example = "(with ((concurrency 2)) (map (lambda (x) (+ x 1)) '(1 2 3))) => '(2 3 4)",
+     .family = "concurrency"},
+    {.name = "defatom",
+     .analyse = &form_defatom,
+     .binds = binding::task,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(defatom name (params parameter…) (instructions \"…{{parameter}}…\") clause…)",
+     .summary = "Defines a task: a question to a model. It is called as (name (parameter value)…) "
+                "or (name value…) and gives a task result. Further clauses: description, subtype, "
+                "model, provider, system, temperature, max-tokens, timeout, retries, "
+                "output_format, history_config, context_management, file_paths, tools, and the "
+                "settings of requests that with has.",
+     .family = "tasks"},
+    {.name = "deftool",
+     .analyse = &form_deftool,
+     .binds = binding::tool,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(deftool name (params parameter…) (description \"…\") body…)",
+     .summary = "Defines a tool: a function that workflows call as (name (parameter value)…) and "
+                "that models call when a task lists it in its tools. A parameter is written as in "
+                "defatom; types are string, integer, number, boolean, array, string[], integer[], "
+                "number[], object and any. The body sees its parameters and the names around the "
+                "definition; an optional parameter that is not given is its default, or nil.",
+     .family = "tasks"},
+    {.name = "stream",
+     .analyse = &form_stream,
+     .layout = {.form = shape::body, .beside_head = 1},
+     .usage = "(stream (task (parameter value)…) function)",
+     .summary = "Calls a task, and calls the function with each piece of its text as it arrives, "
+                "one call at a time and in order; pieces that arrive meanwhile are given "
+                "together. The value is the result of the task. An error in the function cancels "
+                "the task and is raised.",
+     .family = "tasks"},
+    {.name = "call-atomic-task",
+     .analyse = &form_call_atomic_task,
+     .usage = "(call-atomic-task task (parameter value)…)",
+     .summary = "Calls the task that an expression gives: a name or a task as a value.",
+     .family = "tasks"},
+};
 
-/// An expression as a function of no parameters. Its binds stay inside, as in any branch.
-ast::lambda* analyzer::thunk_of(const form& f) {
-    value body = make_list(world_.memory(), std::array<value, 1>{f.content});
-    return lambda_of({body, f.span}, {value::empty_list(), f.span}, 0, {});
-}
+} // namespace
 
-/// (%join-scope name policy "label" count body…): what map and its kin are made of in the prelude.
-ast::node* analyzer::form_join_scope(const form& f, position) {
-    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() ||
-        !f[3].content.is(kind::string)) {
-        return fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
-    }
-    node* made = make(node_kind::join_scope, f.span);
-    made->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
-    made->constant = f[3].content;
-    made->children.push_back(expression(f[4], inner()));
-    scope own;
-    scope_guard guard(*this, own);
-    ast::variable* group = declare(f[1].name());
-    group->definite = group->bound_once = true;
-    made->variables.push_back(group);
-    made->children.push_back(body(f, 5, inner()));
-    return with_scope(own, made, 1);
-}
-
-/// (%branch join slot callee argument…); %free-branch: without a permit.
-ast::node* analyzer::form_branch(const form& f, position) {
-    if (f.size() < 4)
-        return fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
-    node* made = make(node_kind::branch, f.span);
-    made->flag = f[0].name() == "%free-branch" ? 1 : 0;
-    for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
-    return made;
-}
+std::span<const special_form> host_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

@@ -2,6 +2,7 @@
 // loops themselves are functions of the prelude, so that every phase may wait.
 #include "analyzer.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/text.hpp>
 
@@ -15,17 +16,17 @@ using ast::node_kind;
 
 /// Each clause once, in any order: (name expression). The expressions become the arguments of a
 /// function of the prelude, in the order of `clauses`.
-ast::node* analyzer::loop_form(const form& f, std::string_view function,
-                               std::span<const std::string_view> clauses) {
+static ast::node* loop_form(analyzer& a, const form& f, std::string_view function,
+                            std::span<const std::string_view> clauses) {
     const std::string who(f[0].name());
     const auto refuse = [&](source_span where, std::initializer_list<std::string_view> parts,
                             std::string hint = {}) {
         std::string message = who + ": ";
         for (const std::string_view part : parts) message += part;
-        return fail(where, std::move(message), std::move(hint));
+        return a.fail(where, std::move(message), std::move(hint));
     };
-    std::vector<node*> values(clauses.size(), nullptr);
-    for (std::size_t i = 1; i < f.size() && !failed(); ++i) {
+    std::vector<ast::node*> values(clauses.size(), nullptr);
+    for (std::size_t i = 1; i < f.size() && !a.failed(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
             return refuse(clause.span,
@@ -41,54 +42,107 @@ ast::node* analyzer::loop_form(const form& f, std::string_view function,
             return refuse(clause.span, {"the clause '", name, "' must hold one expression, not ",
                                         count_of(clause.size() - 1)});
         }
-        node*& slot = values[static_cast<std::size_t>(found - clauses.begin())];
+        ast::node*& slot = values[static_cast<std::size_t>(found - clauses.begin())];
         if (slot) return refuse(clause.span, {"the clause '", name, "' is repeated"});
         std::string label = "in the clause '";
         label.append(name).append("' of ").append(who);
-        slot = make(node_kind::within, clause.span);
-        slot->constant = make_string(world_.memory(), label);
-        slot->children.push_back(expression(clause[1], inner()));
+        slot = a.make(node_kind::within, clause.span);
+        slot->constant = make_string(a.world().memory(), label);
+        slot->children.push_back(a.expression(clause[1], a.inner()));
     }
-    if (failed()) return constant({}, f.span);
+    if (a.failed()) return a.constant({}, f.span);
     std::string missing;
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
     }
     if (!missing.empty()) return refuse(f.span, {"missing clause ", missing});
-    return call_library(function, f.span, std::move(values));
+    return a.call_library(function, f.span, std::move(values));
 }
 
-ast::node* analyzer::form_director_loop(const form& f, position) {
+static ast::node* form_director_loop(analyzer& a, const form& f, analyzer::position) {
     static constexpr std::array<std::string_view, 6> clauses{
         "max-iterations", "initial-director-input", "director", "executor", "evaluator",
         "controller"};
-    return loop_form(f, "%director-evaluator-loop", clauses);
+    return loop_form(a, f, "%director-evaluator-loop", clauses);
 }
 
-ast::node* analyzer::form_iterative_loop(const form& f, position) {
+static ast::node* form_iterative_loop(analyzer& a, const form& f, analyzer::position) {
     static constexpr std::array<std::string_view, 6> clauses{
         "max-iterations", "initial-input", "test-command", "executor", "validator", "controller"};
-    return loop_form(f, "%iterative-loop", clauses);
+    return loop_form(a, f, "%iterative-loop", clauses);
 }
 
 /// (%within "label" number body…): errors of the body say "label number" in their trace.
-ast::node* analyzer::form_within(const form& f, position) {
+static ast::node* form_within(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].content.is(kind::string)) {
-        return fail(f.span, "%within: expects a label, a number and a body");
+        return a.fail(f.span, "%within: expects a label, a number and a body");
     }
-    node* made = make(node_kind::within, f.span);
+    ast::node* made = a.make(node_kind::within, f.span);
     made->constant = f[1].content;
-    node* number = expression(f[2], inner());
-    made->children = {body(f, 3, inner()), number};
+    ast::node* number = a.expression(f[2], a.inner());
+    made->children = {a.body(f, 3, a.inner()), number};
     return made;
 }
 
 /// (%with-config value body…): *loop-config* in the dynamic extent of the body.
-ast::node* analyzer::form_with_config(const form& f, position) {
-    if (f.size() < 3) return fail(f.span, "%with-config: expects a value and a body");
-    node* made = scope_node(scope_kind::config, expression(f[1], inner()));
-    made->children.push_back(body(f, 2, inner()));
+static ast::node* form_with_config(analyzer& a, const form& f, analyzer::position) {
+    if (f.size() < 3) return a.fail(f.span, "%with-config: expects a value and a body");
+    ast::node* made = a.scope_node(scope_kind::config, a.expression(f[1], a.inner()));
+    made->children.push_back(a.body(f, 2, a.inner()));
     return made;
 }
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "director-evaluator-loop",
+     .analyse = &form_director_loop,
+     .layout = {.form = shape::body},
+     .usage = "(director-evaluator-loop\n"
+              "  (max-iterations n)\n"
+              "  (initial-director-input value)\n"
+              "  (director f)    ; (f input i) => plan\n"
+              "  (executor f)    ; (f plan i) => result\n"
+              "  (evaluator f)   ; (f result plan i) => feedback\n"
+              "  (controller f)) ; (f feedback plan result i) => (list 'continue input) or (list "
+              "'stop value)",
+     .summary = "Plans, does and judges until the controller stops it. The clauses may stand in "
+                "any order; phases are functions, tasks or tools. When the iterations run out the "
+                "value is the last result of the executor.",
+     .example = "(director-evaluator-loop (max-iterations 5) (initial-director-input 1)\n"
+                "  (director (lambda (input i) (* input 2))) (executor (lambda (plan i) (+ plan "
+                "1)))\n"
+                "  (evaluator (lambda (result plan i) (> result 8)))\n"
+                "  (controller (lambda (good plan result i)\n"
+                "    (if good (list 'stop result) (list 'continue result))))) => 15",
+     .family = "tasks"},
+    {.name = "iterative-loop",
+     .analyse = &form_iterative_loop,
+     .layout = {.form = shape::body},
+     .usage = "(iterative-loop\n"
+              "  (max-iterations n)\n"
+              "  (initial-input value)\n"
+              "  (test-command value)\n"
+              "  (executor f)    ; (f input i) => result\n"
+              "  (validator f)   ; (f command i) => validation\n"
+              "  (controller f)) ; (f result validation input i) => (list 'continue input) or "
+              "(list 'stop value)",
+     .summary = "Does and checks until the controller stops it. The clauses may stand in any "
+                "order; when the iterations run out the value is the last result of the executor.",
+     .example = "(iterative-loop (max-iterations 3) (initial-input 1) (test-command \"check\")\n"
+                "  (executor (lambda (input i) (* input 10))) (validator (lambda (command i) (> i "
+                "1)))\n"
+                "  (controller (lambda (result good input i)\n"
+                "    (if good (list 'stop result) (list 'continue result))))) => 100",
+     .family = "tasks"},
+    {.name = "%with-config",
+     .analyse = &form_with_config,
+     .layout = {.form = shape::body, .beside_head = 1}},
+    {.name = "%within", .analyse = &form_within, .layout = {.form = shape::body, .beside_head = 2}},
+};
+
+} // namespace
+
+std::span<const special_form> loop_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

@@ -1,6 +1,7 @@
 // defmacro: forms that are rewritten before they are compiled.
 #include "analyzer.hpp"
 #include "lang/print/form_text.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
@@ -137,35 +138,36 @@ void analyzer::define_early(const form& definition) {
     request_.expansion_steps = request.expansion_steps;
 }
 
+void analyzer::bind_macro(const value& name, value expander) {
+    if (!scope_) return world_.define_macro(symbol_name(name), std::move(expander));
+    const auto& kept = local_macros_.emplace_back(name, std::move(expander));
+    names_.add(symbol_name(kept.first), {.in = scope_, .macro = &kept.second});
+}
+
 /// (defmacro name (parameter…) body…): the body computes code out of code. Gives the name.
-ast::node* analyzer::form_defmacro(const form& f, position) {
+static ast::node* form_defmacro(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_symbol() || !f[2].is_list()) {
-        return fail(f.span, "defmacro: expects (defmacro name (parameter…) body…)");
+        return a.fail(f.span, "defmacro: expects (defmacro name (parameter…) body…)");
     }
     const std::string name(f[1].name());
-    if (is_internal(name)) return fail_internal(name, f[1].span);
-    if (find_special(name)) {
-        return fail(f[1].span,
-                    "defmacro: '" + name + "' is a special form and cannot be redefined");
+    if (a.is_internal(name)) return a.fail_internal(name, f[1].span);
+    if (find_special_form(name)) {
+        return a.fail(f[1].span,
+                      "defmacro: '" + name + "' is a special form and cannot be redefined");
     }
-    if (sandboxes_ != 0) {
-        return fail(f.span, "defmacro: a sandbox cannot define macros, which run outside of it",
-                    "define '" + name + "' before the sandbox", errc::permission);
+    if (a.sandboxes() != 0) {
+        return a.fail(f.span, "defmacro: a sandbox cannot define macros, which run outside of it",
+                      "define '" + name + "' before the sandbox", errc::permission);
     }
-    if (std::exchange(making_expander_, false)) {
-        node* expander = make(node_kind::make_lambda, f.span);
-        expander->code = lambda_of(f, f[2], 3, name);
+    if (a.takes_expander()) {
+        ast::node* expander = a.make(node_kind::make_lambda, f.span);
+        expander->code = a.lambda_of(f, f[2], 3, name);
         return expander;
     }
-    auto made = make_expander(f);
-    if (!made) return constant({}, f.span);
-    if (scope_) {
-        const auto& kept = local_macros_.emplace_back(f[1].content, *std::move(made));
-        names_.add(symbol_name(kept.first), {.in = scope_, .macro = &kept.second});
-    } else {
-        world_.define_macro(name, *std::move(made));
-    }
-    return constant(f[1].content, f.span);
+    auto made = a.make_expander(f);
+    if (!made) return a.constant({}, f.span);
+    a.bind_macro(f[1].content, *std::move(made));
+    return a.constant(f[1].content, f.span);
 }
 
 result<value> analyzer::expanded(const datum& whole) {
@@ -179,5 +181,26 @@ result<value> analyzer::expanded(const datum& whole) {
     }
     return now.content;
 }
+
+namespace {
+
+constexpr special_form rows[] = {
+    {.name = "defmacro",
+     .analyse = &form_defmacro,
+     .binds = binding::macro,
+     .encloses = true,
+     .layout = {.form = shape::body, .beside_head = 2, .names = 2},
+     .usage = "(defmacro name (parameter…) body…)",
+     .summary = "Defines a form of your own: the body computes the code that stands for a call. "
+                "It gets its arguments as data, before anything is evaluated; names that it makes "
+                "up should come from gensym.",
+     .example = "(progn (defmacro twice (e) `(progn ,e ,e)) (let ((n 0)) (twice (set! n (+ n 1))) "
+                "n)) => 2",
+     .family = "code"},
+};
+
+} // namespace
+
+std::span<const special_form> macro_forms() noexcept { return rows; }
 
 } // namespace heddle::lang

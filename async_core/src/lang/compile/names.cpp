@@ -1,5 +1,6 @@
 // Names: what is declared where, and what a name means where it stands.
 #include "analyzer.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -14,9 +15,11 @@ using ast::node_kind;
 
 namespace {
 
-/// Forms (head name …) and (head (name …) …) that define the name.
-[[nodiscard]] bool defines_name(std::string_view head) noexcept {
-    return head == "bind" || head == "define" || head == "defatom" || head == "deftool";
+/// The row of the special form at the head of a list, or one that binds nothing.
+[[nodiscard]] const special_form& row_of(const form& f) noexcept {
+    static constexpr special_form call{};
+    const special_form* row = f[0].is_symbol() ? find_special_form(f[0].name()) : nullptr;
+    return row ? *row : call;
 }
 
 } // namespace
@@ -111,29 +114,25 @@ void analyzer::declare_binds(const form& f, std::size_t from) {
 
 void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0) return;
-    if (f[0].is_symbol()) {
-        const std::string_view head = f[0].name();
-        if (head == "quote" || head == "quasiquote" || head == "lambda" || head == "let" ||
-            head == "let*" || head == "letrec" || head == "defmacro" || head == "sandbox") {
-            return;
-        }
-        if (head == "eval" && !is_local(head)) extras_here();
-        if (defines_name(head) && f.size() >= 2) {
-            if (f[1].is_symbol() && !(head == "bind" && f.size() > 3)) {
-                ast::variable* bound = bind_here(f[1].name(), f[1].span);
-                if (head == "defatom" || head == "deftool") {
-                    bound->is_task = true;
-                    bound->task_inputs = inputs_of(f);
-                }
-                if (head == "deftool") {
-                    bound->is_tool = true;
-                    return; // its body is a function's
-                }
-            } else if (head == "define" && f[1].is_list() && f[1].size() != 0 &&
-                       f[1][0].is_symbol()) {
-                bind_here(f[1][0].name(), f[1][0].span);
-                return;
+    const special_form& row = row_of(f);
+    if (row.encloses || row.quotes) return;
+    if (row.name == "eval" && !is_local(row.name)) extras_here();
+    if (row.binds != binding::nothing && f.size() >= 2) {
+        // (bind name value body…) binds in its body alone.
+        if (f[1].is_symbol() && !(row.name == "bind" && f.size() > 3)) {
+            ast::variable* bound = bind_here(f[1].name(), f[1].span);
+            if (row.binds == binding::task || row.binds == binding::tool) {
+                bound->is_task = true;
+                bound->task_inputs = inputs_of(f);
             }
+            if (row.binds == binding::tool) {
+                bound->is_tool = true;
+                return; // its body is a function's
+            }
+        } else if (row.name == "define" && f[1].is_list() && f[1].size() != 0 &&
+                   f[1][0].is_symbol()) {
+            bind_here(f[1][0].name(), f[1][0].span);
+            return;
         }
     }
     const auto items = list_items(f.content);
@@ -145,17 +144,16 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
 /// Names that the program defines at its top level, wherever it does so.
 void analyzer::collect_toplevel(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0) return;
-    if (f[0].is_symbol()) {
-        const std::string_view head = f[0].name();
-        if (head == "quote" || head == "quasiquote") return;
-        has_macros_ = has_macros_ || head == "defmacro";
-        if (defines_name(head) && f.size() >= 2) {
-            if (f[1].is_symbol()) {
-                defined_.emplace(f[1].name());
-                if (head == "defatom" || head == "deftool") inner_tasks_.emplace(f[1].name());
-            } else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
-                defined_.emplace(f[1][0].name());
-            }
+    const special_form& row = row_of(f);
+    if (row.quotes) return;
+    if (row.binds == binding::macro) {
+        has_macros_ = true;
+    } else if (row.binds != binding::nothing && f.size() >= 2) {
+        if (f[1].is_symbol()) {
+            defined_.emplace(f[1].name());
+            if (row.binds != binding::name) inner_tasks_.emplace(f[1].name());
+        } else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
+            defined_.emplace(f[1][0].name());
         }
     }
     const auto items = list_items(f.content);
@@ -215,7 +213,7 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         const builtin* row = find_builtin(name);
         if (!row) row = world_.host().find_effect(name);
         if (row) return constant(value::of_builtin(*row), span);
-        if (find_special(name)) {
+        if (find_special_form(name)) {
             return fail(span, "'" + std::string(name) + "' is a special form, not a value",
                         "put it at the head of a list, or wrap it in a lambda");
         }
@@ -226,5 +224,28 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
 }
 
 ast::node* analyzer::reference(const form& f) { return reference_from(f.name(), f.span, scope_); }
+
+std::vector<std::string> analyzer::inputs_of(const form& f) {
+    std::vector<std::string> inputs;
+    for (std::size_t i = 2; i < f.size(); ++i) {
+        const form clause = f[i];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
+            clause[0].name() != "params")
+            continue;
+        for (std::size_t k = 1; k < clause.size(); ++k) {
+            const form parameter = clause[k];
+            if (parameter.is_symbol()) inputs.emplace_back(parameter.name());
+            else if (parameter.is_list() && parameter.size() != 0 && parameter[0].is_symbol())
+                inputs.emplace_back(parameter[0].name());
+        }
+    }
+    return inputs;
+}
+
+void analyzer::note_operator(const std::string& name, std::vector<std::string> inputs,
+                             bool is_tool) {
+    defined_.insert(name);
+    defined_tasks_[name] = {std::move(inputs), is_tool};
+}
 
 } // namespace heddle::lang

@@ -1,6 +1,6 @@
 #include <heddle/lang/help.hpp>
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/help/wrap.hpp"
 #include "lang/print/form_text.hpp"
 
@@ -31,7 +31,7 @@ void take_docstring(help_entry& entry, std::string_view text) {
     entry.examples = std::move(read.examples);
 }
 
-help_entry entry_of(const form_doc& row) {
+help_entry entry_of(const special_form& row) {
     help_entry made;
     made.kind = help_kind::special_form;
     made.name = row.name;
@@ -131,7 +131,8 @@ std::optional<help_entry> describe_own(realm& world, std::string_view name) {
 
 /// What the language and the host make of it.
 std::optional<help_entry> describe_given(realm& world, std::string_view name, help_reach reach) {
-    if (const form_doc* row = find_form_doc(name)) return entry_of(*row);
+    if (const special_form* row = find_special_form(name); row && !row->family.empty())
+        return entry_of(*row);
     if (const auto index = world.find_library_global(name)) {
         const value& content = world.global(*index);
         if (content.is(kind::closure)) return entry_of(name, *closure_of(content)->code);

@@ -3,7 +3,7 @@
 
 #include <heddle/base/utf8.hpp>
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 
 #include <algorithm>
 #include <map>
@@ -89,11 +89,11 @@ void add_own(realm& world, listing& names) {
 
 std::string help_overview(realm& world, help_reach reach) {
     listing names;
-    for (const form_doc& row : form_docs())
+    for (const special_form& row : documented_forms())
         names.add("Special forms", std::string(row.family), std::string(row.name));
     for (const auto rows : builtin_families()) {
         for (const builtin& row : rows) {
-            if (row.name.front() == '%' || find_form_doc(row.name)) continue;
+            if (row.name.front() == '%' || find_special_form(row.name)) continue;
             names.add("Primitives", std::string(row.family), std::string(row.name));
         }
     }

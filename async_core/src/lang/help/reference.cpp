@@ -1,7 +1,7 @@
 // The pages of docs/reference/language, made from the same tables as (help …).
 #include <heddle/lang/help.hpp>
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/help/wrap.hpp"
 #include "lang/stdlib/stdlib_sources.hpp"
 
@@ -71,7 +71,7 @@ void add_named(realm& world, std::vector<chapter>& chapters, std::string_view na
 
 std::vector<chapter> forms(realm& world) {
     std::vector<chapter> made;
-    for (const form_doc& row : form_docs()) add_named(world, made, row.name);
+    for (const special_form& row : documented_forms()) add_named(world, made, row.name);
     return made;
 }
 
@@ -79,7 +79,7 @@ std::vector<chapter> primitives(realm& world) {
     std::vector<chapter> made;
     for (const auto rows : builtin_families()) {
         for (const builtin& row : rows) {
-            if (row.name.front() != '%' && !find_form_doc(row.name))
+            if (row.name.front() != '%' && !find_special_form(row.name))
                 add_named(world, made, row.name);
         }
     }

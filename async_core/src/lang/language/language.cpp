@@ -1,6 +1,6 @@
 // The stages of the language, put together.
 #include "lang/compile/compile_within.hpp"
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/help/foreign_names.hpp"
 #include "lang/realm/code_service.hpp"
 #include "lang/stdlib/stdlib_sources.hpp"
@@ -25,7 +25,7 @@ public:
         return lang::expand_macros(world, form, request);
     }
     void collect_form_names(std::vector<std::string>& names) const override {
-        for (const std::string_view name : special_form_names()) names.emplace_back(name);
+        for (const special_form& row : special_forms()) names.emplace_back(row.name);
     }
     std::string advice_for_name(std::string_view name) const override {
         return lang::advice_for_name(name);

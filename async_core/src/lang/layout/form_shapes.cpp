@@ -1,55 +1,22 @@
 #include "lang/layout/form_shapes.hpp"
 
+#include "lang/compile/special_form.hpp"
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace heddle::lang::layout {
 
 namespace {
 
-//  head                 shape            beside  bindings  names  clauses
-constexpr std::array rows{
-    form_shape{"%join-scope", shape::body, 4, 0, 0, 0},
-    form_shape{"%try-when", shape::body, 1, 0, 0, 0},
-    form_shape{"%with-config", shape::body, 1, 0, 0, 0},
-    form_shape{"%within", shape::body, 2, 0, 0, 0},
-    form_shape{"begin", shape::block, 0, 0, 0, 0},
-    form_shape{"bind", shape::body, 1, 0, 0, 0},
-    form_shape{"case", shape::body, 1, 0, 0, 2},
-    form_shape{"catch", shape::body, 1, 0, 1, 0},
-    form_shape{"cond", shape::branches, 0, 0, 0, 1},
-    form_shape{"defatom", shape::body, 1, 0, 0, 0},
-    form_shape{"define", shape::body, 1, 0, 1, 0},
-    form_shape{"defmacro", shape::body, 2, 0, 2, 0},
-    form_shape{"deftool", shape::body, 1, 0, 0, 0},
-    form_shape{"dict", shape::pairs, 0, 0, 0, 0},
-    form_shape{"director-evaluator-loop", shape::body, 0, 0, 0, 0},
-    form_shape{"do", shape::body, 2, 1, 0, 0},
-    form_shape{"finally", shape::body, 0, 0, 0, 0},
-    form_shape{"hedge", shape::body, 1, 0, 0, 0},
-    form_shape{"if", shape::branches, 0, 0, 0, 0},
-    form_shape{"iterative-loop", shape::body, 0, 0, 0, 0},
-    form_shape{"lambda", shape::body, 1, 0, 1, 0},
-    form_shape{"let", shape::body, 1, 1, 0, 0},
-    form_shape{"let*", shape::body, 1, 1, 0, 0},
-    form_shape{"letrec", shape::body, 1, 1, 0, 0},
-    form_shape{"list", shape::rows, 0, 0, 0, 0},
-    form_shape{"loop", shape::body, 1, 0, 0, 0},
-    form_shape{"parallel", shape::block, 0, 0, 0, 0},
-    form_shape{"progn", shape::block, 0, 0, 0, 0},
-    form_shape{"race", shape::block, 0, 0, 0, 0},
-    form_shape{"retry", shape::body, 1, 1, 0, 0},
-    form_shape{"sandbox", shape::body, 1, 1, 0, 0},
-    form_shape{"set!", shape::body, 1, 0, 0, 0},
-    form_shape{"stream", shape::body, 1, 0, 0, 0},
-    form_shape{"timeout", shape::body, 1, 0, 0, 0},
-    form_shape{"try", shape::attempt, 0, 0, 0, 0},
-    form_shape{"unless", shape::body, 1, 0, 0, 0},
-    form_shape{"when", shape::body, 1, 0, 0, 0},
-    form_shape{"while", shape::body, 1, 0, 0, 0},
-    form_shape{"with", shape::body, 1, 1, 0, 0},
-    form_shape{"with-permit", shape::body, 1, 0, 0, 0},
-};
+/// Heads that are not special forms but are laid out as such.
+constexpr std::array<std::pair<std::string_view, form_layout>, 4> others{{
+    {"catch", {.form = shape::body, .beside_head = 1, .names = 1}},
+    {"dict", {.form = shape::pairs}},
+    {"finally", {.form = shape::body}},
+    {"list", {.form = shape::rows}},
+}};
 
 /// What a list is to the form around it.
 enum class role : std::uint8_t { code, bindings, binding, names, clause };
@@ -102,7 +69,8 @@ private:
         }
         const syntax_node& head = tree_.nodes[n.first_child];
         const bool named = head.kind == node_kind::leaf && is_name(tree_.text_of(head));
-        const form_shape* row = named ? find_form_shape(tree_.text_of(head)) : nullptr;
+        const std::string_view head_text = named ? tree_.text_of(head) : std::string_view();
+        const form_layout* row = named ? find_layout(head_text) : nullptr;
         // In a quoted list a head is no call, but a form is likely to be code.
         if (!row || (n.quoted && row->form != shape::body)) {
             if (named && !n.quoted) n.form = shape::call;
@@ -111,16 +79,16 @@ private:
         }
         n.form = row->form;
         n.beside_head = row->beside_head;
-        assign_parts(n, *row);
+        assign_parts(n, *row, head_text == "let");
     }
 
-    void assign_parts(syntax_node& n, const form_shape& row) {
+    void assign_parts(syntax_node& n, const form_layout& row, bool may_be_named) {
         unsigned shift = 0; // a named let has its name before the bindings
         unsigned part = 0;
         for (node_index c = n.first_child; c != no_node; c = tree_.nodes[c].next) {
             syntax_node& child = tree_.nodes[c];
             if (child.is_comment()) continue;
-            if (part == 1 && row.head == "let" && child.kind == node_kind::leaf) {
+            if (part == 1 && may_be_named && child.kind == node_kind::leaf) {
                 shift = 1;
                 ++n.beside_head;
             }
@@ -146,10 +114,12 @@ private:
 
 } // namespace
 
-const form_shape* find_form_shape(std::string_view head) noexcept {
-    const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.head == head; });
-    return found == rows.end() ? nullptr : &*found;
+const form_layout* find_layout(std::string_view head) noexcept {
+    if (const special_form* row = find_special_form(head))
+        return row->layout.form == shape::call ? nullptr : &row->layout;
+    const auto found = std::find_if(others.begin(), others.end(),
+                                    [&](const auto& each) { return each.first == head; });
+    return found == others.end() ? nullptr : &found->second;
 }
 
 void assign_shapes(syntax_tree& tree) { shape_assignment(tree).run(); }

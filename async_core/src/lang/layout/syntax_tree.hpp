@@ -1,6 +1,8 @@
 // Source text as a tree that loses nothing but white space: comments, brackets and spellings stay.
 #pragma once
 
+#include "lang/compile/form_layout.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,21 +18,6 @@ enum class node_kind : std::uint8_t {
     leaf,   ///< a number, a word, a symbol, a string
     line_comment,
     block_comment
-};
-
-/// How the parts of a list are placed when it takes more than a line (form_shapes.hpp).
-enum class shape : std::uint8_t {
-    call,     ///< arguments below each other
-    body,     ///< some parts beside the head, the others below it, two columns in
-    block,    ///< as `body` when the author began a line after the head, else as `call`
-    attempt,  ///< try: as `body`, but a single expression may stand beside the head
-    branches, ///< if: as `call`; a line that the author began stays
-    pairs,    ///< dict: a key and its value in each line
-    rows,     ///< list: lines as the author began them
-    data,     ///< rows without a head
-    bindings, ///< each part in a line of its own
-    clause,   ///< of cond and case: test, then body
-    program
 };
 
 using node_index = std::uint32_t;

@@ -1,6 +1,8 @@
 // Primitives that the machine runs itself: those that call, compile, or know the realm.
 #include "interpreter.hpp"
 
+#include "lang/realm/code_service.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>

@@ -2,7 +2,7 @@
 // right side.
 #include "lang_world.hpp"
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/check.hpp>
@@ -54,7 +54,7 @@ TEST(builtin_examples, all_hold) {
 
 TEST(form_examples, all_hold) {
     std::size_t count = 0;
-    for (const form_doc& row : form_docs())
+    for (const special_form& row : documented_forms())
         count += run_examples(row.name, split_examples(row.example));
     EXPECT_GT(count, 30U);
 }

@@ -1,7 +1,7 @@
 // sandbox: what code inside may do, and the ways out that are closed.
 #include "lang_world.hpp"
 
-#include "lang/compile/form_docs.hpp"
+#include "lang/compile/special_form.hpp"
 #include "lang/machine/join.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -460,8 +460,8 @@ std::vector<std::string> internal_names() {
             if (row.name.starts_with('%')) names.emplace_back(row.name);
         }
     }
-    for (const std::string_view name : special_form_names()) {
-        if (name.starts_with('%')) names.emplace_back(name);
+    for (const special_form& row : special_forms()) {
+        if (row.name.starts_with('%')) names.emplace_back(row.name);
     }
     lang_world world;
     for (std::uint32_t i = 0; i < world.world.global_count(); ++i) {
