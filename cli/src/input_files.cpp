@@ -96,10 +96,10 @@ result<std::string> read_input_file(const std::string& path, std::size_t max_byt
     return read_stream(file.get(), path, max_bytes);
 }
 
-result<std::shared_ptr<providers::scripted::engine>> load_rules(const std::string& path) {
+result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path) {
     auto text = read_input_file(path);
     if (!text) return std::move(text).error();
-    return providers::scripted::engine::parse(*text, path);
+    return scripted::engine::parse(*text, path);
 }
 
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
-#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/scripted/engine.hpp>
 
 #include <memory>
 #include <string>
@@ -19,8 +19,7 @@ inline constexpr std::size_t max_input_bytes = 64 << 20;
                                                   std::size_t max_bytes = max_input_bytes);
 
 /// A file with the rules of a scripted model. Errors: as above, and a rules_report.
-[[nodiscard]] result<std::shared_ptr<providers::scripted::engine>> load_rules(
-    const std::string& path);
+[[nodiscard]] result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path);
 
 /// Writes a small file in one step: who waits for it never sees a part of it.
 [[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);

@@ -9,7 +9,7 @@
 
 #include <heddle/lang/realm.hpp>
 #include <heddle/providers/routing/route.hpp>
-#include <heddle/providers/scripted/provider.hpp>
+#include <heddle/scripted/provider.hpp>
 #include <heddle/store/response_store.hpp>
 
 #include <algorithm>
@@ -221,13 +221,13 @@ private:
         }
         // Read once: a pipe gives its text only once.
         HEDDLE_TRY(const std::string text, read_input_file(file));
-        auto rules = providers::scripted::engine::parse(text, file);
+        auto rules = scripted::engine::parse(text, file);
         if (!rules) return std::move(rules).error();
         scripted_model_ = (*rules)->models().front();
-        providers::scripted::provider_options wanted;
+        scripted::provider_options wanted;
         wanted.retry.seed = parts_.options.seed;
         made_->ports_.push_back(
-            providers::make_scripted_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
+            scripted::make_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
         // The answers are those of the rules, wherever they are.
         add_wrapped(*made_->ports_.back(), "rules " + text, nullptr);
         return {};

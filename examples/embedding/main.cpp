@@ -10,7 +10,7 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/providers/scripted/provider.hpp>
+#include <heddle/scripted/provider.hpp>
 #include <heddle/tasks/session_tasks.hpp>
 
 #include <iostream>
@@ -73,8 +73,8 @@ int main() {
     boost::asio::io_context context; // the server's own loop, with whatever else it does
     heddle::coro::event_loop loop(context);
 
-    auto parsed = heddle::providers::scripted::engine::parse(rules, "rules").value();
-    auto model = heddle::providers::make_scripted_provider(parsed, {}, loop, heddle::null_log());
+    auto parsed = heddle::scripted::engine::parse(rules, "rules").value();
+    auto model = heddle::scripted::make_provider(parsed, {}, loop, heddle::null_log());
     heddle::tasks::model_registry models;
     models.add(*model);
     if (!models.set_default("scripted:any")) return 1;

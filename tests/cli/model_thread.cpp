@@ -9,7 +9,7 @@
 
 namespace heddle::cli_test {
 
-namespace scripted = providers::scripted;
+namespace scripted = scripted;
 
 struct model_thread::parts {
     boost::asio::io_context context{1};

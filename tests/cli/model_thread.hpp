@@ -1,7 +1,7 @@
 // A scripted model server in the test's own process: it can be asked what it sees.
 #pragma once
 
-#include <heddle/providers/scripted/server.hpp>
+#include <heddle/scripted/server.hpp>
 
 #include <functional>
 #include <memory>
@@ -19,10 +19,10 @@ public:
     model_thread& operator=(const model_thread&) = delete;
 
     [[nodiscard]] const std::string& url() const noexcept { return url_; }
-    [[nodiscard]] providers::scripted::server_counters counters();
+    [[nodiscard]] scripted::server_counters counters();
     /// Polls until `what` holds; false after ten seconds.
     [[nodiscard]] bool wait_until(
-        const std::function<bool(const providers::scripted::server_counters&)>& what);
+        const std::function<bool(const scripted::server_counters&)>& what);
 
 private:
     struct parts;

@@ -18,7 +18,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/scripted/engine.hpp>
 #include <heddle/tasks/dispatch.hpp>
 #include <heddle/tasks/task_result.hpp>
 #include <heddle/tasks/template_report.hpp>
@@ -314,8 +314,7 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
         for (const std::string& line : settings->lines) output.err(line + "\n");
         return code;
     }
-    const auto* rules =
-        dynamic_cast<const providers::scripted::rules_report*>(failure.info().payload.get());
+    const auto* rules = dynamic_cast<const scripted::rules_report*>(failure.info().payload.get());
     if (rules) {
         output.err(rules->text()); // every mistake with its file and place
         return code;

@@ -8,7 +8,7 @@
 #include "wiring.hpp"
 
 #include <heddle/coro/spawn.hpp>
-#include <heddle/providers/scripted/server.hpp>
+#include <heddle/scripted/server.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -18,7 +18,7 @@ namespace heddle::cli {
 
 namespace {
 
-using providers::scripted::server;
+using scripted::server;
 
 /// Tells those who wait for it where the server listens.
 result<void> announce(const server& listening, const serve_request& asked, console& output) {
@@ -53,10 +53,10 @@ exit_code serve_model(const serve_request& asked, console& output) {
     const auto log = make_console_log(output, level_for(asked.verbosity));
     boost::asio::io_context context(1);
     coro::event_loop loop(context);
-    providers::scripted::server_options wanted;
+    scripted::server_options wanted;
     wanted.address = asked.host;
     wanted.port = asked.port;
-    using providers::scripted::exposure;
+    using scripted::exposure;
     wanted.reach = asked.allow_remote ? exposure::any_address : exposure::loopback_only;
     auto listening = server::listen(*rules, std::move(wanted), loop, *log);
     if (!listening) {

@@ -22,7 +22,9 @@ const std::map<std::string, names, std::less<>> may_include{
     {"tasks", {"base", "lang", "coro", "ports", "host", "memory"}},
     {"io", {"base", "coro", "ports"}},
     {"providers", {"base", "coro", "ports"}},
-    {"cli", {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers"}},
+    {"scripted", {"base", "coro", "ports", "providers"}},
+    {"cli",
+     {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers", "scripted"}},
 };
 
 // Third-party headers by the beginning of their path, and the folders that may include them.
@@ -41,7 +43,9 @@ const std::vector<third_party> third_parties{
       "async_core/src/ports/", "async_core/include/heddle/host/", "async_core/src/host/",
       "async_core/include/heddle/tasks/", "async_core/src/tasks/", "io/", "providers/", "cli/"},
      "base and lang know nothing of waiting: return an effect and let host perform it"},
-    {"boost/beast", {"io/src/"}, "go through heddle/ports/http_port.hpp"},
+    {"boost/beast",
+     {"io/src/", "providers/scripted/src/"},
+     "go through heddle/ports/http_port.hpp"},
     {"openssl/", {"io/src/"}, "keep it behind an interface of io"},
     {"zlib.h", {"io/src/"}, "keep it behind an interface of io"},
     {"pugixml", {"async_core/src/tasks/"}, "XML is read in one .cpp of tasks"},
@@ -82,6 +86,7 @@ std::string joined(const names& list) {
 
 // The layer that a file belongs to: the area in async_core, else the library.
 std::string_view layer_of(const source_file& file) {
+    if (file.path.starts_with("providers/scripted/")) return "scripted";
     return file.library() == "async_core" ? file.area() : file.library();
 }
 

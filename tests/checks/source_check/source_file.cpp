@@ -126,13 +126,16 @@ bool skip_folder(const fs::path& folder) {
 
 std::string_view source_file::library() const { return component(path, 0); }
 
+// Components before include or src: the scripted model is a library inside of a folder.
+int source_file::depth() const { return path.starts_with("providers/scripted/") ? 2 : 1; }
+
 std::string_view source_file::area() const {
-    const auto part = component(path, 1);
-    return part == "include" ? component(path, 3) : component(path, 2);
+    const auto part = component(path, depth());
+    return component(path, depth() + (part == "include" ? 2 : 1));
 }
 
 bool source_file::is_public_header() const {
-    return is_header() && component(path, 1) == "include";
+    return is_header() && component(path, depth()) == "include";
 }
 
 std::string_view source_file::line(int number) const {

@@ -38,6 +38,7 @@ struct source_file {
     /// "base" of "async_core/src/base/utf8.cpp" and of "async_core/include/heddle/base/utf8.hpp".
     [[nodiscard]] std::string_view area() const;
     [[nodiscard]] bool is_public_header() const;
+    [[nodiscard]] int depth() const; ///< components of the folder of a library
     /// Line `number` (1-based) of `text`.
     [[nodiscard]] std::string_view line(int number) const;
 };

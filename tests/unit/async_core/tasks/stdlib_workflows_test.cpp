@@ -2,7 +2,7 @@
 // slow answers that are cancelled, limits.
 #include "tasks_testing.hpp"
 
-#include <heddle/providers/scripted/provider.hpp>
+#include <heddle/scripted/provider.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,11 +23,11 @@ using ::testing::StartsWith;
 class workshop {
 public:
     workshop(const std::string& rules, std::string_view module) {
-        auto parsed = providers::scripted::engine::parse(rules, "rules.json");
+        auto parsed = scripted::engine::parse(rules, "rules.json");
         if (!parsed) throw std::runtime_error(parsed.error().message());
-        providers::scripted::provider_options options;
+        scripted::provider_options options;
         options.retry.max_retries = options.retry.max_rate_limit_retries = 0;
-        llm = providers::make_scripted_provider(*parsed, options, runner.loop, log);
+        llm = scripted::make_provider(*parsed, options, runner.loop, log);
         models.add(*llm);
         EXPECT_TRUE(models.set_default("scripted"));
         task_system_parts tasks;

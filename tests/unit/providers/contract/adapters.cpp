@@ -6,8 +6,8 @@
 #include <heddle/providers/ollama/provider.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/responses/provider.hpp>
-#include <heddle/providers/scripted/provider.hpp>
-#include <heddle/providers/scripted/server.hpp>
+#include <heddle/scripted/provider.hpp>
+#include <heddle/scripted/server.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace heddle::testing {
 
 namespace {
 
-namespace scripted = providers::scripted;
+namespace scripted = scripted;
 using namespace std::chrono_literals;
 
 std::shared_ptr<scripted::engine> load(std::string_view rules) {
@@ -38,8 +38,8 @@ providers::retry_options retries_of(unsigned retries) {
 class scripted_run final : public adapter_run {
 public:
     scripted_run(std::string_view rules, unsigned retries)
-        : port_(providers::make_scripted_provider(load(rules), {"model", retries_of(retries)},
-                                                  on.loop, log)) {}
+        : port_(
+              scripted::make_provider(load(rules), {"model", retries_of(retries)}, on.loop, log)) {}
     ports::llm_port& port() override { return *port_; }
     void finish() override {}
 

@@ -3,7 +3,7 @@
 
 #include "../provider_testing.hpp"
 
-#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/scripted/engine.hpp>
 
 #include <functional>
 #include <memory>

@@ -3,8 +3,8 @@
 
 #include <heddle/http/client.hpp>
 #include <heddle/providers/openai/provider.hpp>
-#include <heddle/providers/scripted/engine.hpp>
-#include <heddle/providers/scripted/server.hpp>
+#include <heddle/scripted/engine.hpp>
+#include <heddle/scripted/server.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace heddle::testing {
 namespace {
 
 using namespace std::chrono_literals;
-namespace scripted = providers::scripted;
+namespace scripted = scripted;
 
 // Both stay: the test waits for the end.
 coro::task<void> serve(scripted::server& server, coro::call_context context,

@@ -1,6 +1,6 @@
 #include "../provider_testing.hpp"
 
-#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/scripted/engine.hpp>
 
 #include <gtest/gtest.h>
 #include <boost/json/serialize.hpp>
@@ -14,10 +14,10 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 using ports::chat_role;
-using providers::scripted::engine;
-using providers::scripted::fault;
-using providers::scripted::outcome;
-using providers::scripted::rules_report;
+using scripted::engine;
+using scripted::fault;
+using scripted::outcome;
+using scripted::rules_report;
 
 std::shared_ptr<engine> load(std::string_view rules) {
     auto made = engine::parse(rules, "test.json");
@@ -284,7 +284,7 @@ TEST(scripted_engine, hostile_files_end_in_an_error) {
 TEST(scripted_engine, pieces_of_a_long_text_without_blanks_are_made_at_once) {
     const std::string text(16'000'000, 'x');
     const auto began = std::chrono::steady_clock::now();
-    EXPECT_EQ(providers::scripted::stream_pieces(text).size(), text.size() / 64);
+    EXPECT_EQ(scripted::stream_pieces(text).size(), text.size() / 64);
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
@@ -292,14 +292,14 @@ TEST(scripted_engine, stream_pieces_join_to_the_text_and_cut_no_character) {
     std::string text = "The loom holds the warp threads under tension.\n\nŻółć ";
     for (int i = 0; i < 100; ++i) text += "日本語";
     std::string joined;
-    for (const auto piece : providers::scripted::stream_pieces(text)) {
+    for (const auto piece : scripted::stream_pieces(text)) {
         EXPECT_FALSE(piece.empty());
         EXPECT_LE(piece.size(), 66U);
         EXPECT_NE(static_cast<unsigned char>(piece[0]) & 0xC0, 0x80);
         joined += piece;
     }
     EXPECT_EQ(joined, text);
-    EXPECT_TRUE(providers::scripted::stream_pieces("").empty());
+    EXPECT_TRUE(scripted::stream_pieces("").empty());
 }
 
 /// Runs the blocks of a page: rules, and prompts with what they must give.

@@ -10,8 +10,8 @@
 namespace heddle::testing {
 namespace {
 
-using providers::scripted::http_request_limits;
-using providers::scripted::http_request_parser;
+using scripted::http_request_limits;
+using scripted::http_request_parser;
 using step = http_request_parser::step;
 
 /// What a parser makes of bytes that come in pieces: one line for each request, or its error.

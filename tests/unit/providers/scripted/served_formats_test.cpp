@@ -3,7 +3,7 @@
 
 #include "scripted/served_routes.hpp"
 
-#include <heddle/providers/scripted/engine.hpp>
+#include <heddle/scripted/engine.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace heddle::testing {
 namespace {
 
 namespace json = boost::json;
-namespace scripted = providers::scripted;
+namespace scripted = scripted;
 using scripted::fault;
 using scripted::served_route;
 using namespace std::chrono_literals;

@@ -1,7 +1,7 @@
 // The server over real sockets, spoken to byte by byte.
 #include "../provider_testing.hpp"
 
-#include <heddle/providers/scripted/server.hpp>
+#include <heddle/scripted/server.hpp>
 
 #include <gtest/gtest.h>
 #include <boost/asio/connect.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
-namespace scripted = providers::scripted;
+namespace scripted = scripted;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 using socket_type = asio::basic_stream_socket<asio::ip::tcp, coro::executor>;

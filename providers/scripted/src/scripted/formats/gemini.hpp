@@ -1,0 +1,15 @@
+// The server's side of the Gemini API: requests from bytes, answers to bytes. No I/O.
+#pragma once
+
+#include "scripted/served_format.hpp"
+
+#include <string_view>
+
+namespace heddle::scripted::gemini {
+
+[[nodiscard]] const served_format& served();
+
+/// True for what stands behind /models/ in a call: "NAME:generateContent" and its stream.
+[[nodiscard]] bool is_call(std::string_view name) noexcept;
+
+} // namespace heddle::scripted::gemini

@@ -1,0 +1,221 @@
+#include "scripted/formats/ollama.hpp"
+
+#include "common/answer_parts.hpp"
+#include "common/json_writer.hpp"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace heddle::scripted::ollama {
+
+namespace {
+
+using ports::chat_message;
+using ports::chat_response;
+using ports::chat_role;
+using ports::finish_reason;
+
+error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
+
+std::optional<chat_role> read_role(std::string_view name) noexcept {
+    if (name == "user") return chat_role::user;
+    if (name == "system") return chat_role::system;
+    if (name == "assistant") return chat_role::assistant;
+    if (name == "tool") return chat_role::tool;
+    return std::nullopt;
+}
+
+result<void> read_message(const json::value& value, std::size_t number,
+                          std::vector<chat_message>& messages) {
+    const std::string where = "messages[" + std::to_string(number) + "]";
+    const json::object* object = value.if_object();
+    if (!object) return wrong(where + " is not an object");
+    const auto role = read_role(text_member(*object, "role"));
+    if (!role) return wrong(where + ".role is unknown");
+    chat_message& message = messages.emplace_back();
+    message.role = *role;
+    message.text = text_member(*object, "content");
+    message.tool_name = text_member(*object, "tool_name");
+    message.tool_call_id = text_member(*object, "tool_call_id");
+    const json::array* calls = array_member(*object, "tool_calls");
+    if (!calls) return {};
+    for (const json::value& one : *calls) {
+        const json::object* call = one.if_object();
+        const json::object* function = call ? object_member(*call, "function") : nullptr;
+        const json::object* arguments = function ? object_member(*function, "arguments") : nullptr;
+        if (!arguments) return wrong(where + ": the arguments of a call must be an object");
+        ports::tool_call& made = message.tool_calls.emplace_back();
+        made.id = text_member(*call, "id");
+        made.name = text_member(*function, "name");
+        made.arguments_json = text_of_json(*function->if_contains("arguments"));
+    }
+    return {};
+}
+
+/// Seconds since 1970 as RFC 3339 has them.
+std::string time_text(std::int64_t created) {
+    const auto seconds = static_cast<std::time_t>(created);
+    std::tm parts{};
+    std::array<char, 32> text{};
+    if (!gmtime_r(&seconds, &parts)) return "1970-01-01T00:00:00Z";
+    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return {text.data(), size};
+}
+
+void write_calls(json_writer& out, const std::vector<ports::tool_call>& calls) {
+    if (calls.empty()) return;
+    out.key("tool_calls").begin_array();
+    std::int64_t index = 0;
+    for (const ports::tool_call& call : calls) {
+        out.begin_object();
+        out.key("id").string(call.id);
+        out.key("function").begin_object();
+        out.key("index").number(index++);
+        out.key("name").string(call.name);
+        out.key("arguments").raw(call.arguments_json);
+        out.end_object();
+        out.end_object();
+    }
+    out.end_array();
+}
+
+/// One object of an answer.
+void write_piece(json_writer& out, const chat_response& answer, std::int64_t created,
+                 std::string_view text, bool has_calls, bool is_last) {
+    out.begin_object();
+    out.key("model").string(answer.model);
+    out.key("created_at").string(time_text(created));
+    out.key("message").begin_object();
+    out.key("role").raw(R"("assistant")");
+    out.key("content").string(text);
+    if (has_calls) write_calls(out, answer.tool_calls);
+    out.end_object();
+    out.key("done").boolean(is_last);
+    if (is_last) {
+        out.key("done_reason")
+            .raw(answer.finish == finish_reason::length ? R"("length")" : R"("stop")");
+        if (answer.usage) {
+            out.key("prompt_eval_count").number(answer.usage->input);
+            out.key("eval_count").number(answer.usage->output);
+        }
+    }
+    out.end_object();
+}
+
+/// The service has no refusals: they are texts like others.
+std::string_view text_of(const chat_response& answer) noexcept {
+    return answer.refusal.empty() ? answer.text : answer.refusal;
+}
+
+class line_events final : public served_events {
+public:
+    line_events(const chat_response& answer, const std::vector<std::string_view>& pieces,
+                std::int64_t created)
+        : answer_(answer), pieces_(pieces), created_(created) {}
+
+    bool next(std::string& out) override {
+        if (over_) return false;
+        json_writer line(std::exchange(out, {}));
+        if (at_piece()) {
+            write_piece(line, answer_, created_, pieces_[piece_++], false, false);
+        } else if (!calls_told_ && !answer_.tool_calls.empty()) {
+            calls_told_ = true;
+            write_piece(line, answer_, created_, "", true, false);
+        } else {
+            over_ = true;
+            write_piece(line, answer_, created_, "", false, true);
+        }
+        out = std::move(line).take() + "\n";
+        return true;
+    }
+
+    bool at_piece() const noexcept override { return piece_ < pieces_.size(); }
+
+private:
+    const chat_response& answer_;
+    const std::vector<std::string_view>& pieces_;
+    std::int64_t created_;
+    bool calls_told_ = false;
+    bool over_ = false;
+    std::size_t piece_ = 0;
+};
+
+void write_model(json_writer& out, std::string_view name) {
+    out.begin_object();
+    out.key("name").string(name);
+    out.key("model").string(name);
+    out.key("modified_at").raw(R"("1970-01-01T00:00:00Z")");
+    out.key("size").number(std::int64_t{0});
+    out.end_object();
+}
+
+class format final : public served_format {
+public:
+    result<served_chat> decode(json_reader& reader, std::string_view,
+                               std::string_view body) const override {
+        HEDDLE_TRY(const json::value tree, reader.parse(body));
+        const json::object* root = tree.if_object();
+        if (!root) return wrong("the body is not a JSON object");
+        served_chat made;
+        made.chat.model = text_member(*root, "model");
+        if (made.chat.model.empty()) return wrong("model is required");
+        const json::array* messages = array_member(*root, "messages");
+        if (!messages || messages->empty()) return wrong("messages must not be empty");
+        for (std::size_t i = 0; i < messages->size(); ++i) {
+            HEDDLE_CHECK(read_message((*messages)[i], i, made.chat.messages));
+        }
+        made.stream = !root->if_contains("stream") || is_true(*root, "stream");
+        return made;
+    }
+
+    void append_answer(std::string& out, const chat_response& answer,
+                       std::int64_t created) const override {
+        json_writer body(std::exchange(out, {}));
+        write_piece(body, answer, created, text_of(answer), true, true);
+        out = std::move(body).take();
+    }
+
+    std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
+                                          const std::vector<std::string_view>& pieces,
+                                          std::int64_t created) const override {
+        return std::make_unique<line_events>(answer, pieces, created);
+    }
+
+    std::string_view stream_type() const noexcept override { return "application/x-ndjson"; }
+
+    void append_fault(std::string& out, const fault& shown) const override {
+        json_writer body(std::exchange(out, {}));
+        body.begin_object();
+        body.key("error").string(shown.message);
+        body.end_object();
+        out = std::move(body).take();
+    }
+
+    void append_models(std::string& out, const std::vector<std::string>& names) const override {
+        json_writer body(std::exchange(out, {}));
+        body.begin_object();
+        body.key("models").begin_array();
+        for (const std::string& name : names) write_model(body, name);
+        body.end_array();
+        body.end_object();
+        out = std::move(body).take();
+    }
+
+    void append_model(std::string& out, std::string_view name) const override {
+        json_writer body(std::exchange(out, {}));
+        write_model(body, name);
+        out = std::move(body).take();
+    }
+};
+
+} // namespace
+
+const served_format& served() {
+    static const format made;
+    return made;
+}
+
+} // namespace heddle::scripted::ollama

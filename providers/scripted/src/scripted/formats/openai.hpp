@@ -1,0 +1,10 @@
+// The server's side of Chat Completions: requests from bytes, answers to bytes. No I/O.
+#pragma once
+
+#include "scripted/served_format.hpp"
+
+namespace heddle::scripted::openai {
+
+[[nodiscard]] const served_format& served();
+
+} // namespace heddle::scripted::openai

@@ -1,0 +1,80 @@
+// HTTP/1.1 requests, on Beast's parser.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle::scripted {
+
+struct http_request_limits {
+    std::size_t max_header = 64 * 1024; ///< request line and fields
+    std::size_t max_body = 32 * 1024 * 1024;
+    std::size_t max_fields = 100;
+};
+
+/// The views are valid until the parser is reset.
+struct parsed_request {
+    std::string_view method;
+    std::string_view target;
+    std::string_view authorization;
+    std::string_view x_api_key;
+    std::string_view x_goog_api_key;
+    std::string_view anthropic_version;
+    std::string_view body;
+    bool keep_alive = true;
+    bool is_http_1_0 = false;
+};
+
+/// Reads one request after the other out of bytes that the caller keeps together (RFC 9112). It adds
+/// to Beast's parser what keeps two readers from understanding a request differently: no folded
+/// fields, exactly one Host, not both Content-Length and Transfer-Encoding, and chunked as the only
+/// coding.
+/// Threads: as any value.
+class http_request_parser {
+public:
+    enum class step : std::uint8_t { need_more, whole, wrong };
+
+    explicit http_request_parser(http_request_limits limits = {});
+    ~http_request_parser();
+    http_request_parser(http_request_parser&&) noexcept;
+    http_request_parser& operator=(http_request_parser&&) noexcept;
+
+    /// `bytes` are all that came since the end of the request before; they may lie elsewhere than
+    /// at the last call, but must begin with what was given then.
+    [[nodiscard]] step advance(std::string_view bytes);
+
+    /// After `whole`: the request.
+    [[nodiscard]] const parsed_request& request() const noexcept;
+    /// After `whole`: how many bytes it took.
+    [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
+    /// After `wrong`: the status to answer with, and why.
+    [[nodiscard]] int status() const noexcept;
+    [[nodiscard]] std::string_view reason() const noexcept;
+
+    /// True once the fields are read and the client waits for a 100 before it sends the body.
+    [[nodiscard]] bool wants_continue() const noexcept;
+    void continue_sent() noexcept { waiting_over_ = true; }
+    /// Bytes of this request that are still to come, as far as is known.
+    [[nodiscard]] std::size_t missing(std::size_t have) const noexcept;
+
+    /// Makes ready for the next request.
+    void reset();
+
+private:
+    class reader;
+
+    step fail(int status, std::string_view reason) noexcept;
+    [[nodiscard]] step read_header(std::string_view bytes);
+    [[nodiscard]] step read_body(std::string_view bytes);
+
+    http_request_limits limits_;
+    std::unique_ptr<reader> reader_;
+    std::size_t at_ = 0;      ///< what Beast's parser has taken
+    std::size_t scanned_ = 0; ///< where the search for the end of the header goes on
+    bool waiting_over_ = false;
+};
+
+} // namespace heddle::scripted
