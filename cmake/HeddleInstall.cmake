@@ -16,6 +16,28 @@ foreach(root IN LISTS header_roots)
 endforeach()
 if(TARGET heddle_cli)
     install(TARGETS heddle_cli)
+    # The program prints its own manual page and completion scripts.
+    if(NOT CMAKE_CROSSCOMPILING)
+        set(shared "${PROJECT_BINARY_DIR}/share")
+        set(page "${shared}/man/man1/heddle.1")
+        set(bash "${shared}/bash-completion/completions/heddle")
+        set(zsh "${shared}/zsh/site-functions/_heddle")
+        set(fish "${shared}/fish/vendor_completions.d/heddle.fish")
+        foreach(file IN ITEMS "${page}" "${bash}" "${zsh}" "${fish}")
+            get_filename_component(folder "${file}" DIRECTORY)
+            file(MAKE_DIRECTORY "${folder}")
+        endforeach()
+        add_custom_command(OUTPUT "${page}" "${bash}" "${zsh}" "${fish}"
+            COMMAND heddle_cli help --man > "${page}"
+            COMMAND heddle_cli completion bash > "${bash}"
+            COMMAND heddle_cli completion zsh > "${zsh}"
+            COMMAND heddle_cli completion fish > "${fish}"
+            DEPENDS heddle_cli
+            COMMENT "Writing the manual page and completion scripts"
+            VERBATIM)
+        add_custom_target(heddle_share ALL DEPENDS "${page}" "${bash}" "${zsh}" "${fish}")
+        install(DIRECTORY "${shared}/" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+    endif()
 endif()
 
 configure_package_config_file(

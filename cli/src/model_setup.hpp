@@ -3,7 +3,7 @@
 
 #include "config/configuration.hpp"
 #include "environment.hpp"
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 #include "services/service_factory.hpp"
 
 #include <heddle/base/log.hpp>

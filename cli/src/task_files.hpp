@@ -1,7 +1,7 @@
 // Files of task templates, as the command line names them.
 #pragma once
 
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/log.hpp>

@@ -2,7 +2,7 @@
 //
 // The program answers two requests side by side on one thread. Each has a session of its own, and the
 // model is the scripted one, in process: no key and no network. Any llm_port takes its place, for
-// instance make_openai_provider over make_http_client (cli/src/wiring.cpp does that).
+// instance make_openai_provider over make_http_client (cli/src/application.cpp does that).
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/spawn.hpp>

@@ -35,6 +35,9 @@ TEST(exit_code, a_syntax_error_of_text_parsed_at_run_time_is_1) {
 TEST(exit_code, a_mistake_of_usage_is_2) {
     EXPECT_EQ(run_heddle({}).code, 2);
     EXPECT_EQ(run_heddle({"evaluate"}).code, 2);
+    EXPECT_EQ(run_heddle({"rnu", "--help"}).code, 2);
+    EXPECT_EQ(run_heddle({"help", "rnu"}).code, 2);
+    EXPECT_EQ(run_heddle({"completion", "csh"}).code, 2);
     EXPECT_EQ(run_heddle({"run"}).code, 2);
     EXPECT_EQ(run_heddle({"run", "/no/such/file"}).code, 2);
     EXPECT_EQ(run_heddle({"eval", "1", "--workspace", "/no/such/directory"}).code, 2);
@@ -51,6 +54,8 @@ TEST(exit_code, help_and_version_are_0) {
                                                {"check", "--help"},
                                                {"dump", "--help"},
                                                {"dump", "ast", "--help"},
+                                               {"help"},
+                                               {"help", "model", "serve"},
                                                {"model", "--help"},
                                                {"model", "serve", "--help"}}) {
         const auto ended = run_heddle(command);

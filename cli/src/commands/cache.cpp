@@ -1,5 +1,6 @@
 // `heddle cache`: what is kept of the answers of models.
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
@@ -19,6 +20,16 @@
 namespace heddle::cli {
 
 namespace {
+
+enum class cache_action : std::uint8_t { stats, clear };
+
+struct cache_request {
+    cache_action what = cache_action::stats;
+    std::optional<std::string> config;
+    std::optional<std::string> file;
+    std::optional<double> older_than_days; ///< clear: only these
+    bool json = false;
+};
 
 namespace json = boost::json;
 using ports::response_store_stats;
@@ -84,8 +95,6 @@ coro::task<void> perform(const cache_request* asked, ports::response_store* stor
     into->stats = std::move(stats);
 }
 
-} // namespace
-
 exit_code manage_cache(const cache_request& asked, const environment& variables, console& output) {
     const consent_store consents = consents_of(variables);
     auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
@@ -127,5 +136,67 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
                           : stats_text(*found.stats, file));
     return exit_code::done;
 }
+
+class cache_work : public command {
+public:
+    explicit cache_work(cache_action what) { asked_.what = what; }
+    void add_options(option_list& to) override {
+        if (asked_.what == cache_action::clear) {
+            to.option("--older-than", asked_.older_than_days,
+                      "Remove only responses that are at least this many days old")
+                .value("DAYS")
+                .range(0, 36'500);
+        }
+        to.option("--cache-file", asked_.file, "File of the cache").value("FILE");
+        add_config_option(to, asked_.config);
+        to.flag("--json", asked_.json, "Print one JSON object on standard output");
+    }
+    exit_code run(command_context context) override {
+        return manage_cache(asked_, context.variables, context.output);
+    }
+
+private:
+    cache_request asked_;
+};
+
+class cache_stats_work final : public cache_work {
+public:
+    cache_stats_work() : cache_work(cache_action::stats) {}
+};
+
+class cache_clear_work final : public cache_work {
+public:
+    cache_clear_work() : cache_work(cache_action::clear) {}
+};
+
+constexpr command_row rows[] = {
+    {.name = "cache",
+     .summary = "Show or clear the cache of model responses",
+     .details =
+         R"(With --cache, or [cache] enabled = true in heddle.toml, responses are stored by service, model and
+request, and an equal call reuses the stored response. Errors, refusals and truncated responses are
+not stored. The file is $XDG_CACHE_HOME/heddle/responses.db or ~/.cache/heddle/responses.db unless
+--cache-file or heddle.toml names another.
+
+Examples:
+  heddle run rows.heddle --cache
+  heddle cache stats
+  heddle cache clear --older-than 7)",
+     .group = command_group::models},
+    {.name = "cache stats",
+     .summary = "Show the size and the use of the cache",
+     .details = {},
+     .group = command_group::models,
+     .make = &make_command<cache_stats_work>},
+    {.name = "cache clear",
+     .summary = "Remove stored responses",
+     .details = {},
+     .group = command_group::models,
+     .make = &make_command<cache_clear_work>},
+};
+
+} // namespace
+
+std::span<const command_row> cache_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,11 +1,26 @@
 // `heddle call`
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
 
 namespace heddle::cli {
 
-exit_code call_by_name(const call_request& asked, const environment& variables, console& output) {
+namespace {
+
+/// Runs a workflow, template or tool by what it is called.
+struct call_request {
+    workflow_options options;
+    std::string identifier;
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+    std::vector<std::string> files;        ///< context of a template
+};
+
+} // namespace
+
+static exit_code call_by_name(const call_request& asked, const environment& variables,
+                              console& output) {
     program source;
     source.name = "<call>";
     source.text = asked.identifier;
@@ -21,5 +36,54 @@ exit_code call_by_name(const call_request& asked, const environment& variables, 
     options.default_tasks = "tasks";
     return evaluate_program(std::move(source), options, variables, output);
 }
+
+namespace {
+
+class call_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("IDENTIFIER", asked_.identifier,
+                    "Template, type:subtype, tool, or workflow in parentheses")
+            .required();
+        to.argument("INPUT", asked_.inputs, "NAME=TEXT, or NAME:=JSON for other values");
+        to.group("Input");
+        to.option("--input-json", asked_.input_json,
+                  "JSON object with inputs; - for standard input")
+            .value("FILE");
+        to.option("-f,--file", asked_.files, "File for the context of a template; repeatable")
+            .value("PATH");
+        reader_.add_to(to, asked_.options);
+    }
+    std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
+    exit_code run(command_context context) override {
+        return call_by_name(asked_, context.variables, context.output);
+    }
+
+private:
+    workflow_option_reader reader_;
+    call_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "call",
+    .summary = "Run a workflow, a template or a tool by its name",
+    .details =
+        R"(The result is a task result: its content is printed, or all of it with --json. An identifier that
+begins with ( is a workflow, and the inputs are its globals. Any other identifier is a template, by
+name or type:subtype, or a tool, and the inputs are its inputs.
+
+Examples:
+  heddle call summarise text="A long story." --model openai:gpt-4o-mini
+  heddle call review --file src/main.cpp --input-json review.json --json
+  heddle call '(+ a b)' a:=1 b:=2
+
+Exit codes: as heddle run; 1 for a FAILED result.)",
+    .group = command_group::run,
+    .make = &make_command<call_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> call_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,10 +1,11 @@
 // `heddle check`
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "input_files.hpp"
+#include "offline_session.hpp"
 #include "source_diagnostics.hpp"
-#include "still_world.hpp"
 #include "task_files.hpp"
 
 #include <heddle/lang/check.hpp>
@@ -15,6 +16,14 @@
 namespace heddle::cli {
 
 namespace {
+
+struct check_request {
+    std::vector<std::string> files;   ///< "-": standard input
+    std::vector<std::string> externs; ///< names that the host will provide
+    bool json = false;
+    bool strict = false;            ///< warnings count as errors
+    std::vector<std::string> tasks; ///< folders of task templates; empty: that beside each file
+};
 
 struct found_problems {
     std::size_t errors = 0;
@@ -41,7 +50,7 @@ void check_file(const std::string& path, const check_request& asked, found_probl
         return;
     }
     if (is_template_file(path)) return; // it was checked with the others
-    auto world = still_world::create(std::move(templates->templates));
+    auto world = offline_session::create(std::move(templates->templates));
     if (!world) {
         found.unreadable = true;
         (void)tell_usage_error(world.error(), asked.json, output);
@@ -62,7 +71,7 @@ void check_file(const std::string& path, const check_request& asked, found_probl
 
 } // namespace
 
-exit_code check_files(const check_request& asked, console& output) {
+static exit_code check_files(const check_request& asked, console& output) {
     found_problems found;
     for (const std::string& path : asked.files) check_file(path, asked, found, output);
     if (!asked.json && found.errors + found.warnings != 0) {
@@ -73,5 +82,48 @@ exit_code check_files(const check_request& asked, console& output) {
     const bool bad = found.errors != 0 || (asked.strict && found.warnings != 0);
     return bad ? exit_code::failed : exit_code::done;
 }
+
+namespace {
+
+class check_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.files, "Files to check; - for standard input").required();
+        to.flag("--strict", asked_.strict, "Count warnings as errors");
+        to.option("--extern", asked_.externs,
+                  "Name that is defined elsewhere, as a task or a global; repeatable")
+            .value("NAME");
+        add_tasks_option(to, asked_.tasks);
+        to.flag("--json", asked_.json, "Print one JSON object per line for each problem");
+    }
+    exit_code run(command_context context) override { return check_files(asked_, context.output); }
+
+private:
+    check_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "check",
+    .summary = "Find mistakes in source files without running them",
+    .details =
+        R"(Reads and resolves the files, runs nothing and calls no model. Reports all problems at once, each
+with its line: syntax, malformed forms, unknown names, wrong numbers of arguments, templates and
+calls of tasks, clauses that are never reached, unused bindings. Names that begin with _ may be
+unused. Imported files are not read: a name that might come from one is a warning.
+
+Examples:
+  heddle check review.heddle
+  heddle check --extern user:plan --extern search workflow.heddle
+  heddle check --json - < review.heddle
+
+Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage, or a file that cannot be
+read.)",
+    .group = command_group::write,
+    .make = &make_command<check_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> check_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

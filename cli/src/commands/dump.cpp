@@ -1,20 +1,30 @@
 // `heddle dump`
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
 #include "json_line.hpp"
+#include "offline_session.hpp"
 #include "source_diagnostics.hpp"
-#include "still_world.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/dump.hpp>
 
 namespace heddle::cli {
 
+namespace {
+
+enum class dump_kind : std::uint8_t { ast, ir };
+
+struct dump_request {
+    std::string file; ///< "-": standard input
+    dump_kind what = dump_kind::ast;
+    bool json = false;
+};
+
 exit_code dump_program(const dump_request& asked, console& output) {
     auto text = read_input_file(asked.file);
     if (!text) return tell_usage_error(text.error(), asked.json, output);
-    auto world = still_world::create();
+    auto world = offline_session::create();
     if (!world) return tell_usage_error(world.error(), asked.json, output);
     lang::realm& realm = (*world)->realm();
     const std::uint32_t position =
@@ -28,5 +38,56 @@ exit_code dump_program(const dump_request& asked, console& output) {
     output.out(format == lang::dump_format::json ? json_line(ascii::trim(*made)) : *made);
     return exit_code::done;
 }
+
+class dump_work : public command {
+public:
+    explicit dump_work(dump_kind what) { asked_.what = what; }
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.file, "The program; - for standard input").required();
+        if (asked_.what == dump_kind::ast)
+            to.flag("--json", asked_.json, "Print the tree as one JSON object");
+    }
+    exit_code run(command_context context) override { return dump_program(asked_, context.output); }
+
+private:
+    dump_request asked_;
+};
+
+class dump_ast_work final : public dump_work {
+public:
+    dump_ast_work() : dump_work(dump_kind::ast) {}
+};
+
+class dump_ir_work final : public dump_work {
+public:
+    dump_ir_work() : dump_work(dump_kind::ir) {}
+};
+
+constexpr command_row rows[] = {
+    {.name = "dump",
+     .summary = "Show what the compiler makes of a program",
+     .details =
+         R"(Nothing is run. 'ast' shows each node with its span and each name with its location; 'ir' shows the
+instructions that the machine runs.
+
+Examples:
+  heddle dump ast review.heddle
+  heddle dump ir review.heddle)",
+     .group = command_group::write},
+    {.name = "dump ast",
+     .summary = "Show the resolved program as a tree",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<dump_ast_work>},
+    {.name = "dump ir",
+     .summary = "Show the instructions of the machine",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<dump_ir_work>},
+};
+
+} // namespace
+
+std::span<const command_row> dump_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,12 +1,12 @@
 #include "commands/evaluation.hpp"
 
+#include "application.hpp"
 #include "config/config_file.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
 #include "json_line.hpp"
 #include "progress.hpp"
 #include "render.hpp"
-#include "wiring.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/base/utf8.hpp>
@@ -146,7 +146,8 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     co_return answer;
 }
 
-coro::task<void> perform_and_close(workflow_run* run, host::run_options options, workshop* tools) {
+coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
+                                   application* tools) {
     result<value> ended = co_await perform(run, options);
     run->ended = std::move(ended);
     co_await tools->close();
@@ -192,7 +193,7 @@ result<std::string> text_of(const value& content, const program& source,
     return render_result(content, traits.out_is_terminal ? traits.columns : 0);
 }
 
-exit_code tell_failure(error failure, exit_code code, workflow_run& run, workshop& tools,
+exit_code tell_failure(error failure, exit_code code, workflow_run& run, application& tools,
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
     if (options.json) end_is_told();
@@ -220,7 +221,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, worksho
     return code;
 }
 
-exit_code tell_lost_output(workflow_run& run, workshop& tools, const workflow_options& options,
+exit_code tell_lost_output(workflow_run& run, application& tools, const workflow_options& options,
                            console& output) {
     const error lost(errc::io_error, std::string(output_lost_message));
     if (options.json) {
@@ -233,7 +234,7 @@ exit_code tell_lost_output(workflow_run& run, workshop& tools, const workflow_op
     return exit_code::failed;
 }
 
-exit_code tell_end(workflow_run& run, workshop& tools, const workflow_options& options,
+exit_code tell_end(workflow_run& run, application& tools, const workflow_options& options,
                    bool interrupted, console& output) {
     const bool failed = run.ended && tasks::is_failed_result(*run.ended);
     // The answer of a dispatch is a result in any case, and JSON shows all of it.
@@ -332,7 +333,7 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
 exit_code evaluate_program(program source, const workflow_options& options,
                            const environment& variables, console& output) {
     raise_open_file_limit();
-    auto tools = workshop::create(source.name, options, variables, output);
+    auto tools = application::create(source.name, options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), options.json, output);
     workflow_run run;
     run.source = std::move(source);

@@ -4,7 +4,7 @@
 #include "console.hpp"
 #include "environment.hpp"
 #include "exit_code.hpp"
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/tasks/template_loader.hpp>

@@ -1,5 +1,5 @@
 // `heddle fmt`
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
 #include "source_diagnostics.hpp"
@@ -11,6 +11,12 @@
 namespace heddle::cli {
 
 namespace {
+
+struct format_request {
+    std::vector<std::string> files; ///< "-": standard input, to standard output
+    bool check = false;             ///< write nothing, name what would change
+    std::size_t width = 100;
+};
 
 exit_code format_file(const std::string& path, const format_request& asked, console& output) {
     auto text = read_input_file(path);
@@ -46,12 +52,54 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
 
 } // namespace
 
-exit_code format_files(const format_request& asked, console& output) {
+static exit_code format_files(const format_request& asked, console& output) {
     exit_code worst = exit_code::done;
     for (const std::string& path : asked.files) {
         worst = std::max(worst, format_file(path, asked, output));
     }
     return worst;
 }
+
+namespace {
+
+class format_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.files,
+                    "Files to format in place; - for standard input to standard output")
+            .required();
+        to.flag("--check", asked_.check,
+                "Write nothing, name the files that would change, exit with 1 if any");
+        to.option("--width", asked_.width, "Maximum length of a line in characters")
+            .show_default()
+            .value("N")
+            .range(20, 1000);
+    }
+    exit_code run(command_context context) override { return format_files(asked_, context.output); }
+
+private:
+    format_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "fmt",
+    .summary = "Format source files in the canonical layout",
+    .details =
+        R"(Only white space changes: comments, blank lines and spelling stay, so the program keeps its meaning.
+A file that cannot be read as a program is left alone.
+
+Examples:
+  heddle fmt review.heddle
+  heddle fmt --check examples/*/*.heddle
+  heddle fmt - < review.heddle
+
+Exit codes: 0 success, 1 --check found files that would change, 2 usage or syntax error.)",
+    .group = command_group::write,
+    .make = &make_command<format_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> format_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,5 +1,6 @@
 // `heddle index`: what get_context would know of a directory, and find in it.
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "interrupts.hpp"
@@ -21,6 +22,19 @@
 namespace heddle::cli {
 
 namespace {
+
+/// Indexes a directory as get_context does, and asks it.
+struct index_request {
+    std::string folder;
+    std::vector<std::string> include;
+    std::vector<std::string> exclude;
+    std::optional<std::string> query;
+    std::optional<std::string> index_file;
+    std::size_t limit = 20;
+    bool by_metadata = false;
+    bool json = false;
+    int verbosity = 0;
+};
 
 namespace json = boost::json;
 
@@ -149,7 +163,7 @@ coro::task<void> perform(index_run* run) {
 
 } // namespace
 
-exit_code index_folder(const index_request& asked, console& output) {
+static exit_code index_folder(const index_request& asked, console& output) {
     index_run run(asked, output);
     interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
     std::exception_ptr broken;
@@ -177,5 +191,61 @@ exit_code index_folder(const index_request& asked, console& output) {
                           : report_text(run.report, asked.folder));
     return exit_code::done;
 }
+
+namespace {
+
+class index_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("DIR", asked_.folder, "The directory").required();
+        to.option("--query", asked_.query, "List the files that match, best first").value("TEXT");
+        add_patterns(to, "--include", asked_.include,
+                     "Index only these files, as a .gitignore would name them; repeatable");
+        add_patterns(to, "--exclude", asked_.exclude, "Leave these files out; repeatable");
+        to.option("--limit", asked_.limit, "Maximum number of matches")
+            .show_default()
+            .value("N")
+            .range(1, 10'000);
+        to.flag("--metadata", asked_.by_metadata,
+                "Match paths and descriptions, not the text of files");
+        to.option("--index-file", asked_.index_file,
+                  "Keep the index in FILE; read again only what has changed")
+            .value("FILE");
+        to.group("Output");
+        to.flag("--json", asked_.json, "Print a JSON object on standard output");
+        verbosity_.add_to(to);
+    }
+    std::optional<std::string> mistake() override {
+        asked_.verbosity = verbosity_.verbosity();
+        return verbosity_.mistake();
+    }
+    exit_code run(command_context context) override { return index_folder(asked_, context.output); }
+
+private:
+    static void add_patterns(option_list& to, const char* name, std::vector<std::string>& into,
+                             const char* what) {
+        to.option(name, into, what).value("PATTERN");
+    }
+    verbosity_options verbosity_;
+    index_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "index",
+    .summary = "Search a directory as get_context does",
+    .details = R"(Indexes the text files below DIR, except those that .gitignore files name. See
+docs/reference/memory.md.
+
+Examples:
+  heddle index src --query "where are connections reused"
+  heddle index . --include '*.cpp' --exclude build/ --index-file .cache/heddle.index
+  heddle index . --query limiter --metadata --json)",
+    .group = command_group::other,
+    .make = &make_command<index_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> index_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,11 +1,12 @@
-#include "commands/commands.hpp"
+#include "application.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "input_files.hpp"
 #include "interrupts.hpp"
 #include "json_line.hpp"
 #include "logging.hpp"
-#include "wiring.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/scripted/server.hpp>
@@ -17,6 +18,16 @@
 namespace heddle::cli {
 
 namespace {
+
+struct serve_request {
+    std::string rules;
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 0;
+    bool allow_remote = false;
+    std::optional<std::string> print_port; ///< a file, "-": standard output
+    bool json = false;
+    int verbosity = 0;
+};
 
 using scripted::server;
 
@@ -45,7 +56,7 @@ coro::task<void> serve(server* listening, coro::call_context context, result<voi
 
 } // namespace
 
-exit_code serve_model(const serve_request& asked, console& output) {
+static exit_code serve_model(const serve_request& asked, console& output) {
     auto rules = load_rules(asked.rules);
     if (!rules) return tell_usage_error(rules.error(), asked.json, output);
     raise_open_file_limit();
@@ -96,5 +107,63 @@ exit_code serve_model(const serve_request& asked, console& output) {
     }
     return exit_code::done;
 }
+
+namespace {
+
+class model_serve_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.option("--rules", asked_.rules, "Rules: which response for which prompt")
+            .required()
+            .value("FILE");
+        to.option("--port", asked_.port, "Port to listen on; 0 for any free one")
+            .show_default()
+            .value("N");
+        to.option("--host", asked_.host, "Address to listen on").show_default().value("ADDRESS");
+        to.flag("--allow-remote", asked_.allow_remote,
+                "Permit a --host that other machines can reach");
+        to.option("--print-port", asked_.print_port,
+                  "Write the port to FILE once it is open; - for standard output, instead of "
+                  "the URL")
+            .value("FILE");
+        to.group("Output");
+        to.flag("--json", asked_.json, "Print a JSON object as the first line");
+        verbosity_.add_to(to);
+    }
+    std::optional<std::string> mistake() override {
+        asked_.verbosity = verbosity_.verbosity();
+        return verbosity_.mistake();
+    }
+    exit_code run(command_context context) override { return serve_model(asked_, context.output); }
+
+private:
+    verbosity_options verbosity_;
+    serve_request asked_;
+};
+
+constexpr command_row rows[] = {
+    {
+        .name = "model",
+        .summary = "Run models for development and tests",
+        .details = {},
+        .group = command_group::models,
+    },
+    {
+        .name = "model serve",
+        .summary = "Serve a scripted model over HTTP until Ctrl-C",
+        .details =
+            R"(Prints the base URL on the first line of standard output; with --print-port - the port, with --json
+an object with url, port and pid. docs/reference/scripted-model.md describes the rules.
+
+Examples:
+  heddle model serve --rules rules.json --port 8080
+  heddle run hello.heddle --model openai:any --base-url http://127.0.0.1:8080/v1)",
+        .group = command_group::models,
+        .make = &make_command<model_serve_work>,
+    }};
+
+} // namespace
+
+std::span<const command_row> model_serve_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

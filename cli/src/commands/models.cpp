@@ -1,5 +1,6 @@
 // `heddle models`: what is configured, and whether it answers.
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
@@ -21,6 +22,16 @@
 namespace heddle::cli {
 
 namespace {
+
+/// What is configured, and whether it answers.
+struct models_request {
+    std::optional<std::string> config;
+    std::optional<std::string> base_url;
+    bool ping = false;
+    std::chrono::milliseconds timeout{10'000}; ///< of each ping
+    bool json = false;
+    int verbosity = 0;
+};
 
 namespace json = boost::json;
 using std::chrono::milliseconds;
@@ -184,7 +195,8 @@ std::string default_model_of(const models_run& run, const environment& variables
 
 } // namespace
 
-exit_code list_models(const models_request& asked, const environment& variables, console& output) {
+static exit_code list_models(const models_request& asked, const environment& variables,
+                             console& output) {
     const consent_store consents = consents_of(variables);
     auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
     if (!settings) return tell_usage_error(settings.error(), asked.json, output);
@@ -215,5 +227,54 @@ exit_code list_models(const models_request& asked, const environment& variables,
     }
     return all_answer ? exit_code::done : exit_code::failed;
 }
+
+namespace {
+
+class models_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.flag("--ping", asked_.ping, "Ask each service whether it responds");
+        to.option("--base-url", asked_.base_url,
+                  "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
+            .value("URL");
+        add_config_option(to, asked_.config);
+        to.group("Output");
+        to.flag("--json", asked_.json, "Print one JSON object on standard output");
+        verbosity_.add_to(to);
+    }
+    std::optional<std::string> mistake() override {
+        asked_.verbosity = verbosity_.verbosity();
+        return verbosity_.mistake();
+    }
+    exit_code run(command_context context) override {
+        return list_models(asked_, context.variables, context.output);
+    }
+
+private:
+    verbosity_options verbosity_;
+    models_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "models",
+    .summary = "List configured services and models",
+    .details =
+        R"(A service is configured when heddle.toml has a [providers.NAME] for it, or when its variable is set
+(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST). The origin of a key is shown, the
+key never. --ping requests the list of models, which costs nothing.
+
+Examples:
+  heddle models
+  heddle models --ping
+  heddle models --ping --json | jq '.providers[] | select(.ok)'
+
+Exit codes: 0 success, 1 --ping found a service that does not respond, 2 usage or configuration.)",
+    .group = command_group::models,
+    .make = &make_command<models_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> models_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,8 +1,8 @@
 // The pages of docs/reference/language.
-#include "commands/commands.hpp"
+#include "application.hpp"
+#include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
-#include "wiring.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/help.hpp>
@@ -12,6 +12,11 @@
 namespace heddle::cli {
 
 namespace {
+
+/// Writes the pages of docs/reference/language.
+struct reference_request {
+    std::string directory;
+};
 
 result<void> write_pages(host::session& world, const std::filesystem::path& directory) {
     HEDDLE_TRY(const auto pages, lang::reference_pages(world.world()));
@@ -30,8 +35,8 @@ result<void> write_pages(host::session& world, const std::filesystem::path& dire
 
 } // namespace
 
-exit_code write_reference(const reference_request& asked, console& output) {
-    auto tools = workshop::create({}, {}, {}, output);
+static exit_code write_reference(const reference_request& asked, console& output) {
+    auto tools = application::create({}, {}, {}, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
     auto world = (*tools)->engine().new_session();
     if (!world) return tell_usage_error(world.error(), false, output);
@@ -41,5 +46,32 @@ exit_code write_reference(const reference_request& asked, console& output) {
     }
     return exit_code::done;
 }
+
+namespace {
+
+class reference_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("DIR", asked_.directory, "Output directory").required();
+    }
+    exit_code run(command_context context) override {
+        return write_reference(asked_, context.output);
+    }
+
+private:
+    reference_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "reference",
+    .summary = "Write the reference of the language",
+    .details = R"()",
+    .group = command_group::hidden,
+    .make = &make_command<reference_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> reference_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

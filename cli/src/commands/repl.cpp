@@ -1,4 +1,5 @@
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "repl/completion.hpp"
 #include "repl/history_file.hpp"
@@ -9,6 +10,11 @@
 namespace heddle::cli {
 
 namespace {
+
+struct repl_request {
+    workflow_options options;       ///< the timeout is that of each evaluation
+    std::vector<std::string> files; ///< evaluated before the first line is read
+};
 
 std::unique_ptr<line_reader> make_reader(host::session& world, history_file& history,
                                          signal_pipe& signals, console& output, bool interactive) {
@@ -28,7 +34,8 @@ std::unique_ptr<line_reader> make_reader(host::session& world, history_file& his
 
 } // namespace
 
-exit_code run_repl(const repl_request& asked, const environment& variables, console& output) {
+static exit_code run_repl(const repl_request& asked, const environment& variables,
+                          console& output) {
     if (asked.options.json) {
         return tell_usage_error(error(errc::invalid_argument, "repl has no --json")
                                     .with_hint("heddle eval - --json reads standard input too"),
@@ -37,7 +44,7 @@ exit_code run_repl(const repl_request& asked, const environment& variables, cons
     raise_open_file_limit();
     workflow_options options = asked.options;
     options.default_tasks = "tasks";
-    auto tools = workshop::create("<repl>", options, variables, output);
+    auto tools = application::create("<repl>", options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
     auto world = (*tools)->engine().new_session();
     if (!world) return tell_usage_error(world.error(), false, output);
@@ -64,5 +71,47 @@ exit_code run_repl(const repl_request& asked, const environment& variables, cons
     runs.close();
     return code;
 }
+
+namespace {
+
+class repl_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.files, "Programs to evaluate first");
+        reader_.add_to(to, asked_.options, "End each evaluation after this many seconds");
+    }
+    std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
+    exit_code run(command_context context) override {
+        return run_repl(asked_, context.variables, context.output);
+    }
+
+private:
+    workflow_option_reader reader_;
+    repl_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "repl",
+    .summary = "Evaluate expressions line by line",
+    .details =
+        R"(A terminal has line editing, history, and completion of names with Tab. :help lists commands, and
+(help 'map) documents a name. Ctrl-C cancels the evaluation and returns to the prompt, Ctrl-D exits.
+Without a terminal there is no prompt: each expression is evaluated and its value printed; the exit
+code is 1 if one failed.
+
+Examples:
+  heddle repl
+  heddle repl helpers.heddle --model scripted:rules.json
+  echo '(+ 1 2)' | heddle repl
+
+Environment:
+  XDG_STATE_HOME   holds heddle/history; ~/.local/state if it is not set)",
+    .group = command_group::run,
+    .make = &make_command<repl_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> repl_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,4 +1,5 @@
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
 #include "task_files.hpp"
@@ -6,6 +7,13 @@
 namespace heddle::cli {
 
 namespace {
+
+struct run_request {
+    workflow_options options;
+    std::string file;                      ///< "-": standard input
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+};
 
 /// The calls of a file of templates; the file joins the templates of the run.
 result<std::vector<tasks::template_call>> calls_of(const std::string& file,
@@ -28,7 +36,7 @@ result<std::vector<tasks::template_call>> calls_of(const std::string& file,
 
 } // namespace
 
-exit_code run_file(const run_request& asked, const environment& variables, console& output) {
+static exit_code run_file(const run_request& asked, const environment& variables, console& output) {
     const bool json = asked.options.json;
     if (asked.file == "-" && asked.input_json == "-") {
         return tell_usage_error(
@@ -57,5 +65,60 @@ exit_code run_file(const run_request& asked, const environment& variables, conso
     }
     return evaluate_program(std::move(source), options, variables, output);
 }
+
+namespace {
+
+class run_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.file, "The workflow; - for standard input").required();
+        to.group("Input");
+        to.option("-i,--input", asked_.inputs,
+                  "Input of main: NAME=TEXT, or NAME:=JSON for other values; repeatable")
+            .value("NAME=VALUE");
+        to.option("--input-json", asked_.input_json,
+                  "JSON object with inputs of main; - for standard input")
+            .value("FILE");
+        reader_.add_to(to, asked_.options);
+    }
+    std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
+    exit_code run(command_context context) override {
+        return run_file(asked_, context.variables, context.output);
+    }
+
+private:
+    workflow_option_reader reader_;
+    run_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "run",
+    .summary = "Run the workflow in a file",
+    .details =
+        R"(A file that defines main has it called with the inputs, by the names of its parameters. Otherwise
+the value of its last expression is the result. A string is printed as it is, a list of maps as a
+table; --json prints JSON. Without --tasks, templates are read from tasks/ next to FILE.
+
+  --input name=text    the text after the first =, as it is
+  --input rows:=[1,2]  any JSON value
+  --input-json FILE    an object with several inputs; --input takes precedence
+
+Examples:
+  heddle run hello.heddle --input name=Ada
+  heddle run report.heddle --input limit:=20 --concurrency 200 --timeout 60 --json
+  jq '{rows: .items}' data.json | heddle run rows.heddle --input-json -
+  heddle run hello.heddle --model scripted:rules.json
+  heddle run hello.heddle --model openai:llama3 --base-url http://localhost:11434/v1
+
+Ctrl-C cancels all calls, reports what was done and exits with 130. A second Ctrl-C stops at once.
+
+Exit codes: 0 success, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.)",
+    .group = command_group::run,
+    .make = &make_command<run_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> run_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

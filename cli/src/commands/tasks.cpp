@@ -1,5 +1,6 @@
 // `heddle tasks`
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
@@ -28,6 +29,22 @@
 namespace heddle::cli {
 
 namespace {
+
+enum class tasks_action : std::uint8_t { list, show, match, check, make };
+
+/// Looks at task templates without running them.
+struct tasks_request {
+    tasks_action what = tasks_action::list;
+    std::string name;                  ///< to show or to make
+    std::string text;                  ///< to match
+    std::vector<std::string> files;    ///< to check
+    std::vector<std::string> folders;  ///< --tasks
+    std::optional<std::string> output; ///< of new: the file, "-": standard output
+    double threshold = 0.1;
+    std::size_t limit = 10;
+    bool strict = false;
+    bool json = false;
+};
 
 namespace json = boost::json;
 
@@ -249,8 +266,6 @@ exit_code make(const tasks_request& asked, console& output) {
     return exit_code::done;
 }
 
-} // namespace
-
 exit_code look_at_tasks(const tasks_request& asked, const environment& variables, console& output) {
     if (asked.what == tasks_action::check) return check(asked, variables, output);
     if (asked.what == tasks_action::make) return make(asked, output);
@@ -262,5 +277,128 @@ exit_code look_at_tasks(const tasks_request& asked, const environment& variables
     default: return list(asked, *loaded, output);
     }
 }
+
+class tasks_work : public command {
+public:
+    explicit tasks_work(tasks_action what) { asked_.what = what; }
+    void add_options(option_list& to) override {
+        add_own(to);
+        if (asked_.what != tasks_action::make) add_tasks_option(to, asked_.folders);
+        to.flag("--json", asked_.json, "Print JSON on standard output");
+    }
+    exit_code run(command_context context) override {
+        return look_at_tasks(asked_, context.variables, context.output);
+    }
+
+protected:
+    virtual void add_own(option_list&) {}
+    tasks_request asked_;
+};
+
+class tasks_list_work final : public tasks_work {
+public:
+    tasks_list_work() : tasks_work(tasks_action::list) {}
+};
+
+class tasks_show_work final : public tasks_work {
+public:
+    tasks_show_work() : tasks_work(tasks_action::show) {}
+
+private:
+    void add_own(option_list& to) override {
+        to.argument("NAME", asked_.name, "Name or type:subtype of the template").required();
+    }
+};
+
+class tasks_match_work final : public tasks_work {
+public:
+    tasks_match_work() : tasks_work(tasks_action::match) {}
+
+private:
+    void add_own(option_list& to) override {
+        to.argument("TEXT", asked_.text, "What is to be done, in words").required();
+        to.option("--threshold", asked_.threshold, "Minimum score, from 0 to 1")
+            .show_default()
+            .value("X")
+            .range(0, 1);
+        to.option("--limit", asked_.limit, "Maximum number of results")
+            .show_default()
+            .value("N")
+            .range(1, 10'000);
+    }
+};
+
+class tasks_check_work final : public tasks_work {
+public:
+    tasks_check_work() : tasks_work(tasks_action::check) {}
+
+private:
+    void add_own(option_list& to) override {
+        to.argument("FILE", asked_.files, "Files or folders; - for standard input").required();
+        to.flag("--strict", asked_.strict, "Count warnings as errors");
+    }
+};
+
+class tasks_new_work final : public tasks_work {
+public:
+    tasks_new_work() : tasks_work(tasks_action::make) {}
+
+private:
+    void add_own(option_list& to) override {
+        to.argument("NAME", asked_.name, "Name of the template").required();
+        to.option("-o,--output", asked_.output,
+                  "File to write, which must not exist; default tasks/NAME.xml, - for standard "
+                  "output")
+            .value("FILE");
+    }
+};
+
+constexpr command_row rows[] = {
+    {.name = "tasks",
+     .summary = "List, show, check and create task templates",
+     .details =
+         R"(Templates are XML files below the folders that --tasks names; without --tasks, below tasks/.
+docs/reference/templates.md describes them.
+
+Examples:
+  heddle tasks list
+  heddle tasks show summarise --tasks library
+  heddle tasks match "make this text shorter"
+  heddle tasks check tasks/*.xml
+  heddle tasks new summarise
+
+Exit codes: 0 success, 1 a template has mistakes, nothing matches, or there is no such template,
+2 usage, or a file that cannot be read.)",
+     .group = command_group::write},
+    {.name = "tasks list",
+     .summary = "List task templates",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<tasks_list_work>},
+    {.name = "tasks show",
+     .summary = "Show one template in full",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<tasks_show_work>},
+    {.name = "tasks match",
+     .summary = "List the templates that match a text, best first",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<tasks_match_work>},
+    {.name = "tasks check",
+     .summary = "Find mistakes in files of templates",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<tasks_check_work>},
+    {.name = "tasks new",
+     .summary = "Write a new template",
+     .details = {},
+     .group = command_group::write,
+     .make = &make_command<tasks_new_work>},
+};
+
+} // namespace
+
+std::span<const command_row> tasks_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,5 +1,5 @@
 // `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
-#include "commands/commands.hpp"
+#include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
 #include "config/config_file.hpp"
 #include "display_text.hpp"
@@ -18,6 +18,15 @@
 namespace heddle::cli {
 
 namespace {
+
+enum class trust_action : std::uint8_t { show, allow, revoke, list };
+
+/// What a project's heddle.toml asks for, and what the user allows it.
+struct trust_request {
+    trust_action what = trust_action::show;
+    std::string place = "."; ///< the folder, or its file
+    bool json = false;
+};
 
 namespace json = boost::json;
 namespace fs = std::filesystem;
@@ -231,7 +240,8 @@ exit_code list(const consent_store& consents, const trust_request& asked, consol
 
 } // namespace
 
-exit_code manage_trust(const trust_request& asked, const environment& variables, console& output) {
+static exit_code manage_trust(const trust_request& asked, const environment& variables,
+                              console& output) {
     consent_store consents = consents_of(variables);
     if (asked.what == trust_action::list) return list(consents, asked, output);
     if (asked.what == trust_action::revoke) return revoke(consents, asked, output);
@@ -244,5 +254,55 @@ exit_code manage_trust(const trust_request& asked, const environment& variables,
     return asked.what == trust_action::allow ? allow(*asks, consents, asked, output)
                                              : show(*asks, asked.json, output);
 }
+
+namespace {
+
+class trust_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("DIR", asked_.place, "Folder of the project; default the current one")
+            .value("");
+        const option_ref allow =
+            add_action(to, "--allow", trust_action::allow, "Allow what it asks for now");
+        const option_ref revoke =
+            add_action(to, "--revoke", trust_action::revoke, "Revoke everything it was allowed");
+        const option_ref list =
+            add_action(to, "--list", trust_action::list, "List what is allowed, for all projects");
+        allow.excludes(revoke).excludes(list);
+        revoke.excludes(list);
+        to.flag("--json", asked_.json, "Print one JSON object on standard output");
+    }
+    exit_code run(command_context context) override {
+        return manage_trust(asked_, context.variables, context.output);
+    }
+
+private:
+    option_ref add_action(option_list& to, const char* flag, trust_action what, const char* help) {
+        return to.action(
+            flag, [this, what] { asked_.what = what; }, help);
+    }
+    trust_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "trust",
+    .summary = "Show and allow what a project's heddle.toml asks for",
+    .details =
+        R"(A heddle.toml in or above the current folder may come with somebody else's repository. Where it names
+the address of a service, neither keys nor prompts go there until you allow it. An exception is this
+machine, which gets prompts without a key. An allowance is valid for this file, address and key.
+See docs/reference/configuration.md. The exit code is 1 if something is not allowed.
+
+Examples:
+  heddle trust
+  heddle trust --allow
+  heddle trust --revoke ../other)",
+    .group = command_group::models,
+    .make = &make_command<trust_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> trust_commands() noexcept { return rows; }
 
 } // namespace heddle::cli

@@ -1,9 +1,9 @@
 // Runs what a session is told, one piece after another.
 #pragma once
 
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 #include "signal_pipe.hpp"
-#include "wiring.hpp"
+#include "application.hpp"
 
 #include <heddle/host/session.hpp>
 
@@ -16,7 +16,7 @@ namespace heddle::cli {
 /// that ends leaves the program. What it is given outlives it.
 class evaluator {
 public:
-    evaluator(workshop& tools, host::session& world, const workflow_options& options,
+    evaluator(application& tools, host::session& world, const workflow_options& options,
               console& output, signal_pipe& signals)
         : tools_(tools), world_(world), options_(options), output_(output), signals_(signals) {}
 
@@ -34,7 +34,7 @@ private:
                                             host::run_options options);
     void run_loop(coro::task<void> work);
 
-    workshop& tools_;
+    application& tools_;
     host::session& world_;
     const workflow_options& options_;
     console& output_;

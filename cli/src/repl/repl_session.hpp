@@ -3,10 +3,10 @@
 
 #include "console.hpp"
 #include "exit_code.hpp"
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 #include "repl/evaluator.hpp"
 #include "repl/line_reader.hpp"
-#include "wiring.hpp"
+#include "application.hpp"
 
 #include <heddle/host/session.hpp>
 
@@ -23,7 +23,7 @@ namespace heddle::cli {
 class repl_session {
 public:
     struct parts {
-        workshop* tools = nullptr;
+        application* tools = nullptr;
         host::session* world = nullptr;
         evaluator* runs = nullptr;
         console* output = nullptr;

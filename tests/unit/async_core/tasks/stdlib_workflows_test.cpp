@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// An engine with one session whose tasks run on a model of rules.
-class workshop {
+class application {
 public:
-    workshop(const std::string& rules, std::string_view module) {
+    application(const std::string& rules, std::string_view module) {
         auto parsed = scripted::engine::parse(rules, "rules.json");
         if (!parsed) throw std::runtime_error(parsed.error().message());
         scripted::provider_options options;
@@ -76,7 +76,7 @@ constexpr auto ask =
     "(instructions \"{{question}}: voter {{number}}\"))";
 
 TEST(std_voting, counts_the_answers_of_a_task) {
-    workshop w(voters, "voting");
+    application w(voters, "voting");
     EXPECT_EQ(
         w.json(std::string(ask) +
                "(let ((v (majority-vote ask \"5+8\" 7 (dict 'numbered true 'stop-early "
@@ -87,7 +87,7 @@ TEST(std_voting, counts_the_answers_of_a_task) {
 }
 
 TEST(std_voting, a_certain_majority_cancels_the_calls_that_still_run) {
-    workshop w(voters, "voting");
+    application w(voters, "voting");
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(w.json(std::string(ask) +
                      "(at (majority-vote (lambda (q i) (ask q (nth '(4 5 6 8 8) (- i 1)))) \"5+8\" "
@@ -98,7 +98,7 @@ TEST(std_voting, a_certain_majority_cancels_the_calls_that_still_run) {
 }
 
 TEST(std_voting, all_failed_raises_their_reasons) {
-    workshop w(voters, "voting");
+    application w(voters, "voting");
     EXPECT_THAT(w.json(std::string(ask) + "(majority-vote ask \"all fail\" 3)"),
                 ::testing::AllOf(StartsWith("UserError: majority-vote: all 3 samples failed: "),
                                  HasSubstr("Down.")));
@@ -107,7 +107,7 @@ TEST(std_voting, all_failed_raises_their_reasons) {
 }
 
 TEST(std_voting, a_mistake_in_the_workflow_is_told_at_once) {
-    workshop w(voters, "voting");
+    application w(voters, "voting");
     const std::string shown = w.json(
         "(defatom picky (params a b) (instructions \"{{a}} {{b}}\")) "
         "(majority-vote picky \"?\" 2)");
@@ -119,7 +119,7 @@ TEST(std_voting, a_mistake_in_the_workflow_is_told_at_once) {
 }
 
 TEST(std_voting, runs_with_a_concurrency_of_one_and_ends_with_its_time) {
-    workshop w(voters, "voting");
+    application w(voters, "voting");
     EXPECT_EQ(w.json(std::string(ask) +
                      "(at (with ((concurrency 1)) (majority-vote ask \"6*7\" 5)) 'answer 'calls)"),
               R"(["42",3])");
@@ -130,7 +130,7 @@ TEST(std_voting, runs_with_a_concurrency_of_one_and_ends_with_its_time) {
 }
 
 TEST(std_best_of, asks_a_judge_task) {
-    workshop w(R"json({"rules": [
+    application w(R"json({"rules": [
         {"match": "Write (?P<n>[13])", "template": "text {{n}}"},
         {"match": "Write 2", "error": {"status": 500, "message": "Broken."}},
         {"match": "Write 4", "text": "text 4"},
@@ -150,7 +150,7 @@ TEST(std_best_of, asks_a_judge_task) {
 }
 
 TEST(std_refine, goes_round_with_tasks) {
-    workshop w(R"json({"rules": [
+    application w(R"json({"rules": [
         {"match": "^Draft", "text": "one"},
         {"match": "^Judge one$", "json": {"accept": false, "feedback": "add two"}},
         {"match": "^Judge one two$", "error": {"status": 500, "message": "Busy.", "times": 1},
@@ -172,7 +172,7 @@ TEST(std_refine, goes_round_with_tasks) {
 }
 
 TEST(std_verification, checks_a_draft_with_tasks) {
-    workshop w(R"json({"rules": [
+    application w(R"json({"rules": [
         {"match": "^Draft", "text": "Looms were built in 1801 and 1804."},
         {"match": "^Plan", "json": ["When was it shown?", "When was it built?", "By whom?"]},
         {"match": "^Answer When was it shown", "text": "In 1801."},
@@ -193,7 +193,7 @@ TEST(std_verification, checks_a_draft_with_tasks) {
 }
 
 TEST(std_tournament, asks_a_judge_task_both_ways) {
-    workshop w(R"json({"rules": [
+    application w(R"json({"rules": [
         {"match": "A: gold", "json": {"winner": "A"}},
         {"match": "B: gold", "json": {"winner": "B"}},
         {"match": "A: tin B: lead", "text": "Winner: A"},
@@ -210,7 +210,7 @@ TEST(std_tournament, asks_a_judge_task_both_ways) {
 }
 
 TEST(std_map_reduce, reads_a_long_text_with_tasks) {
-    workshop w(R"json({"rules": [
+    application w(R"json({"rules": [
         {"match": "^Read.*chapter 5", "error": {"status": 500, "message": "Busy."}},
         {"match": "^Read", "template": "{{first:chapter (\\d+)}}"},
         {"match": "(?s)^Join", "template": "{{first:(\\d+)}}-{{last:(\\d+)}}"}]})json",

@@ -1,72 +1,104 @@
-#include "options.hpp"
+#include "command_line/command_line.hpp"
+#include "command_line/workflow_options.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace heddle::cli {
 namespace {
 
-template <class Request>
-Request parsed(std::vector<std::string> arguments) {
-    auto made = parse_arguments(std::move(arguments));
-    const auto* end = std::get_if<early_end>(&made);
-    EXPECT_EQ(end, nullptr) << (end ? end->text : "");
-    if (end) return {};
-    return std::get<Request>(std::get<request>(std::move(made)));
-}
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-early_end ended(std::vector<std::string> arguments) {
-    auto made = parse_arguments(std::move(arguments));
+/// A command with what most commands have.
+class tried final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", file, "A file").required();
+        to.option("-i,--input", inputs, "An input; repeatable").value("NAME=VALUE");
+        reader_.add_to(to, options);
+        last = this;
+    }
+    std::optional<std::string> mistake() override { return reader_.finish(options); }
+    exit_code run(command_context) override { return exit_code::done; }
+
+    std::string file;
+    std::vector<std::string> inputs;
+    workflow_options options;
+    static inline tried* last = nullptr;
+
+private:
+    workflow_option_reader reader_;
+};
+
+constexpr command_row tried_row{
+    .name = "run", .summary = "Try options", .details = {}, .make = &make_command<tried>};
+constexpr const command_row* tried_rows[] = {&tried_row};
+
+class parsed {
+public:
+    explicit parsed(std::vector<std::string> arguments) : line_(tried_rows) {
+        arguments.insert(arguments.begin(), "run");
+        const auto made = line_.parse(std::move(arguments), 100);
+        const auto* end = std::get_if<early_end>(&made);
+        EXPECT_EQ(end, nullptr) << (end ? end->text : "");
+    }
+    const tried* operator->() const { return tried::last; }
+
+private:
+    command_line line_;
+};
+
+early_end ended(std::vector<std::string> arguments, unsigned columns = 100) {
+    command_line line(all_commands());
+    const auto made = line.parse(std::move(arguments), columns);
     EXPECT_TRUE(std::holds_alternative<early_end>(made));
     return std::holds_alternative<early_end>(made) ? std::get<early_end>(made) : early_end{};
 }
 
 TEST(options, run_reads_everything) {
-    const auto made = parsed<run_request>(
-        {"run",           "w.heddle", "--input",     "a=1",      "-i",         "b:=[1,2]",
-         "--input-json",  "in.json",  "--model",     "openai:m", "--base-url", "http://h/v1",
-         "--concurrency", "7",        "--timeout",   "1.5",      "--json",     "-vv",
-         "--seed",        "9",        "--workspace", "dir"});
-    EXPECT_EQ(made.file, "w.heddle");
-    EXPECT_EQ(made.inputs, (std::vector<std::string>{"a=1", "b:=[1,2]"}));
-    EXPECT_EQ(made.input_json, "in.json");
-    EXPECT_EQ(made.options.model, "openai:m");
-    EXPECT_EQ(made.options.base_url, "http://h/v1");
-    EXPECT_EQ(made.options.concurrency, 7U);
-    EXPECT_EQ(made.options.timeout, std::chrono::milliseconds(1500));
-    EXPECT_TRUE(made.options.json);
-    EXPECT_EQ(made.options.verbosity, 2);
-    EXPECT_EQ(made.options.seed, 9U);
-    EXPECT_EQ(made.options.workspace, "dir");
+    const parsed made({"w.heddle", "--input", "a=1", "-i", "b:=[1,2]", "--model", "openai:m",
+                       "--base-url", "http://h/v1", "--concurrency", "7", "--timeout", "1.5",
+                       "--json", "-vv", "--seed", "9", "--workspace", "dir"});
+    EXPECT_EQ(made->file, "w.heddle");
+    EXPECT_EQ(made->inputs, (std::vector<std::string>{"a=1", "b:=[1,2]"}));
+    EXPECT_EQ(made->options.model, "openai:m");
+    EXPECT_EQ(made->options.base_url, "http://h/v1");
+    EXPECT_EQ(made->options.concurrency, 7U);
+    EXPECT_EQ(made->options.timeout, std::chrono::milliseconds(1500));
+    EXPECT_TRUE(made->options.json);
+    EXPECT_EQ(made->options.verbosity, 2);
+    EXPECT_EQ(made->options.seed, 9U);
+    EXPECT_EQ(made->options.workspace, "dir");
 }
 
 TEST(options, have_defaults) {
-    const auto made = parsed<run_request>({"run", "w.heddle"});
-    EXPECT_FALSE(made.options.model);
-    EXPECT_FALSE(made.options.timeout);
-    EXPECT_FALSE(made.options.concurrency);
-    EXPECT_EQ(made.options.verbosity, 0);
-    EXPECT_EQ(made.options.workspace, ".");
+    const parsed made({"w.heddle"});
+    EXPECT_FALSE(made->options.model);
+    EXPECT_FALSE(made->options.timeout);
+    EXPECT_FALSE(made->options.concurrency);
+    EXPECT_EQ(made->options.verbosity, 0);
+    EXPECT_EQ(made->options.workspace, ".");
 }
 
 TEST(options, an_input_does_not_swallow_the_file_behind_it) {
-    const auto made = parsed<run_request>({"run", "-i", "a=1", "w.heddle"});
-    EXPECT_EQ(made.file, "w.heddle");
-    EXPECT_EQ(made.inputs.size(), 1U);
+    const parsed made({"-i", "a=1", "w.heddle"});
+    EXPECT_EQ(made->file, "w.heddle");
+    EXPECT_EQ(made->inputs.size(), 1U);
 }
 
 TEST(options, an_input_in_brackets_is_not_taken_apart) {
-    EXPECT_EQ(parsed<run_request>({"run", "w", "-i", "[a=1,2]"}).inputs,
-              (std::vector<std::string>{"[a=1,2]"}));
-    EXPECT_EQ(parsed<eval_request>({"eval", "[list 1 2]"}).expression, "[list 1 2]");
+    EXPECT_EQ(parsed({"w", "-i", "[a=1,2]"})->inputs, (std::vector<std::string>{"[a=1,2]"}));
+    EXPECT_EQ(parsed({"[list 1 2]"})->file, "[list 1 2]");
 }
 
 TEST(options, quiet_and_verbose_exclude_each_other) {
-    EXPECT_EQ(parsed<eval_request>({"eval", "1", "-q"}).options.verbosity, -1);
+    EXPECT_EQ(parsed({"1", "-q"})->options.verbosity, -1);
     EXPECT_EQ(ended({"eval", "1", "-q", "-v"}).code, exit_code::usage);
 }
 
 TEST(options, an_expression_may_begin_with_a_dash_after_two) {
-    EXPECT_EQ(parsed<eval_request>({"eval", "--", "-5"}).expression, "-5");
+    EXPECT_EQ(parsed({"--", "-5"})->file, "-5");
 }
 
 TEST(options, unknown_ones_are_named_with_what_is_near) {
@@ -91,15 +123,82 @@ TEST(options, a_value_of_the_wrong_kind_is_named_with_what_the_option_is) {
     EXPECT_NE(seconds.find("--timeout does not take 'abc'; it is: "), std::string::npos) << seconds;
 }
 
-TEST(options, serve_needs_rules) {
-    const auto made = parsed<serve_request>(
-        {"model", "serve", "--rules", "r.json", "--port", "8080", "--print-port", "-"});
-    EXPECT_EQ(made.rules, "r.json");
-    EXPECT_EQ(made.port, 8080);
-    EXPECT_EQ(made.host, "127.0.0.1");
-    EXPECT_EQ(made.print_port, "-");
+TEST(options, serve_needs_rules_and_a_port_that_exists) {
     EXPECT_EQ(ended({"model", "serve"}).code, exit_code::usage);
     EXPECT_EQ(ended({"model", "serve", "--rules", "r", "--port", "70000"}).code, exit_code::usage);
+}
+
+TEST(options, an_unknown_command_is_an_error_whatever_follows) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"rnu", "--help"},
+                                                      {"rnu", "--json"},
+                                                      {"model", "serv", "--help"},
+                                                      {"rnu", "--version"}}) {
+        const auto end = ended(arguments);
+        EXPECT_EQ(end.code, exit_code::usage);
+        EXPECT_THAT(end.text, HasSubstr("unknown command"));
+    }
+    EXPECT_THAT(ended({"rnu", "--help"}).text, HasSubstr("did you mean 'run'?"));
+}
+
+TEST(options, the_version_is_json_when_asked_for) {
+    EXPECT_EQ(ended({"--version"}).text.substr(0, 7), "heddle ");
+    EXPECT_THAT(ended({"--version", "--json"}).text,
+                HasSubstr("{\"name\":\"heddle\",\"version\":\""));
+}
+
+TEST(help, is_wrapped_and_free_of_traces_of_the_parser) {
+    command_line line(all_commands());
+    for (const command_help& each : line.help()) {
+        for (const unsigned columns : {60U, 80U, 100U}) {
+            const std::string text = help_text(each, line.help(), columns);
+            EXPECT_THAT(text, Not(HasSubstr("{true}"))) << each.name;
+            EXPECT_THAT(text, Not(HasSubstr(":{"))) << each.name;
+            EXPECT_THAT(text, Not(HasSubstr("OPTIONS:"))) << each.name;
+            if (columns < 100) continue; // examples keep their lines
+            for (std::size_t at = 0; at < text.size();) {
+                const std::size_t end = std::min(text.find('\n', at), text.size());
+                const std::string row = text.substr(at, end - at);
+                EXPECT_TRUE(row.starts_with("  heddle") || row.size() <= 120) << each.name << row;
+                at = end + 1;
+            }
+        }
+    }
+}
+
+TEST(help, describes_each_command_with_a_summary_that_is_an_imperative) {
+    for (const command_row* row : all_commands()) {
+        EXPECT_FALSE(row->summary.empty()) << row->name;
+        EXPECT_FALSE(row->summary.ends_with('.')) << row->name;
+        EXPECT_TRUE(row->summary[0] >= 'A' && row->summary[0] <= 'Z') << row->name;
+    }
+}
+
+TEST(help, of_options_shows_values_defaults_and_groups) {
+    const std::string text = ended({"run", "--help"}).text;
+    EXPECT_THAT(text, HasSubstr("Usage: heddle run [OPTIONS] FILE"));
+    EXPECT_THAT(text, HasSubstr("\nLimits:\n"));
+    EXPECT_THAT(text, HasSubstr("  -c, --concurrency N"));
+    EXPECT_THAT(text, HasSubstr("  --cache, --no-cache"));
+    EXPECT_THAT(text, HasSubstr("(default: .)"));
+}
+
+TEST(man_page, has_every_command_that_is_not_hidden) {
+    command_line line(all_commands());
+    const std::string page = man_page(line.help());
+    EXPECT_THAT(page, HasSubstr(".SS \"heddle run [OPTIONS] FILE\""));
+    EXPECT_THAT(page, HasSubstr("\\-\\-budget\\-usd"));
+    EXPECT_THAT(page, Not(HasSubstr("heddle reference")));
+}
+
+TEST(completion, knows_commands_and_options_in_each_shell) {
+    command_line line(all_commands());
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+        const std::string script = completion_script(shell, line.help());
+        EXPECT_THAT(script, HasSubstr("serve")) << shell;
+        EXPECT_THAT(script, HasSubstr("budget-usd")) << shell;
+        EXPECT_THAT(script, Not(HasSubstr("reference"))) << shell;
+    }
+    EXPECT_EQ(completion_script("csh", line.help()), "");
 }
 
 } // namespace

@@ -1,12 +1,12 @@
-#include "still_world.hpp"
+#include "offline_session.hpp"
 
 #include <heddle/tasks/session_tasks.hpp>
 
 namespace heddle::cli {
 
-result<std::unique_ptr<still_world>> still_world::create(
+result<std::unique_ptr<offline_session>> offline_session::create(
     std::vector<tasks::task_template> templates) {
-    std::unique_ptr<still_world> made(new still_world);
+    std::unique_ptr<offline_session> made(new offline_session);
     host::engine_parts parts;
     tasks::task_system_parts known;
     known.templates = std::move(templates);

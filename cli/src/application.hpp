@@ -5,7 +5,7 @@
 #include "console.hpp"
 #include "environment.hpp"
 #include "model_setup.hpp"
-#include "options.hpp"
+#include "command_line/workflow_options.hpp"
 #include "terminal_questions.hpp"
 
 #include <heddle/base/log.hpp>
@@ -29,12 +29,12 @@ namespace heddle::cli {
 /// What `run` and `eval` work with: loop, HTTP client, files, memory, models,
 /// engine. Members are destroyed
 /// in the opposite order, so that nothing outlives what it uses.
-class workshop {
+class application {
 public:
     /// `program`: the file that is run, as given on the command line, or what it is called when it is
     /// none ("<expr>"). `output` outlives it. Errors: as set_up_models and
     /// load_run_templates, not_found for the workspace.
-    [[nodiscard]] static result<std::unique_ptr<workshop>> create(const std::string& program,
+    [[nodiscard]] static result<std::unique_ptr<application>> create(const std::string& program,
                                                                   const workflow_options& options,
                                                                   const environment& variables,
                                                                   console& output);
@@ -57,7 +57,7 @@ private:
     void set_up_programs(const workflow_options& options, tasks::task_system_parts& parts);
     void name_prices();
     void set_bounds(const workflow_options& options);
-    explicit workshop(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
+    explicit application(std::unique_ptr<log_port> log) : log_(std::move(log)), loop_(context_) {}
 
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1}; // run by one thread

@@ -15,17 +15,17 @@
 namespace heddle::cli {
 
 /// A session that is never run: no models, no files, no network.
-class still_world {
+class offline_session {
 public:
     /// Errors: none expected.
     /// `templates` are registered, so that their names are known.
-    [[nodiscard]] static result<std::unique_ptr<still_world>> create(
+    [[nodiscard]] static result<std::unique_ptr<offline_session>> create(
         std::vector<tasks::task_template> templates = {});
 
     [[nodiscard]] lang::realm& realm() noexcept { return session_->world(); }
 
 private:
-    still_world() : loop_(context_) {}
+    offline_session() : loop_(context_) {}
 
     boost::asio::io_context context_{1};
     coro::event_loop loop_;

@@ -1,4 +1,4 @@
-#include "wiring.hpp"
+#include "application.hpp"
 
 #include "config/config_file.hpp"
 #include "input_files.hpp"
@@ -81,7 +81,7 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
 
 } // namespace
 
-void workshop::set_bounds(const workflow_options& options) {
+void application::set_bounds(const workflow_options& options) {
     if (options.concurrency) bounds_.concurrency = *options.concurrency;
     else if (settings_.concurrency)
         bounds_.concurrency = static_cast<std::size_t>(*settings_.concurrency);
@@ -92,11 +92,11 @@ void workshop::set_bounds(const workflow_options& options) {
         bounds_.step_limit = static_cast<std::uint64_t>(*settings_.step_limit);
 }
 
-result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
+result<std::unique_ptr<application>> application::create(const std::string& program,
                                                    const workflow_options& options,
                                                    const environment& variables, console& output) {
-    std::unique_ptr<workshop> made(
-        new workshop(make_console_log(output, level_for(options.verbosity))));
+    std::unique_ptr<application> made(
+        new application(make_console_log(output, level_for(options.verbosity))));
 
     const consent_store consents = consents_of(variables);
     HEDDLE_TRY(made->settings_,
@@ -179,7 +179,7 @@ result<std::unique_ptr<workshop>> workshop::create(const std::string& program,
     return made;
 }
 
-result<void> workshop::allow_programs(const workflow_options& options, console& output) {
+result<void> application::allow_programs(const workflow_options& options, console& output) {
     process::process_options made;
     made.workspace = options.workspace;
     made.inherited = process::usual_variables();
@@ -200,7 +200,7 @@ result<void> workshop::allow_programs(const workflow_options& options, console& 
     return {};
 }
 
-void workshop::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
+void application::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
     parts.processes = processes_.get();
     parts.processes_hint = how_to_allow;
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {
@@ -216,7 +216,7 @@ void workshop::set_up_programs(const workflow_options& options, tasks::task_syst
 
 /// What the user has named is priced as what it is; a route as the first of its models, where a
 /// budget asks what a call may cost.
-void workshop::name_prices() {
+void application::name_prices() {
     for (const provider_config& each : settings_.providers) {
         if (!each.type.empty()) prices_.price_as(each.name, each.type);
     }

@@ -1,0 +1,98 @@
+#include "command_line/option_list.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <utility>
+
+namespace heddle::cli {
+
+option_ref option_ref::value(const std::string& name) const {
+    option_->type_name(name);
+    return *this;
+}
+option_ref option_ref::required() const {
+    option_->required();
+    return *this;
+}
+option_ref option_ref::show_default() const {
+    option_->capture_default_str();
+    return *this;
+}
+option_ref option_ref::range(double least, double most) const {
+    option_->check(CLI::Range(least, most).description("")); // help shows the description alone
+    return *this;
+}
+option_ref option_ref::check(std::function<std::string(const std::string&)> check) const {
+    option_->check(std::move(check));
+    return *this;
+}
+option_ref option_ref::excludes(option_ref other) const {
+    option_->excludes(other.option_);
+    return *this;
+}
+option_ref option_ref::needs(option_ref other) const {
+    option_->needs(other.option_);
+    return *this;
+}
+
+void option_list::group(const std::string& name) { app_.option_defaults()->group(name); }
+
+option_ref option_list::argument(const std::string& name, std::string& into,
+                                 const std::string& help) {
+    return option_ref(app_.add_option(name, into, help)->group("Arguments"));
+}
+option_ref option_list::argument(const std::string& name, std::vector<std::string>& into,
+                                 const std::string& help) {
+    return option_ref(app_.add_option(name, into, help)->group("Arguments"));
+}
+
+option_ref option_list::option(const std::string& names, std::string& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, std::optional<std::string>& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, std::vector<std::string>& into,
+                               const std::string& help) {
+    // One value for each option: what follows it may be an argument.
+    return option_ref(app_.add_option(names, into, help)->type_size(1)->allow_extra_args(false));
+}
+option_ref option_list::option(const std::string& names, std::uint64_t& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, std::optional<std::uint64_t>& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, std::uint16_t& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, double& into, const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+option_ref option_list::option(const std::string& names, std::optional<double>& into,
+                               const std::string& help) {
+    return option_ref(app_.add_option(names, into, help));
+}
+
+option_ref option_list::flag(const std::string& names, bool& into, const std::string& help) {
+    return option_ref(app_.add_flag(names, into, help));
+}
+option_ref option_list::flag(const std::string& names, std::int64_t& into,
+                             const std::string& help) {
+    return option_ref(app_.add_flag(names, into, help));
+}
+option_ref option_list::flag(const std::string& names, std::optional<bool>& into,
+                             const std::string& help) {
+    return option_ref(app_.add_flag(names, into, help)->default_str(""));
+}
+option_ref option_list::action(const std::string& names, std::function<void()> what,
+                               const std::string& help) {
+    return option_ref(app_.add_flag_callback(names, std::move(what), help));
+}
+
+} // namespace heddle::cli

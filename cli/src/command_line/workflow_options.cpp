@@ -1,0 +1,188 @@
+#include "command_line/workflow_options.hpp"
+
+#include "quantity.hpp"
+
+#include <heddle/base/ascii.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::cli {
+
+namespace {
+
+/// CLI11 takes an empty text for no option at all: the bound would be left out.
+std::string needs_a_number(const std::string& text) { return text.empty() ? "needs a number" : ""; }
+
+std::string is_a_count(const std::string& text) {
+    constexpr std::size_t max_digits = 19; // of what fits into 64 bits
+    const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
+    return digits && text.size() <= max_digits ? "" : "needs a whole number that is not negative";
+}
+
+void add_model_options(option_list& command, workflow_options& options) {
+    command.group("Model");
+    command
+        .option("-m,--model", options.model,
+                "Model for tasks that name none: openai:NAME, anthropic:NAME, an alias, "
+                "scripted:RULES.json, ... [HEDDLE_MODEL]")
+        .value("PROVIDER:MODEL");
+    command
+        .option("--base-url", options.base_url,
+                "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
+        .value("URL");
+    command.flag("--match-with-model", options.match_with_model,
+                 "Let a model choose among the files that a look-up finds");
+}
+
+void add_limits(option_list& command, workflow_options& options, std::optional<double>& timeout,
+                std::optional<std::string>& memory_limit, const std::string& about_timeout) {
+    command.group("Limits");
+    command
+        .option("-c,--concurrency", options.concurrency,
+                "Maximum number of concurrent branches; 64 unless heddle.toml says otherwise")
+        .value("N")
+        .range(1, 1'000'000);
+    command.option("-t,--timeout", timeout, about_timeout).value("S").check(needs_a_number);
+    command
+        .option("--memory-limit", memory_limit,
+                "Maximum memory of the workflow's values and branches, such as 1GiB; 256MiB "
+                "unless heddle.toml says otherwise")
+        .value("SIZE");
+    command
+        .option("--step-limit", options.step_limit,
+                "Maximum number of calls and turns of loops; unlimited unless heddle.toml says "
+                "otherwise")
+        .value("N")
+        .range(1, 1e18);
+    command
+        .option("--budget-usd", options.budget_usd,
+                "Maximum cost of the run's model calls in US dollars; further calls give FAILED "
+                "results")
+        .value("X")
+        .check(needs_a_number);
+    command
+        .option("--max-calls", options.max_calls,
+                "Maximum number of the run's model calls; further ones give FAILED results")
+        .check(is_a_count)
+        .value("N");
+}
+
+void add_file_options(option_list& command, workflow_options& options) {
+    command.group("Files");
+    command.option("-w,--workspace", options.workspace, "Directory whose files a workflow may use")
+        .show_default()
+        .value("DIR");
+    add_tasks_option(command, options.tasks);
+    command
+        .option("--index", options.index,
+                "Directory that get_context searches instead of the workspace; repeatable")
+        .value("DIR");
+    command
+        .option("--index-file", options.index_file,
+                "Keep the index of get_context in FILE between runs")
+        .value("FILE");
+    add_config_option(command, options.config);
+}
+
+void add_cache_options(option_list& command, workflow_options& options) {
+    command.group("Cache and recordings");
+    command.flag("--cache,!--no-cache", options.cache,
+                 "Store model responses and reuse stored ones");
+    command.option("--cache-file", options.cache_file, "File of the cache; see heddle cache --help")
+        .value("FILE");
+    const option_ref record =
+        command.option("--record", options.record, "Record all model calls in FILE").value("FILE");
+    const option_ref replay =
+        command
+            .option("--replay", options.replay, "Answer model calls from a recording; send nothing")
+            .value("FILE")
+            .excludes(record);
+    command
+        .flag("--replay-leniently", options.replay_leniently,
+              "Match recorded calls by their messages only: models and settings may differ")
+        .needs(replay);
+}
+
+void add_program_options(option_list& command, workflow_options& options) {
+    command.group("Programs");
+    command.flag("--allow-shell", options.allow_shell,
+                 "Let the workflow run programs in the workspace with your rights: "
+                 "system:run_script, commands that list files, Aider");
+    command
+        .option("--pass-env", options.pass_env,
+                "Variable that those programs inherit in addition to PATH, HOME, LANG and "
+                "similar, or a pattern such as MY_*; repeatable")
+        .value("NAME");
+    command
+        .option("--aider", options.aider,
+                "Command line of Aider; aider unless heddle.toml says otherwise")
+        .value("COMMAND");
+}
+
+} // namespace
+
+void verbosity_options::add_to(option_list& command) {
+    command.group("Output");
+    command.flag("-v,--verbose", verbose_, "Log more; -vv for debugging");
+    command.flag("-q,--quiet", quiet_, "Print errors only, no progress");
+}
+
+int verbosity_options::verbosity() const noexcept {
+    return quiet_ ? -1 : static_cast<int>(verbose_);
+}
+
+std::optional<std::string> verbosity_options::mistake() const {
+    if (quiet_ && verbose_ > 0) return "--quiet and --verbose exclude each other";
+    return std::nullopt;
+}
+
+void workflow_option_reader::add_to(option_list& command, workflow_options& into,
+                                    const std::string& about_timeout) {
+    add_model_options(command, into);
+    add_limits(command, into, timeout_, memory_limit_, about_timeout);
+    add_file_options(command, into);
+    add_cache_options(command, into);
+    add_program_options(command, into);
+    command.group("Output");
+    command.flag("--json", into.json,
+                 "Print the result as JSON on standard output, an error as JSON on standard "
+                 "error");
+    command.flag("--stream", into.stream,
+                 "Print the text of tasks on standard error as it arrives");
+    verbosity_.add_to(command);
+    command.option("--seed", into.seed, "Make random and retry waits repeatable")
+        .value("N")
+        .check(needs_a_number);
+}
+
+std::optional<std::string> workflow_option_reader::finish(workflow_options& into) const {
+    if (auto wrong = verbosity_.mistake()) return wrong;
+    into.verbosity = verbosity_.verbosity();
+    if (timeout_) {
+        constexpr double max_seconds = 365.0 * 24 * 3600;
+        if (!(*timeout_ > 0) || *timeout_ > max_seconds)
+            return "--timeout must be a number of seconds above 0, at most a year";
+        into.timeout = std::chrono::milliseconds(std::llround(*timeout_ * 1000));
+    }
+    if (into.budget_usd && !(std::isfinite(*into.budget_usd) && *into.budget_usd >= 0))
+        return "--budget-usd must be a number of dollars from 0";
+    if (memory_limit_) {
+        into.memory_limit = bytes_of(*memory_limit_);
+        if (!into.memory_limit) return "--memory-limit must be a size, such as 500MB or 1GiB";
+    }
+    return std::nullopt;
+}
+
+void add_config_option(option_list& command, std::optional<std::string>& into) {
+    command
+        .option("--config", into,
+                "Read this file instead of the heddle.toml of the project and of the user")
+        .value("FILE");
+}
+
+void add_tasks_option(option_list& command, std::vector<std::string>& into) {
+    command.option("--tasks", into, "Folder or file of task templates; repeatable").value("DIR");
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,79 @@
+// The options of the commands that run workflows.
+#pragma once
+
+#include "command_line/option_list.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// What `run`, `eval`, `call` and `repl` share.
+struct workflow_options {
+    std::optional<std::string> model; ///< PROVIDER:MODEL
+    std::optional<std::string> base_url;
+    std::optional<std::size_t> concurrency;           ///< absent: as configured, else 64
+    std::optional<std::chrono::milliseconds> timeout; ///< of the whole run
+    std::optional<std::uint64_t> memory_limit; ///< bytes; absent: as configured, else 256 MiB
+    std::optional<std::uint64_t> step_limit;   ///< absent: as configured, else none
+    std::optional<double> budget_usd;          ///< of all model calls together; absent: no bound
+    std::optional<std::uint64_t> max_calls;    ///< of all together; absent: no bound
+    bool json = false;
+    bool stream = false; ///< the text of tasks is shown as it arrives
+    int verbosity = 0;   ///< -1 with -q, else how often -v was given
+    std::uint64_t seed = 0;
+    std::string workspace = ".";
+    std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
+    std::optional<std::string> index_file; ///< where that index is kept between runs
+    std::optional<std::string> config;     ///< in place of the files that are found
+    std::optional<bool> cache;             ///< answers of models are kept and found again
+    std::optional<std::string> cache_file;
+    std::optional<std::string> record; ///< a file for the calls of the run
+    std::optional<std::string> replay; ///< a file with recorded calls, in place of services
+    bool replay_leniently = false;
+    bool allow_shell = false;          ///< workflows may run programs
+    std::vector<std::string> pass_env; ///< variables that those programs inherit as well
+    std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
+    bool match_with_model = false;     ///< a model chooses among the files of a look-up
+    std::vector<std::string> tasks;    ///< folders and files of task templates
+    std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
+};
+
+/// Adds -v and -q. Result of verbosity(): see workflow_options::verbosity.
+class verbosity_options {
+public:
+    void add_to(option_list& command);
+    [[nodiscard]] int verbosity() const noexcept;
+    /// What is wrong with them together; nothing if all is well.
+    [[nodiscard]] std::optional<std::string> mistake() const;
+
+private:
+    std::int64_t verbose_ = 0;
+    bool quiet_ = false;
+};
+
+/// Reads workflow_options.
+class workflow_option_reader {
+public:
+    /// Declares the options; they are stored in `into`, which outlives the parsing.
+    void add_to(option_list& command, workflow_options& into,
+                const std::string& about_timeout = "End the run after this many seconds");
+    /// Takes over what needs a look at the value. Result: what is wrong with it.
+    [[nodiscard]] std::optional<std::string> finish(workflow_options& into) const;
+
+private:
+    verbosity_options verbosity_;
+    std::optional<double> timeout_;
+    std::optional<std::string> memory_limit_;
+};
+
+/// Adds --config.
+void add_config_option(option_list& command, std::optional<std::string>& into);
+/// Adds --tasks, which may be given several times.
+void add_tasks_option(option_list& command, std::vector<std::string>& into);
+
+} // namespace heddle::cli

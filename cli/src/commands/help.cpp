@@ -1,0 +1,73 @@
+// `heddle help`
+#include "command_line/command.hpp"
+#include "command_line/command_line.hpp"
+#include "commands/evaluation.hpp"
+
+#include <heddle/lang/realm.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+class help_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("COMMAND", words_, "Command to describe, such as run or model serve");
+        to.flag("--man", man_, "Print the manual page of all commands, for man -l -");
+    }
+    std::optional<std::string> mistake() override {
+        if (man_ && !words_.empty()) return "--man describes all commands; give none";
+        return std::nullopt;
+    }
+    exit_code run(command_context context) override {
+        const std::vector<command_help> all = context.program.help();
+        if (man_) {
+            context.output.out_data(man_page(all));
+            return exit_code::done;
+        }
+        std::string name = "heddle";
+        for (const std::string& word : words_) name += " " + word;
+        const auto found = std::find_if(
+            all.begin(), all.end(), [&](const command_help& each) { return each.name == name; });
+        if (found == all.end()) return tell_unknown(name, all, context.output);
+        const console_traits& traits = context.output.traits();
+        context.output.out(help_text(*found, all, traits.out_is_terminal ? traits.columns : 100));
+        return exit_code::done;
+    }
+
+private:
+    static exit_code tell_unknown(const std::string& name, const std::vector<command_help>& all,
+                                  console& output) {
+        std::vector<std::string> known;
+        for (const command_help& each : all) known.push_back(each.name);
+        std::string hint = lang::suggest_names(name, known);
+        if (hint.empty()) hint = "see: heddle help";
+        return tell_usage_error(
+            error(errc::invalid_argument, "there is no command '" + name + "'").with_hint(hint),
+            false, output);
+    }
+
+    std::vector<std::string> words_;
+    bool man_ = false;
+};
+
+constexpr command_row rows[] = {{
+    .name = "help",
+    .summary = "Describe a command",
+    .details = R"(Without a command, describes the program.
+
+Examples:
+  heddle help run
+  heddle help model serve
+  heddle help --man | man -l -)",
+    .group = command_group::other,
+    .make = &make_command<help_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> help_commands() noexcept { return rows; }
+
+} // namespace heddle::cli
