@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t at(measure which) noexcept { return static_cast<std::size_t>(which); }
 constexpr double learning = 0.05;    // of sizes: the weight of a new answer
-constexpr double nearly_full = 0.8;  // of the window
 constexpr double fixed_weight = 200; // of a call beside its tokens, where flows share
 /// So many 429s that headers explain, though the copy of the limit had room, show that the headers
 /// do not say all: from then on refusals teach a pace. A pause as long as that makes them
@@ -43,18 +42,14 @@ limiter_fsm::limiter_fsm(limiter_options options, time_point now, account_limits
                                   rate_bucket(bucket_settings(options, measure::input_tokens)),
                                   rate_bucket(bucket_settings(options, measure::output_tokens))},
       own_(options.burst), account_(account), pace_(options.ramp), queue_(options.batch_share),
-      window_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
-      plateau_(std::numeric_limits<double>::infinity()), cooldown_until_(now),
+      window_(options), cooldown_until_(now),
       chance_(static_cast<std::minstd_rand::result_type>(options.seed ^ (options.seed >> 32))) {
     own_.tighten({options.per_minute, {}}, now);
 }
 
 void limiter_fsm::tighten(const account_bounds& bounds, time_point now) {
     own_.tighten({bounds.per_minute, {}}, now);
-    if (!bounds.max_in_flight) return;
-    const unsigned most = std::max(*bounds.max_in_flight, 1U);
-    options_.most_in_flight = std::min(options_.most_in_flight, most);
-    window_ = std::min(window_, static_cast<double>(most));
+    if (bounds.max_in_flight) window_.tighten(*bounds.max_in_flight);
 }
 
 limiter_fsm::amounts limiter_fsm::amounts_for(const call_size& size) const noexcept {
@@ -71,24 +66,6 @@ void limiter_fsm::refill(time_point now) noexcept {
     for (rate_bucket& each : buckets_) each.refill(now);
     if (own_.any()) own_.refill(now);
     if (account_ && account_->any()) account_->refill(now);
-}
-
-/// A place in flight. The window of a near service doubles by time until the first 429.
-coro::clock::time_point limiter_fsm::place_free_at(time_point now) noexcept {
-    const double needed = static_cast<double>(in_flight_) + 1;
-    if (needed <= window_) return now;
-    window_held_back_ = true;
-    const double most = static_cast<double>(options_.most_in_flight);
-    if (options_.doubles_every.count() <= 0 || epoch_ != 0 || window_ >= most) {
-        return time_point::max();
-    }
-    // Nobody was held back for a while: the time begins now.
-    if (doubles_at_ + options_.doubles_every < now) doubles_at_ = now + options_.doubles_every;
-    if (now >= doubles_at_) {
-        window_ = std::min(2 * window_, most);
-        doubles_at_ = now + options_.doubles_every;
-    }
-    return needed <= window_ ? now : doubles_at_;
 }
 
 coro::clock::time_point limiter_fsm::fits_at(const amounts& wanted, time_point now) noexcept {
@@ -108,7 +85,7 @@ coro::clock::time_point limiter_fsm::fits_here_at(const amounts& wanted, time_po
         hold_ = cooldown_why_;
         return cooldown_until_;
     }
-    const time_point place = place_free_at(now);
+    const time_point place = window_.place_free_at(in_flight_, now);
     if (place > now) {
         hold_ = limiter_hold::in_flight;
         return place;
@@ -323,35 +300,11 @@ void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_poi
         // What went before the last 429 says nothing about what gets through after it.
         if (ended.epoch == epoch_) epochs_without_success_ = 0;
         if (queue_.empty()) pace_.not_pressed();
-        grow_window();
+        window_.answered(in_flight_, now);
     } else if (report.end == call_end::limited) {
         take_limited(ended, report, now);
     }
     ended.next_free = std::exchange(first_free_, slot);
-}
-
-/// Slow start up to what was in flight at the last 429 (doubling before there was one), then in
-/// steps that begin with one more. Only when it is the window that holds calls back.
-void limiter_fsm::grow_window() noexcept {
-    if (!window_held_back_) return;
-    window_held_back_ = static_cast<double>(in_flight_) + 2 > window_;
-    if (std::isinf(plateau_)) window_ += 1;
-    else if (window_ + 0.5 < plateau_) window_ += 0.5;
-    else window_ += window_growth_.after_call(0, window_);
-    window_ = std::min(window_, static_cast<double>(options_.most_in_flight));
-}
-
-/// What was in flight is only then suspected when there was hardly room for more; else the window
-/// comes back to where it was as soon as it is needed.
-void limiter_fsm::shrink_window() noexcept {
-    const double in_flight = static_cast<double>(in_flight_) + 1; // the refused one was as well
-    if (in_flight >= nearly_full * window_) {
-        const double before = std::exchange(plateau_, std::max(1.0, in_flight - 1));
-        const bool sure = std::abs(before - plateau_) <= 0.25 * plateau_;
-        window_growth_.restart(sure ? calls_in_step : std::max(20.0, plateau_),
-                               sure ? 1.0 : std::max(1.0, 0.1 * plateau_));
-    }
-    window_ = std::max(1.0, window_ * options_.decrease);
 }
 
 /// Whether the headers of a 429 say themselves that nothing was left.
@@ -430,8 +383,8 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     const double let_in = pace_.let_in(ended.number);
     if (pace_.active() && let_in >= 1) epochs_without_success_ = 0; // others got through
     const bool learns = teaches(ended, explained(ended, report), now);
+    window_.refused(in_flight_, learns && (!pace_.active() || let_in >= 1));
     if (learns) {
-        if (!pace_.active() || let_in >= 1) shrink_window();
         pace_.refused_first({ended.number, ended.sent,
                              asked ? std::optional(promised) : std::nullopt, undisturbed_});
         for (std::size_t i = 0; i < measures; ++i) {
@@ -453,7 +406,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     ++epochs_without_success_;
     ++epoch_;
     after_cooldown_ = true;
-    window_held_back_ = pace_held_back_ = false;
+    pace_held_back_ = false;
     if (learns) pace_.resume(std::max(cooldown_until_, now));
     if (cooldown_until_ > cooled_before) refuse_late(now);
 }
@@ -521,7 +474,7 @@ limiter_counters limiter_fsm::counters(time_point now) const {
     made.hold = queue_.empty() ? limiter_hold::nothing : hold_;
     made.held_until = wake_at_;
     made.in_flight = in_flight_;
-    made.window = static_cast<std::size_t>(window_);
+    made.window = window_.size();
     const auto places = account_ ? account_->max_in_flight() : std::nullopt;
     if (places) made.window = std::min<std::size_t>(made.window, *places);
     made.admitted = admitted_count_;

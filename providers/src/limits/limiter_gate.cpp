@@ -295,13 +295,14 @@ void limiter_set::for_each(
 
 limiter_settings limiter_settings_for(std::string_view origin) {
     limiter_settings made;
+    made.options.doubles_every = std::chrono::seconds(1);
     if (const std::size_t scheme = origin.find("://"); scheme != std::string_view::npos) {
         origin.remove_prefix(scheme + 3);
     }
     for (const std::string_view local : {"127.", "localhost", "[::1]"}) {
         if (!origin.starts_with(local)) continue;
         made.options.first_in_flight = 64;
-        made.options.doubles_every = std::chrono::milliseconds(10);
+        made.options.doubles_every = std::chrono::milliseconds(200);
     }
     return made;
 }

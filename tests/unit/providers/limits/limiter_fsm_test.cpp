@@ -259,20 +259,17 @@ TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
     EXPECT_TRUE(at.machine.counters(at.now).learned_per_second);
 }
 
-TEST(limiter_fsm, the_window_of_a_near_service_doubles_by_time) {
+TEST(limiter_fsm, the_window_doubles_by_time_until_a_429) {
     limiter_options options;
     options.first_in_flight = 64;
-    options.doubles_every = 10ms;
+    options.doubles_every = 200ms;
     bench at(options);
-    std::vector<std::uint32_t> slots;
-    for (int i = 0; i < 20'000; ++i) at.wait();
+    for (int i = 0; i < 2'000; ++i) at.wait();
     EXPECT_EQ(at.machine.in_flight(), 64U);
     EXPECT_TRUE(at.released().empty());
-    EXPECT_EQ(at.machine.wake_at(), start + 10ms);
-    EXPECT_EQ(at.pass(10ms), 64U);
-    EXPECT_EQ(at.pass(10ms), 128U);
-    (void)at.pass(60ms);
-    EXPECT_EQ(at.machine.in_flight(), 16'384U); // within 80 ms
+    EXPECT_EQ(at.machine.wake_at(), start + 200ms);
+    EXPECT_EQ(at.pass(200ms), 64U);
+    EXPECT_EQ(at.pass(200ms), 128U);
     bench refused(options);
     for (int i = 0; i < 1000; ++i) refused.wait();
     refused.now += 1ms;

@@ -5,6 +5,7 @@
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
 #include <heddle/providers/limits/account_limits.hpp>
+#include <heddle/providers/limits/flight_window.hpp>
 #include <heddle/providers/limits/flow_queue.hpp>
 #include <heddle/providers/limits/learned_pace.hpp>
 #include <heddle/providers/limits/limiter_options.hpp>
@@ -172,7 +173,6 @@ private:
     /// When the amounts fit; now: at once; max(): when another call has ended.
     [[nodiscard]] time_point fits_at(const amounts& wanted, time_point now) noexcept;
     [[nodiscard]] time_point fits_here_at(const amounts& wanted, time_point now) noexcept;
-    [[nodiscard]] time_point place_free_at(time_point now) noexcept;
     [[nodiscard]] std::uint32_t admit(const call_size& size, const amounts& wanted, time_point now);
     [[nodiscard]] time_point earliest(const waiter& call, time_point now) const noexcept;
     [[nodiscard]] time_point shown_cooldown() const noexcept;
@@ -186,8 +186,6 @@ private:
     [[nodiscard]] coro::clock::duration backoff(double first_seconds, bool at_least);
     [[nodiscard]] coro::clock::duration some_of(coro::clock::duration span);
     void begin_cooldown(time_point until, limiter_hold why) noexcept;
-    void grow_window() noexcept;
-    void shrink_window() noexcept;
     void settle_tokens(record& ended, const call_report& report) noexcept;
     void learn_sizes(const record& ended, double input, double output) noexcept;
     void observe(const record& ended, const rate_limit_headers& seen, time_point now) noexcept;
@@ -205,15 +203,11 @@ private:
     double reserved_input_ = 0;
     double reserved_output_ = 0;
 
-    double window_;
-    double plateau_; // what was in flight when a full window met a 429; infinite before
-    bool window_held_back_ = false;
+    flight_window window_;
     bool pace_held_back_ = false;
     bool held_by_account_ = false;
-    time_point doubles_at_{}; // the window, while doubles_every is on
     limiter_hold hold_ = limiter_hold::nothing;
     limiter_hold cooldown_why_ = limiter_hold::nothing;
-    careful_growth window_growth_;
     std::uint32_t epoch_ = 0; // counts 429s that had consequences
     unsigned epochs_without_success_ = 0;
     bool after_cooldown_ = false; // the next one to go is the first since the last cooldown

@@ -111,8 +111,8 @@ private:
     std::map<account, std::shared_ptr<limiter_gate>> gates_;
 };
 
-/// Settings for an origin ("http://127.0.0.1:8080"): a server on this machine answers a 429 within
-/// milliseconds, so that more is let go every few of them until one comes.
+/// Settings for an origin ("http://127.0.0.1:8080"): a 429 of a server on this machine comes sooner
+/// than one from far away, so that more is let go sooner until one comes.
 [[nodiscard]] limiter_settings limiter_settings_for(std::string_view origin);
 
 } // namespace heddle::providers

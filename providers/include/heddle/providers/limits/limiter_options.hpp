@@ -26,8 +26,8 @@ struct limiter_options {
     known_limits per_minute; ///< of one model
     /// In flight at first. Doubles with each round of responses until the first 429.
     unsigned first_in_flight = 32;
-    /// Doubles after this time as well, without waiting for responses; 0: it does not. For a
-    /// service so near that a 429 would have come by then.
+    /// Doubles after this time as well, where responses take longer; 0: it does not. To be longer
+    /// than a 429 of the service takes.
     std::chrono::milliseconds doubles_every{0};
     unsigned most_in_flight = 16'384;
     double decrease = 0.75; ///< of what may be in flight, at a 429
