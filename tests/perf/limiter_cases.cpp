@@ -30,15 +30,16 @@ std::vector<testing::limit_case> chosen(std::string_view part) {
 }
 
 void print_heading() {
-    std::printf("%-42s %6s %6s %6s %8s %8s %8s\n", "", "sent", "429s", "later", "seconds",
-                "ideal %", "silence");
+    std::printf("%-42s %6s %6s %6s %7s %8s %8s %8s\n", "", "sent", "burst", "later", "later %",
+                "seconds", "ideal %", "silence");
 }
 
 /// Whether the row holds.
 bool print_row(const std::string& name, const testing::limit_case_figures& figures) {
     const std::string fault = figures.fault();
-    std::printf("%-42s %6zu %6zu %6zu %8.2f %8.1f %8.2f %s\n", name.c_str(), figures.sent,
-                figures.limited, figures.limited_late, figures.seconds, 100 * figures.of_ideal(),
+    std::printf("%-42s %6zu %6zu %6zu %7.2f %8.2f %8.1f %8.2f %s\n", name.c_str(), figures.sent,
+                figures.limited - figures.limited_late, figures.limited_late,
+                100 * figures.late_share(), figures.seconds, 100 * figures.of_ideal(),
                 figures.silence, fault.c_str());
     return fault.empty();
 }

@@ -27,6 +27,11 @@ struct limit_case {
     std::optional<std::int64_t> requests_per_minute; ///< that the user has set
     std::chrono::milliseconds latency{100};
     std::chrono::milliseconds refusal_latency{1};
+    /// What the row has to reach; other figures than these with their reason.
+    struct allowance {
+        double of_ideal = 0.8;
+        double late_share = 0.005; ///< of 429s after the first burst
+    } allows;
 
     /// Whether the service leaves the limiter to find out everything by refusals.
     [[nodiscard]] bool says_nothing() const noexcept {
@@ -55,6 +60,7 @@ struct limit_case_figures {
     std::size_t limited = 0;      ///< 429
     std::size_t limited_late = 0; ///< of these after the first burst, and its echo
     std::size_t late_allowed = 0; ///< of these
+    double ideal_required = 0.8;  ///< of_ideal()
     double seconds = 0;           ///< from the first request to the last answer
     double least = 0;             ///< the quota allows no less
     double silence = 0;           ///< the longest time without a request, seconds
@@ -62,6 +68,9 @@ struct limit_case_figures {
     double learned = 0;           ///< requests per second, learned; 0: nothing
 
     [[nodiscard]] double of_ideal() const { return seconds > 0 ? least / seconds : 0; }
+    [[nodiscard]] double late_share() const {
+        return sent > 0 ? static_cast<double>(limited_late) / static_cast<double>(sent) : 0;
+    }
     /// Empty when the row holds, else what is wrong.
     [[nodiscard]] std::string fault() const;
 };
