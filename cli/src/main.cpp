@@ -41,8 +41,10 @@ int main(int argc, char** argv) {
     using namespace heddle::cli;
     guard_memory();
     hide_environment();
-    // Whoever reads our output may go away: that is an error of a write, and no way to end.
+    // Whoever reads our output may go away, and a file may reach the limit on its size (ulimit -f):
+    // both are errors of a write, and no way to end. Programs are started with both as usual.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     console output(stdout, stderr, console_traits::of_process());
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
