@@ -123,6 +123,9 @@ private:
         auto player = providers::cassette_player::open(file, *std::move(text), how);
         if (!player) return std::move(player).error();
         made_->player_ = *std::move(player);
+        if (const std::string& warning = made_->player_->warning(); !warning.empty()) {
+            parts_.log.write(log_level::warn, "replay", warning);
+        }
         for (const std::string& name : made_->player_->providers()) {
             add(made_->player_->play(name));
         }

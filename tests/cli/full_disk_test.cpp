@@ -40,6 +40,26 @@ std::size_t count_of(const std::string& text, const std::string& part) {
     return count;
 }
 
+TEST_F(full_disk, a_recording_that_is_too_large_leaves_whole_lines_and_all_answers) {
+    const std::string tape = scratch.path() + "/tape.jsonl";
+    const auto recorded = run_limited({"--record", tape, "-c", "1"});
+    EXPECT_EQ(recorded.code, 1);
+    EXPECT_EQ(count_of(recorded.out, "PRECIOUS"), 20U) << recorded.err;
+    EXPECT_THAT(recorded.err, AllOf(HasSubstr("the recording is not whole"),
+                                    HasSubstr("tape.jsonl: File too large")));
+    const std::string text = scratch.text_of("tape.jsonl");
+    ASSERT_FALSE(text.empty());
+    EXPECT_LE(text.size(), 8 * 512U);
+    EXPECT_EQ(text.back(), '\n');
+    // The calls that are there are played back.
+    const auto first = scratch.file("first.heddle",
+                                    "(defatom ask (params q) (instructions \"{{q}}\"))"
+                                    "(content (ask \"row 0\"))");
+    const auto replayed = run_heddle({"run", first, "--replay", tape});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    EXPECT_EQ(replayed.out, "PRECIOUS\n");
+}
+
 TEST_F(full_disk, a_cache_that_is_too_large_takes_no_answer_away) {
     const auto ended = run_limited({"--cache", "--cache-file", scratch.path() + "/answers.db"});
     EXPECT_EQ(ended.code, 0) << ended.err;
@@ -53,6 +73,24 @@ TEST_F(full_disk, an_output_file_that_is_too_large_is_an_error_of_the_output) {
     EXPECT_EQ(ended.code, 1);
     EXPECT_FALSE(ended.signalled);
     EXPECT_THAT(ended.err, HasSubstr("output"));
+}
+
+TEST_F(full_disk, a_recording_that_was_cut_is_replayed_with_a_warning) {
+    const std::string tape = scratch.path() + "/tape.jsonl";
+    const std::string atom = "(defatom ask (params q) (instructions \"{{q}}\"))";
+    const auto both = scratch.file("both.heddle", atom + "(ask \"a\") (ask \"b\")");
+    const auto one = scratch.file("one.heddle", atom + "(content (ask \"a\"))");
+    const auto recorded =
+        run_heddle({"run", both, "--model", "scripted:" + scratch.file("rules.json", rules),
+                    "--record", tape});
+    ASSERT_EQ(recorded.code, 0) << recorded.err;
+    const std::string whole = scratch.text_of("tape.jsonl");
+    scratch.file("tape.jsonl", whole.substr(0, whole.size() - 20));
+    const auto replayed = run_heddle({"run", one, "--replay", tape});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    EXPECT_EQ(replayed.out, "PRECIOUS\n");
+    EXPECT_THAT(replayed.err, AllOf(HasSubstr("tape.jsonl:3: the last line is cut short"),
+                                    Not(HasSubstr("not JSON"))));
 }
 
 } // namespace

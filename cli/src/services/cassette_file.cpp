@@ -64,12 +64,18 @@ result<void> cassette_file::begin() {
 }
 
 result<void> cassette_file::append(std::string_view line) {
-    while (!line.empty()) {
-        const ssize_t written = ::write(descriptor_, line.data(), line.size());
+    std::string_view rest = line;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return failed(path_);
-        line.remove_prefix(static_cast<std::size_t>(written));
+        if (written < 0) {
+            error why = failed(path_);
+            (void)!::ftruncate(descriptor_, whole_); // a pipe cannot take anything back
+            return why;
+        }
+        rest.remove_prefix(static_cast<std::size_t>(written));
     }
+    whole_ += static_cast<std::int64_t>(line.size());
     return {};
 }
 

@@ -292,6 +292,8 @@ result<recorded_call> read_cassette_call(std::string_view line) {
     return made;
 }
 
+bool is_whole_line(std::string_view line) { return parse(line).has_value(); }
+
 std::string cassette_key(const ports::chat_request& request) {
     std::string text;
     append_request_json(text, request);

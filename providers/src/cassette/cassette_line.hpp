@@ -38,6 +38,9 @@ struct recorded_call {
 /// Errors: invalid_argument.
 [[nodiscard]] result<recorded_call> read_cassette_call(std::string_view line);
 
+/// False for the beginning of a line whose rest was not written.
+[[nodiscard]] bool is_whole_line(std::string_view line);
+
 /// The JSON of a request as recorded_call::request has it.
 [[nodiscard]] std::string cassette_key(const ports::chat_request& request);
 /// What lenient matching compares: messages, tools and form, white space made equal.

@@ -26,6 +26,7 @@ struct cassette_player::state {
     std::string name;
     cassette_matching matching = cassette_matching::strict;
     std::string default_model;
+    std::string warning;
     std::vector<std::string> providers;
     std::vector<recorded_call> calls;
     std::vector<bool> played;
@@ -181,7 +182,12 @@ result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name,
             if (!model) return at_line(std::move(model).error());
             made->default_model = *std::move(model);
         } else if (auto added = made->add(line); !added) {
-            return at_line(std::move(added).error());
+            error failure = at_line(std::move(added).error());
+            // The run that recorded it was killed, or the machine went down, in the middle of a line.
+            const bool cut = rest.empty() && text.back() != '\n' && !is_whole_line(line);
+            if (!cut) return failure;
+            made->warning = made->name + ":" + std::to_string(number) +
+                            ": the last line is cut short and is ignored";
         }
     }
     if (number == 0) {
@@ -197,6 +203,7 @@ const std::vector<std::string>& cassette_player::providers() const noexcept {
     return state_->providers;
 }
 const std::string& cassette_player::default_model() const noexcept { return state_->default_model; }
+const std::string& cassette_player::warning() const noexcept { return state_->warning; }
 std::unique_ptr<ports::llm_port> cassette_player::play(std::string provider) {
     return std::make_unique<playing_provider>(*state_, std::move(provider));
 }

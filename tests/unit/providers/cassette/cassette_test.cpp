@@ -306,6 +306,24 @@ TEST_F(cassette_test, a_sink_that_fails_ends_the_recording_not_the_calls) {
     EXPECT_EQ(written, 2);
 }
 
+TEST_F(cassette_test, ignores_a_last_line_that_is_cut_short) {
+    for (const char* text : {"one", "two"}) {
+        model.answers.push_back(answer(text));
+        (void)ask(*recording, testing::user_request(text));
+    }
+    const std::string whole = tape;
+    const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+    for (std::size_t end = last + 1; end < whole.size(); ++end) {
+        tape = whole.substr(0, end);
+        const auto player = play();
+        const bool all_there = end == whole.size() - 1; // only the line end is missing
+        EXPECT_EQ(player->size(), all_there ? 2U : 1U);
+        EXPECT_EQ(player->warning(),
+                  all_there ? "" : "calls.jsonl:3: the last line is cut short and is ignored");
+        EXPECT_EQ(ask(*player->play("listed"), testing::user_request("one"))->text, "one");
+    }
+}
+
 TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
     const auto opened = [](std::string text) {
         return cassette_player::open("calls.jsonl", std::move(text), cassette_matching::strict);

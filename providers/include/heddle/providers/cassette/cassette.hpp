@@ -58,7 +58,8 @@ enum class cassette_matching : std::uint8_t {
 /// were written. Threads: its shard's only.
 class cassette_player {
 public:
-    /// `text`: the whole recording; `name` stands in errors.
+    /// `text`: the whole recording; `name` stands in errors. A last line without its end, and without
+    /// the end of its call, is ignored: see `warning`.
     /// Errors: invalid_argument with the line that cannot be read; limit_exceeded.
     [[nodiscard]] static result<std::unique_ptr<cassette_player>> open(std::string name,
                                                                        std::string text,
@@ -70,6 +71,8 @@ public:
     /// The providers that were recorded, each once, in order.
     [[nodiscard]] const std::vector<std::string>& providers() const noexcept;
     [[nodiscard]] const std::string& default_model() const noexcept;
+    /// Names the line that was ignored because it is cut short; empty: there is none.
+    [[nodiscard]] const std::string& warning() const noexcept;
 
     /// A provider of that name that plays. This outlives it. Errors of its calls: those recorded, and
     /// llm_errc::configuration when a call was not recorded, with what differs from the nearest one.
