@@ -20,8 +20,9 @@ public:
         };
         const auto mine = std::make_shared<work>(work{std::move(request), {}});
         // What the worker uses is its own: the call may have ended before it.
-        const ports::worker_port::work job = [mine, table = table_](const std::atomic<bool>&) {
-            mine->found = table->find(mine->request);
+        const ports::worker_port::work job = [mine,
+                                              table = table_](const std::atomic<bool>& abandoned) {
+            mine->found = table->find(mine->request, &abandoned);
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();

@@ -12,8 +12,11 @@ constexpr std::int64_t our_application = 0x68646c63; // "hdlc"
 constexpr std::int64_t layout_version = 1;
 constexpr std::int64_t touch_after = 3600; ///< seconds: the time of use is only roughly kept
 constexpr std::uint64_t refill_percent = 90;
-/// Once the file is open. A worker waits, and with it the end of the process.
-constexpr int later_busy_wait_ms = 2'000;
+using std::chrono::milliseconds;
+/// For a lock that keeps others from reading, which is rare. A call of a model waits as long.
+constexpr milliseconds reading_wait{1'000};
+constexpr milliseconds writing_wait{10'000};
+constexpr std::chrono::seconds trouble_time{5};
 
 constexpr const char* journal = "PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL";
 
@@ -56,7 +59,9 @@ std::chrono::system_clock::time_point time_of(std::int64_t seconds) {
 
 error response_table::in_file(error failure) const {
     std::string message = "response cache " + options_.file + ": " + failure.message();
-    return error(failure.code(), std::move(message)).with_hint(failure.info().hint);
+    error made = error(failure.code(), std::move(message)).with_hint(failure.info().hint);
+    if (failure.info().retryable) made = std::move(made).with_retryable(*failure.info().retryable);
+    return made;
 }
 
 std::int64_t response_table::now() const {
@@ -72,46 +77,81 @@ result<std::int64_t> number_of(sqlite_database& database, std::string_view quest
     return there ? asked.number(0) : 0;
 }
 
-/// Looks whose file it is and makes the tables in a new one. Inside of one transaction: of several
-/// processes that come at once the first does it, and one that is killed leaves nothing half done.
-result<void> claim(sqlite_database& database) {
+/// What a file is to us.
+enum class file_state : std::uint8_t {
+    empty,
+    unmarked, ///< it has the tables, and nothing else: earlier versions marked it in a second step
+    ours
+};
+
+/// Looks whose file it is, inside of a transaction. Errors: it is not ours.
+result<file_state> state_of(sqlite_database& database) {
     HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
     HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
+    if (owner == our_application && version == layout_version) return file_state::ours;
     HEDDLE_TRY(
         const std::int64_t foreign,
         number_of(database, "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
-    // Earlier versions made the tables and marked the file in two steps.
     const bool fresh = owner == 0 && version == 0 && foreign == 0;
     if (!fresh && owner != our_application) {
         return error(errc::io_error, "this is the database of another program")
             .with_hint("name another file");
     }
-    if (!fresh && version != layout_version) {
+    if (!fresh) {
         return error(errc::io_error,
                      "it was made by another version (layout " + std::to_string(version) + ")")
             .with_hint("name another file, or delete this one; it is made anew");
     }
+    HEDDLE_TRY(const std::int64_t tables,
+               number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'responses'"));
+    return tables == 0 ? file_state::empty : file_state::unmarked;
+}
+
+/// The same, without keeping others from writing.
+result<file_state> look_at(sqlite_database& database) {
+    HEDDLE_CHECK(database.run("BEGIN"));
+    auto state = state_of(database);
+    (void)database.run("ROLLBACK");
+    return state;
+}
+
+result<void> make_tables(sqlite_database& database) {
+    // Another process may have been faster.
+    HEDDLE_TRY(const file_state state, state_of(database));
+    if (state == file_state::ours) return {};
     HEDDLE_CHECK(database.run(layout));
-    if (!fresh) return {};
     const std::string mark = "PRAGMA application_id = " + std::to_string(our_application) +
                              "; PRAGMA user_version = " + std::to_string(layout_version);
     return database.run(mark.c_str());
 }
 
+/// Makes the tables in a new file. Inside of one transaction: of several processes that come at once
+/// the first does it, and one that is killed leaves nothing half done.
+result<void> claim(sqlite_database& database) {
+    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
+    if (auto made = make_tables(database); !made) {
+        (void)database.run("ROLLBACK");
+        return made;
+    }
+    return database.run("COMMIT");
+}
+
 } // namespace
 
-result<response_table::open_table> response_table::open() const {
+result<std::optional<response_table::open_table>> response_table::open(purpose what,
+                                                                       patience wait) const {
     HEDDLE_TRY(sqlite_database database, sqlite_database::open(options_.file));
-    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
-    if (auto ours = claim(database); !ours) {
-        (void)database.run("ROLLBACK");
-        return std::move(ours).error();
+    database.wait_when_busy(wait.limit, wait.abandoned);
+    HEDDLE_TRY(const file_state state, look_at(database));
+    if (what == purpose::reading) {
+        // The first answer makes the tables: looking needs no lock of those who write.
+        if (state == file_state::empty) return std::optional<open_table>();
+    } else {
+        if (state != file_state::ours) HEDDLE_CHECK(claim(database));
+        // The switch does not wait for other processes. Without it all works, only slower, and the
+        // next one that opens the file makes it.
+        (void)database.run(journal);
     }
-    HEDDLE_CHECK(database.run("COMMIT"));
-    // The switch does not wait for other processes. Without it all works, only slower, and the next
-    // one that opens the file makes it.
-    (void)database.run(journal);
-    database.wait_when_busy(later_busy_wait_ms);
     HEDDLE_TRY(auto find, database.prepare("SELECT created, used, provider, model, body "
                                            "FROM responses WHERE key = ?"));
     HEDDLE_TRY(auto touch, database.prepare("UPDATE responses SET used = ? WHERE key = ?"));
@@ -125,35 +165,53 @@ result<response_table::open_table> response_table::open() const {
     HEDDLE_TRY(auto expire, database.prepare("DELETE FROM responses WHERE created <= ?"));
     HEDDLE_TRY(auto oldest, database.prepare("SELECT key, bytes FROM responses ORDER BY used"));
     HEDDLE_TRY(auto remove, database.prepare("DELETE FROM responses WHERE key = ?"));
-    open_table made{std::move(database), std::move(find),   std::move(touch),
-                    std::move(size_of),  std::move(keep),   std::move(total),
-                    std::move(expire),   std::move(oldest), std::move(remove)};
-    HEDDLE_TRY([[maybe_unused]] const bool row, made.total.begin().bind(std::int64_t{0}).step());
-    made.bytes = made.total.number(1);
-    made.total.begin();
-    return made;
+    open_table made{std::move(database), std::move(find),  std::move(touch),  std::move(size_of),
+                    std::move(keep),     std::move(total), std::move(expire), std::move(oldest),
+                    std::move(remove),   std::nullopt};
+    return std::optional(std::move(made));
 }
 
-result<response_table::open_table*> response_table::opened() {
+result<response_table::open_table*> response_table::opened(purpose what, patience wait) {
     if (!table_) {
-        auto made = open();
+        auto made = open(what, wait);
         if (!made) return in_file(std::move(made).error());
-        table_.emplace(*std::move(made));
+        if (!*made) return nullptr;
+        table_.emplace(**std::move(made));
     }
+    table_->database.wait_when_busy(wait.limit, wait.abandoned);
     return &*table_;
 }
 
-result<std::optional<ports::stored_response>> response_table::find(std::string_view request) {
-    const std::lock_guard held(lock_);
-    HEDDLE_TRY(open_table * table, opened());
+result<std::optional<ports::stored_response>> response_table::find(
+    std::string_view request, const std::atomic<bool>* abandoned) {
+    const turn mine(*this);
+    if (trouble_ && std::chrono::steady_clock::now() < trouble_until_) return *trouble_;
+    if (abandoned && abandoned->load(std::memory_order_relaxed)) {
+        return error::cancelled(cancel_reason::user); // nobody hears of it
+    }
+    trouble_.reset();
     const digest key = digest_of(request);
-    auto found = find_in(*table, view_of(key));
+    auto found = look_up(view_of(key), {reading_wait, abandoned});
+    const bool given_up = abandoned && abandoned->load(std::memory_order_relaxed);
+    if (!found && !given_up) {
+        trouble_ = found.error();
+        trouble_until_ = std::chrono::steady_clock::now() + trouble_time;
+    }
+    return found;
+}
+
+result<std::optional<ports::stored_response>> response_table::look_up(std::string_view key,
+                                                                      patience wait) {
+    HEDDLE_TRY(open_table * table, opened(purpose::reading, wait));
+    if (!table) return std::optional<ports::stored_response>();
+    auto found = find_in(*table, key, wait);
     if (!found) return in_file(std::move(found).error());
     return found;
 }
 
 result<std::optional<ports::stored_response>> response_table::find_in(open_table& table,
-                                                                      std::string_view key) {
+                                                                      std::string_view key,
+                                                                      patience wait) {
     HEDDLE_TRY(const bool there, table.find.begin().bind(key).step());
     if (!there) return std::optional<ports::stored_response>();
     const std::int64_t today = now();
@@ -169,37 +227,47 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     table.find.begin();
     if (made && used < today - touch_after) {
         // An answer that was found is not lost, nor waits, because its time of use cannot be written.
-        table.database.wait_when_busy(0);
+        table.database.wait_when_busy(milliseconds(0));
         (void)table.touch.begin().bind(today).bind(key).step();
         table.touch.begin();
-        table.database.wait_when_busy(later_busy_wait_ms);
+        table.database.wait_when_busy(wait.limit, wait.abandoned);
     }
     return made;
 }
 
-result<void> response_table::keep(std::string_view request, const ports::stored_response& answer) {
-    const std::lock_guard held(lock_);
-    HEDDLE_TRY(open_table * table, opened());
+result<void> response_table::keep(std::string_view request, const ports::stored_response& answer,
+                                  std::optional<std::int64_t> created,
+                                  const std::atomic<bool>* abandoned) {
+    const turn mine(*this);
+    const patience wait{writing_wait, abandoned};
+    HEDDLE_TRY(open_table * table, opened(purpose::writing, wait));
     const digest key = digest_of(request);
-    auto kept = keep_in(*table, view_of(key), answer);
+    auto kept = keep_in(*table, view_of(key), answer, created.value_or(now()));
     if (!kept) return in_file(std::move(kept).error());
     return {};
 }
 
+result<void> response_table::count_bytes(open_table& table) {
+    HEDDLE_TRY([[maybe_unused]] const bool row, table.total.begin().bind(std::int64_t{0}).step());
+    table.bytes = table.total.number(1);
+    table.total.begin();
+    return {};
+}
+
 result<void> response_table::keep_in(open_table& table, std::string_view key,
-                                     const ports::stored_response& answer) {
+                                     const ports::stored_response& answer, std::int64_t created) {
     const std::int64_t size = bytes_of(key, answer);
     if (static_cast<std::uint64_t>(size) > options_.max_bytes) return {};
+    if (!table.bytes) HEDDLE_CHECK(count_bytes(table));
     HEDDLE_TRY(const bool replaced, table.size_of.begin().bind(key).step());
     const std::int64_t before = replaced ? table.size_of.number(0) : 0;
     table.size_of.begin();
-    const std::int64_t today = now();
     table.keep.begin().bind(key).bind_text(answer.provider).bind_text(answer.model);
     HEDDLE_TRY([[maybe_unused]] const bool row,
-               table.keep.bind(today).bind(today).bind(size).bind(answer.body).step());
+               table.keep.bind(created).bind(created).bind(size).bind(answer.body).step());
     table.keep.begin();
-    table.bytes += size - before;
-    if (static_cast<std::uint64_t>(std::max<std::int64_t>(table.bytes, 0)) <= options_.max_bytes) {
+    *table.bytes += size - before;
+    if (static_cast<std::uint64_t>(std::max<std::int64_t>(*table.bytes, 0)) <= options_.max_bytes) {
         return {};
     }
     return make_room(table);
@@ -210,20 +278,18 @@ result<void> response_table::make_room(open_table& table) {
     HEDDLE_TRY([[maybe_unused]] const bool gone,
                table.expire.begin().bind(now() - options_.keep_for.count()).step());
     table.expire.begin();
-    HEDDLE_TRY([[maybe_unused]] const bool row, table.total.begin().bind(std::int64_t{0}).step());
-    table.bytes = table.total.number(1);
-    table.total.begin();
+    HEDDLE_CHECK(count_bytes(table));
     const auto wanted = static_cast<std::int64_t>(options_.max_bytes / 100 * refill_percent);
-    if (table.bytes <= wanted) return {};
+    if (*table.bytes <= wanted) return {};
     HEDDLE_CHECK(table.database.run("BEGIN IMMEDIATE"));
     table.oldest.begin();
     result<void> outcome;
-    while (table.bytes > wanted) {
+    while (*table.bytes > wanted) {
         const auto next = table.oldest.step();
         if (!next) outcome = next.error();
         if (!next || !*next) break;
         const std::string key(table.oldest.bytes(0));
-        table.bytes -= table.oldest.number(1);
+        *table.bytes -= table.oldest.number(1);
         const auto removed = table.remove.begin().bind(std::string_view(key)).step();
         if (!removed) {
             outcome = removed.error();
@@ -240,14 +306,15 @@ result<void> response_table::make_room(open_table& table) {
 }
 
 result<ports::response_store_stats> response_table::stats() {
-    const std::lock_guard held(lock_);
-    HEDDLE_TRY(open_table * table, opened());
+    const turn mine(*this);
+    HEDDLE_TRY(open_table * table, opened(purpose::reading, {writing_wait}));
+    ports::response_store_stats made;
+    made.max_bytes = options_.max_bytes;
+    if (!table) return made;
     const auto counted = table->total.begin().bind(now() - options_.keep_for.count()).step();
     if (!counted) return in_file(counted.error());
-    ports::response_store_stats made;
     made.entries = static_cast<std::uint64_t>(table->total.number(0));
     made.bytes = static_cast<std::uint64_t>(table->total.number(1));
-    made.max_bytes = options_.max_bytes;
     if (!table->total.is_null(2)) {
         made.oldest = time_of(table->total.number(2));
         made.newest = time_of(table->total.number(3));
@@ -258,8 +325,9 @@ result<ports::response_store_stats> response_table::stats() {
 }
 
 result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> age) {
-    const std::lock_guard held(lock_);
-    HEDDLE_TRY(open_table * table, opened());
+    const turn mine(*this);
+    HEDDLE_TRY(open_table * table, opened(purpose::reading, {writing_wait}));
+    if (!table) return std::uint64_t{0};
     const std::int64_t until = age ? now() - age->count() : INT64_MAX;
     const auto removed = table->expire.begin().bind(until).step();
     if (!removed) return in_file(removed.error());
@@ -269,13 +337,7 @@ result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> 
     if (auto shrunk = table->database.run("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"); !shrunk) {
         return in_file(std::move(shrunk).error());
     }
-    table->bytes = 0;
-    if (age) {
-        const auto counted = table->total.begin().bind(std::int64_t{0}).step();
-        if (!counted) return in_file(counted.error());
-        table->bytes = table->total.number(1);
-        table->total.begin();
-    }
+    table->bytes.reset();
     return count;
 }
 

@@ -6,12 +6,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 namespace heddle::store {
 
 namespace {
-
-constexpr int busy_wait_ms = 10'000; ///< another process writes for a moment, not for longer
 
 std::string hint_for(int code) {
     switch (code & 0xFF) {
@@ -38,7 +37,10 @@ std::int64_t sqlite_database::changes() const noexcept { return sqlite3_changes6
 error sqlite_database::failure_of(sqlite3* raw) {
     const int code = raw ? sqlite3_extended_errcode(raw) : SQLITE_NOMEM;
     const char* text = raw ? sqlite3_errmsg(raw) : "out of memory";
-    return error(errc::io_error, text).with_hint(hint_for(code));
+    error made = error(errc::io_error, text).with_hint(hint_for(code));
+    const int kind = code & 0xFF;
+    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) made = std::move(made).with_retryable(true);
+    return made;
 }
 
 result<sqlite_database> sqlite_database::open(const std::string& file) {
@@ -50,16 +52,29 @@ result<sqlite_database> sqlite_database::open(const std::string& file) {
     }
     ::close(made);
     sqlite3* raw = nullptr;
+    auto wait = std::make_unique<busy_wait>();
     const int opened =
         sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    sqlite_database made_one(raw);
+    sqlite_database made_one(raw, std::move(wait));
     if (opened != SQLITE_OK) return failure_of(raw);
-    sqlite3_busy_timeout(raw, busy_wait_ms);
+    sqlite3_busy_handler(raw, go_on_waiting, made_one.wait_.get());
     return made_one;
 }
 
-void sqlite_database::wait_when_busy(int milliseconds) noexcept {
-    sqlite3_busy_timeout(raw_.get(), milliseconds);
+int sqlite_database::go_on_waiting(void* wait, int times) noexcept {
+    auto& mine = *static_cast<busy_wait*>(wait);
+    const auto now = std::chrono::steady_clock::now();
+    if (times == 0) mine.began = now;
+    if (mine.abandoned && mine.abandoned->load(std::memory_order_relaxed)) return 0;
+    if (now - mine.began >= mine.limit) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(times < 5 ? 1 : 10));
+    return 1;
+}
+
+void sqlite_database::wait_when_busy(std::chrono::milliseconds limit,
+                                     const std::atomic<bool>* abandoned) noexcept {
+    wait_->limit = limit;
+    wait_->abandoned = abandoned;
 }
 
 result<void> sqlite_database::run(const char* statements) {

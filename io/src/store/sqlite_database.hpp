@@ -3,6 +3,8 @@
 
 #include <heddle/base/error.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,21 +47,34 @@ public:
     /// Opens or makes the file, with permissions for its owner only.
     [[nodiscard]] static result<sqlite_database> open(const std::string& file);
 
-    /// How long a statement waits for other connections; 10 s to begin with.
-    void wait_when_busy(int milliseconds) noexcept;
+    /// How long a statement waits for other connections: `limit`, which is 10 s to begin with, and
+    /// not once `abandoned` is true. `abandoned` may be null; it stays until the next call of this.
+    void wait_when_busy(std::chrono::milliseconds limit,
+                        const std::atomic<bool>* abandoned = nullptr) noexcept;
     [[nodiscard]] result<void> run(const char* statements);
     [[nodiscard]] result<sqlite_statement> prepare(std::string_view statement);
     /// Rows that the last statement changed.
     [[nodiscard]] std::int64_t changes() const noexcept;
 
-    /// What SQLite says of the last call of `raw`, with what can be done about it.
+    /// What SQLite says of the last call of `raw`, with what can be done about it. Retryable when
+    /// another connection was in the way.
     [[nodiscard]] static error failure_of(sqlite3* raw);
 
 private:
     struct closer {
         void operator()(sqlite3* raw) const noexcept;
     };
-    explicit sqlite_database(sqlite3* raw) : raw_(raw) {}
+    /// What the library asks while it waits: at one address, also when this is moved.
+    struct busy_wait {
+        std::chrono::milliseconds limit{
+            10'000}; ///< another process writes for a moment, not longer
+        const std::atomic<bool>* abandoned = nullptr;
+        std::chrono::steady_clock::time_point began;
+    };
+    static int go_on_waiting(void* wait, int times) noexcept;
+    sqlite_database(sqlite3* raw, std::unique_ptr<busy_wait> wait)
+        : wait_(std::move(wait)), raw_(raw) {}
+    std::unique_ptr<busy_wait> wait_;
     std::unique_ptr<sqlite3, closer> raw_;
 };
 

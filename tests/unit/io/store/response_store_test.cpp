@@ -17,7 +17,9 @@
 namespace heddle::store {
 namespace {
 
+using coro::call_context;
 using ports::stored_response;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::system_clock;
 using ::testing::HasSubstr;
@@ -260,6 +262,40 @@ TEST_F(response_store_test, says_that_its_folder_is_missing) {
     ASSERT_FALSE(kept);
     EXPECT_EQ(kept.error().code(), make_error_code(errc::io_error));
     EXPECT_THAT(kept.error().message(), HasSubstr("none/cache.db"));
+}
+
+TEST_F(response_store_test, a_file_that_cannot_be_read_now_is_left_alone_for_a_while) {
+    {
+        auto plain = sqlite_database::open((folder / "cache.db").string()).value();
+        keep(*open(), "q", "a");
+        ASSERT_TRUE(plain.run("PRAGMA journal_mode = DELETE"));
+        ASSERT_TRUE(plain.run("BEGIN EXCLUSIVE"));
+        const auto store = open();
+        const auto began = std::chrono::steady_clock::now();
+        for (int i = 0; i < 20; ++i) {
+            const auto found = loop.run(store->find("q", loop.context()));
+            ASSERT_FALSE(found);
+            EXPECT_THAT(found.error().info().hint, HasSubstr("locked"));
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(2'500));
+    }
+    EXPECT_EQ(find(*open(), "q"), "a");
+}
+
+TEST_F(response_store_test, a_look_that_is_cancelled_keeps_no_worker) {
+    auto plain = sqlite_database::open((folder / "cache.db").string()).value();
+    keep(*open(), "q", "a");
+    ASSERT_TRUE(plain.run("PRAGMA journal_mode = DELETE"));
+    ASSERT_TRUE(plain.run("BEGIN EXCLUSIVE"));
+    const auto store = open();
+    const auto began = std::chrono::steady_clock::now();
+    call_context brief = loop.context();
+    brief = brief.with_deadline(coro::deadline(loop.loop.now() + milliseconds(50)));
+    const auto found = loop.run(store->find("q", brief));
+    ASSERT_FALSE(found);
+    EXPECT_TRUE(found.error().is_cancelled());
+    workers.reset(); // joins
+    EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(500));
 }
 
 TEST_F(response_store_test, a_cancelled_look_up_ends_at_once_and_harms_nothing) {
