@@ -179,6 +179,16 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     return made;
 }
 
+coro::task<void> application::close() {
+    co_await http_->close();
+    // Also after an interruption or a timeout: the answers have arrived and are paid for.
+    const result<void> kept = co_await models_->flush_cache(loop_);
+    if (kept) co_return;
+    const std::string& hint = kept.error().info().hint;
+    log_->write(log_level::warn, "cache",
+                kept.error().message() + (hint.empty() ? "" : "; " + hint));
+}
+
 result<void> application::allow_programs(const workflow_options& options, console& output) {
     process::process_options made;
     made.workspace = options.workspace;

@@ -49,8 +49,9 @@ public:
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
-    /// Waits until every connection is closed. To be awaited before the loop is left.
-    [[nodiscard]] coro::task<void> close() { return http_->close(); }
+    /// Waits until every connection is closed, and for 3 s at most until the answers for the cache are
+    /// written. To be awaited before the loop is left.
+    [[nodiscard]] coro::task<void> close();
 
 private:
     [[nodiscard]] result<void> allow_programs(const workflow_options& options, console& output);

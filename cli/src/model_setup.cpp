@@ -48,6 +48,13 @@ std::optional<error> model_setup::finish_recording() {
     return begun ? std::optional<error>() : std::move(begun).error();
 }
 
+coro::task<result<void>> model_setup::flush_cache(coro::event_loop& loop) {
+    constexpr std::chrono::seconds longest_wait{3}; // of a user who has pressed Ctrl-C
+    if (!store_) co_return result<void>();
+    result<void> done = co_await store_->flush(longest_wait, {&loop, nullptr, {}});
+    co_return done;
+}
+
 std::vector<std::string> model_setup::closing_remarks() const {
     std::vector<std::string> lines;
     if (player_ && player_->unplayed() != 0) {

@@ -72,6 +72,10 @@ public:
     /// error is one of the recording, and makes the run a failure.
     [[nodiscard]] std::optional<error> finish_recording();
 
+    /// Waits until the answers for the cache are written, for 3 s at most. Errors: as
+    /// response_store::flush.
+    [[nodiscard]] coro::task<result<void>> flush_cache(coro::event_loop& loop);
+
 private:
     friend class model_assembly;
     struct recording;

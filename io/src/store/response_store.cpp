@@ -1,74 +1,138 @@
 #include <heddle/store/response_store.hpp>
 
 #include "store/response_table.hpp"
+#include "store/response_writer.hpp"
+
+#include <utility>
 
 namespace heddle::store {
 
 namespace {
 
+/// One connection reads and another one writes, so that no look waits for an answer that is written.
+struct connections {
+    explicit connections(const response_store_options& options) : reads(options), writes(options) {}
+    response_table reads;
+    response_writer writes;
+};
+
+/// What a worker needs is its own: the call may have ended before it.
+template <class Outcome>
+struct work {
+    std::string request;
+    std::optional<result<Outcome>> outcome;
+};
+
 class sqlite_response_store final : public ports::response_store {
 public:
     sqlite_response_store(ports::worker_port& workers, response_store_options options)
-        : workers_(workers), table_(std::make_shared<response_table>(std::move(options))) {}
+        : workers_(workers), options_(std::move(options)),
+          file_(std::make_shared<connections>(options_)) {}
 
     coro::task<result<std::optional<ports::stored_response>>> find(
         std::string request, coro::call_context context) override {
-        using answer = result<std::optional<ports::stored_response>>;
-        struct work {
-            std::string request;
-            std::optional<answer> found;
-        };
-        const auto mine = std::make_shared<work>(work{std::move(request), {}});
-        // What the worker uses is its own: the call may have ended before it.
+        using found = std::optional<ports::stored_response>;
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (found waiting = file_->writes.waiting(request, now() - options_.keep_for.count())) {
+            co_return waiting;
+        }
+        const auto mine = std::make_shared<work<found>>(work<found>{std::move(request), {}});
         const ports::worker_port::work job = [mine,
-                                              table = table_](const std::atomic<bool>& abandoned) {
-            mine->found = table->find(mine->request, &abandoned);
+                                              file = file_](const std::atomic<bool>& abandoned) {
+            mine->outcome = file->reads.find(mine->request, &abandoned);
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();
-        co_return std::move(*mine->found);
+        co_return std::move(*mine->outcome);
     }
 
     coro::task<result<void>> keep(std::string request, ports::stored_response answer,
                                   coro::call_context context) override {
-        struct work {
-            std::string request;
-            ports::stored_response answer;
-            result<void> outcome;
+        if (answer.body.size() > options_.max_bytes) co_return result<void>();
+        bool added = file_->writes.add(request, answer, now());
+        if (!added) {
+            struct waiting {
+                std::string request;
+                ports::stored_response answer;
+            };
+            const auto mine =
+                std::make_shared<waiting>(waiting{std::move(request), std::move(answer)});
+            const ports::worker_port::work job =
+                [mine, file = file_](const std::atomic<bool>& abandoned) {
+                    file->writes.wait_for_room(mine->request, mine->answer, abandoned);
+                };
+            const result<void> ran = co_await workers_.run(job, context);
+            if (!ran) co_return ran.error();
+            added = file_->writes.add(mine->request, mine->answer, now());
+        }
+        if (auto failure = file_->writes.take_failure()) co_return *std::move(failure);
+        if (!added) {
+            co_return error(errc::io_error, "response cache " + options_.file +
+                                                ": too many answers wait to be written")
+                .with_hint("another process keeps the file locked, or the disk is slow");
+        }
+        co_return result<void>();
+    }
+
+    coro::task<result<void>> flush(std::chrono::milliseconds limit,
+                                   coro::call_context context) override {
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        const ports::worker_port::work job = [limit,
+                                              file = file_](const std::atomic<bool>& abandoned) {
+            file->writes.wait_until_done(limit, abandoned);
         };
-        const auto mine = std::make_shared<work>(work{std::move(request), std::move(answer), {}});
-        const ports::worker_port::work job = [mine, table = table_](const std::atomic<bool>&) {
-            mine->outcome = table->keep(mine->request, mine->answer);
-        };
-        const result<void> ran = co_await workers_.run(job, context);
-        if (!ran) co_return ran.error();
-        co_return std::move(mine->outcome);
+        // All workers may be at other work for long.
+        const coro::deadline until(context.loop->now() + limit);
+        [[maybe_unused]] const result<void> ran =
+            co_await workers_.run(job, context.with_deadline(until));
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (const std::size_t left = file_->writes.count(); left != 0) {
+            co_return error(errc::io_error, "response cache " + options_.file + ": " +
+                                                std::to_string(left) +
+                                                " answers could not be written")
+                .with_hint("another process keeps the file locked, or the disk is slow");
+        }
+        if (auto failure = file_->writes.take_failure()) co_return *std::move(failure);
+        co_return result<void>();
     }
 
     coro::task<result<ports::response_store_stats>> stats(coro::call_context context) override {
-        const auto mine = std::make_shared<std::optional<result<ports::response_store_stats>>>();
-        const ports::worker_port::work job = [mine, table = table_](const std::atomic<bool>&) {
-            *mine = table->stats();
+        using made = ports::response_store_stats;
+        const auto mine = std::make_shared<work<made>>();
+        const ports::worker_port::work job = [mine,
+                                              file = file_](const std::atomic<bool>& abandoned) {
+            file->writes.wait_until_done(longest_wait, abandoned);
+            mine->outcome = file->reads.stats();
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();
-        co_return std::move(**mine);
+        co_return std::move(*mine->outcome);
     }
 
     coro::task<result<std::uint64_t>> clear(std::optional<std::chrono::seconds> age,
                                             coro::call_context context) override {
-        const auto mine = std::make_shared<std::optional<result<std::uint64_t>>>();
-        const ports::worker_port::work job = [mine, age, table = table_](const std::atomic<bool>&) {
-            *mine = table->clear(age);
+        const auto mine = std::make_shared<work<std::uint64_t>>();
+        const ports::worker_port::work job = [mine, age,
+                                              file = file_](const std::atomic<bool>& abandoned) {
+            file->writes.wait_until_done(longest_wait, abandoned);
+            mine->outcome = file->reads.clear(age);
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();
-        co_return std::move(**mine);
+        co_return std::move(*mine->outcome);
     }
 
 private:
+    static constexpr std::chrono::milliseconds longest_wait{10'000};
+
+    [[nodiscard]] std::int64_t now() const {
+        return std::chrono::duration_cast<std::chrono::seconds>(options_.clock().time_since_epoch())
+            .count();
+    }
+
     ports::worker_port& workers_;
-    std::shared_ptr<response_table> table_;
+    response_store_options options_;
+    std::shared_ptr<connections> file_;
 };
 
 } // namespace

@@ -261,8 +261,8 @@ task<void> cached_provider::keep(std::string key, const chat_response& answer,
     kept.provider = inner_.provider_name();
     kept.model = answer.model;
     append_response_json(kept.body, answer);
+    // It is written later: neither the disk nor the end of this call takes the answer away.
     const result<void> done = co_await store_.keep(std::move(key), std::move(kept), context);
-    // The answer is there and paid for: that it could not be kept takes nothing from it.
     if (!done) tell(done.error());
 }
 

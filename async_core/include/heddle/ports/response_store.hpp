@@ -40,11 +40,21 @@ public:
     [[nodiscard]] virtual coro::task<result<std::optional<stored_response>>> find(
         std::string request, coro::call_context context) = 0;
 
-    /// Keeps an answer; an earlier one for the same request is replaced. An answer that is larger
-    /// than the whole store may be is not kept.
-    /// Errors: io_error. Cancellation: the call ends at once, the answer may be kept nevertheless.
+    /// Takes an answer, which is found from now on; an earlier one for the same request is replaced.
+    /// An answer that is larger than the whole store may be is not kept. The answer is written after
+    /// the call has returned, which waits only when too many others are to be written before it.
+    /// Errors: io_error, also one of an answer that was taken before. Cancellation: ends the wait, the
+    /// answer is not kept; an answer that needs no wait is taken in any case.
     [[nodiscard]] virtual coro::task<result<void>> keep(std::string request, stored_response answer,
                                                         coro::call_context context) = 0;
+
+    /// Waits until all answers that were taken are written, for `limit` at most.
+    /// Errors: io_error when some are not; cancelled, they may be written nevertheless.
+    [[nodiscard]] virtual coro::task<result<void>> flush(
+        [[maybe_unused]] std::chrono::milliseconds limit,
+        [[maybe_unused]] coro::call_context context) {
+        co_return result<void>();
+    }
 
     [[nodiscard]] virtual coro::task<result<response_store_stats>> stats(
         coro::call_context context) = 0;

@@ -56,6 +56,9 @@ protected:
             store.keep(request, stored_response{"openai", "gpt", std::move(body)}, loop.context()));
         EXPECT_TRUE(kept) << kept.error().message();
     }
+    result<void> flush(ports::response_store& store, std::chrono::milliseconds limit) {
+        return loop.run(store.flush(limit, loop.context()));
+    }
     ports::response_store_stats stats(ports::response_store& store) {
         return loop.run(store.stats(loop.context())).value();
     }
@@ -148,6 +151,8 @@ TEST_F(response_store_test, two_processes_worth_of_connections_share_a_file) {
     for (int i = 0; i < 50; ++i) {
         keep(i % 2 == 0 ? *one : *other, "q" + std::to_string(i), std::to_string(i));
     }
+    EXPECT_TRUE(flush(*one, seconds(10)));
+    EXPECT_TRUE(flush(*other, seconds(10)));
     for (int i = 0; i < 50; ++i) {
         EXPECT_EQ(find(i % 2 == 0 ? *other : *one, "q" + std::to_string(i)), std::to_string(i));
     }
@@ -156,6 +161,7 @@ TEST_F(response_store_test, two_processes_worth_of_connections_share_a_file) {
 TEST_F(response_store_test, is_readable_by_its_owner_only) {
     const auto store = open();
     keep(*store, "q", "a");
+    EXPECT_TRUE(flush(*store, seconds(10)));
     struct stat about {};
     ASSERT_EQ(::stat((folder / "cache.db").c_str(), &about), 0);
     EXPECT_EQ(about.st_mode & 0777, 0600U);
@@ -258,10 +264,57 @@ TEST_F(response_store_test, says_that_its_folder_is_missing) {
     response_store_options options;
     options.file = (folder / "none" / "cache.db").string();
     const auto store = make_response_store(*workers, options);
-    const auto kept = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+    keep(*store, "q", "b");
+    const auto kept = flush(*store, std::chrono::seconds(5));
     ASSERT_FALSE(kept);
     EXPECT_EQ(kept.error().code(), make_error_code(errc::io_error));
     EXPECT_THAT(kept.error().message(), HasSubstr("none/cache.db"));
+}
+
+TEST_F(response_store_test, takes_answers_while_another_process_keeps_the_file_locked) {
+    keep(*open(), "earlier", "0");
+    auto other = sqlite_database::open((folder / "cache.db").string()).value();
+    ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
+    const auto began = std::chrono::steady_clock::now();
+    {
+        const auto store = open();
+        coro::cancel_source cancel;
+        cancel.request(cancel_reason::user);
+        for (int i = 0; i < 20; ++i) {
+            // Also of a call that has ended: the answer has arrived.
+            const auto taken = loop.run(store->keep(
+                std::to_string(i), stored_response{"p", "m", "b"}, loop.context(&cancel)));
+            EXPECT_TRUE(taken) << taken.error().message();
+        }
+        EXPECT_EQ(find(*store, "7"), "b") << "not written, and found nevertheless";
+        EXPECT_EQ(find(*store, "earlier"), "0");
+        EXPECT_EQ(find(*store, "none"), std::nullopt);
+        EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(2'000));
+        const auto late = flush(*store, milliseconds(200));
+        ASSERT_FALSE(late);
+        EXPECT_THAT(late.error().message(), HasSubstr("20 answers could not be written"));
+        EXPECT_THAT(late.error().info().hint, HasSubstr("locked"));
+        std::thread unlocks([&] {
+            std::this_thread::sleep_for(milliseconds(300));
+            EXPECT_TRUE(other.run("COMMIT"));
+        });
+        EXPECT_TRUE(flush(*store, seconds(5)));
+        unlocks.join();
+    }
+    EXPECT_EQ(find(*open(), "19"), "b");
+}
+
+TEST_F(response_store_test, a_new_file_that_is_locked_delays_no_look) {
+    auto other = sqlite_database::open((folder / "cache.db").string()).value();
+    ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
+    const auto began = std::chrono::steady_clock::now();
+    {
+        const auto store = open();
+        for (int i = 0; i < 40; ++i) EXPECT_EQ(find(*store, std::to_string(i)), std::nullopt);
+        keep(*store, "q", "a");
+        EXPECT_EQ(find(*store, "q"), "a");
+    } // what cannot be written at the end is dropped, and nobody waits for it
+    EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(500));
 }
 
 TEST_F(response_store_test, a_file_that_cannot_be_read_now_is_left_alone_for_a_while) {
@@ -296,6 +349,32 @@ TEST_F(response_store_test, a_look_that_is_cancelled_keeps_no_worker) {
     EXPECT_TRUE(found.error().is_cancelled());
     workers.reset(); // joins
     EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(500));
+}
+
+TEST_F(response_store_test, what_waits_to_be_written_is_bounded) {
+    auto other = sqlite_database::open((folder / "cache.db").string()).value();
+    ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
+    const auto store = open(1ULL << 30);
+    const std::string body(4 << 20, 'x');
+    int taken = 0;
+    result<void> kept;
+    while (kept && taken < 30) {
+        kept = loop.run(
+            store->keep(std::to_string(taken), stored_response{"p", "m", body}, loop.context()));
+        if (kept) ++taken;
+    }
+    EXPECT_EQ(taken, 15) << "64 MB";
+    ASSERT_FALSE(kept);
+    EXPECT_THAT(kept.error().message(), HasSubstr("too many answers wait to be written"));
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_FALSE(loop.run(store->keep("more", stored_response{"p", "m", body}, loop.context())));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(500))
+        << "nothing was written for long: it is not waited for again";
+    ASSERT_TRUE(other.run("COMMIT"));
+    EXPECT_TRUE(flush(*store, seconds(20)));
+    for (int i = 0; i < 20; ++i) keep(*store, "again " + std::to_string(i), body); // waits for room
+    EXPECT_TRUE(flush(*store, seconds(20)));
+    EXPECT_EQ(find(*store, "again 19"), body);
 }
 
 TEST_F(response_store_test, a_cancelled_look_up_ends_at_once_and_harms_nothing) {

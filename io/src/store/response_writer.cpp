@@ -1,0 +1,155 @@
+#include "store/response_writer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <csignal>
+
+namespace heddle::store {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds longest_stall{2'000};
+constexpr milliseconds look_after{20}; ///< whether somebody still waits
+
+std::size_t bytes_of(const std::string& request, const ports::stored_response& answer) noexcept {
+    constexpr std::size_t around = 256;
+    return around + 2 * request.size() + answer.body.size(); // the request is a key, too
+}
+
+/// Signals are for the thread of the loop.
+class signals_blocked {
+public:
+    signals_blocked() {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(const signals_blocked&) = delete;
+    signals_blocked& operator=(const signals_blocked&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+} // namespace
+
+response_writer::response_writer(response_store_options options) : table_(std::move(options)) {}
+
+response_writer::~response_writer() {
+    {
+        const std::lock_guard held(lock_);
+        ending_.store(true, std::memory_order_relaxed);
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+bool response_writer::add(const std::string& request, ports::stored_response& answer,
+                          std::int64_t created) {
+    const std::size_t bytes = bytes_of(request, answer);
+    const std::lock_guard held(lock_);
+    if (!has_room(bytes)) return false;
+    if (!thread_.joinable()) {
+        const signals_blocked while_it_starts;
+        thread_ = std::thread([this] { run(); });
+    }
+    const auto one = std::make_shared<item>(item{request, {}, created, bytes});
+    queue_.push_back(one);
+    try {
+        newest_.insert_or_assign(request, one);
+    } catch (...) {
+        queue_.pop_back();
+        throw;
+    }
+    one->answer = std::move(answer);
+    if (queue_.size() == 1) last_written_ = steady_clock::now();
+    bytes_ += bytes;
+    changed_.notify_all();
+    return true;
+}
+
+std::optional<ports::stored_response> response_writer::waiting(const std::string& request,
+                                                               std::int64_t oldest) {
+    const std::lock_guard held(lock_);
+    const auto found = newest_.find(request);
+    if (found == newest_.end() || found->second->created <= oldest) return std::nullopt;
+    return found->second->answer;
+}
+
+void response_writer::wait_for_room(const std::string& request,
+                                    const ports::stored_response& answer,
+                                    const std::atomic<bool>& abandoned) {
+    const std::size_t bytes = bytes_of(request, answer);
+    std::unique_lock held(lock_);
+    while (!has_room(bytes) && !abandoned.load(std::memory_order_relaxed) &&
+           steady_clock::now() - last_written_ < longest_stall) {
+        changed_.wait_for(held, look_after);
+    }
+}
+
+void response_writer::wait_until_done(milliseconds limit, const std::atomic<bool>& abandoned) {
+    const auto until = steady_clock::now() + limit;
+    std::unique_lock held(lock_);
+    while (!queue_.empty() && !abandoned.load(std::memory_order_relaxed) &&
+           steady_clock::now() < until) {
+        changed_.wait_for(held, look_after);
+    }
+}
+
+std::size_t response_writer::count() {
+    const std::lock_guard held(lock_);
+    return queue_.size();
+}
+
+std::optional<error> response_writer::take_failure() {
+    const std::lock_guard held(lock_);
+    return std::exchange(failure_, std::nullopt);
+}
+
+result<void> response_writer::write(const item& one) {
+    try {
+        return table_.keep(one.request, one.answer, one.created, &ending_);
+    } catch (const std::exception& thrown) {
+        return error(errc::internal, std::string("response cache: ") + thrown.what());
+    }
+}
+
+void response_writer::drop_first() {
+    const std::shared_ptr<const item> one = std::move(queue_.front());
+    queue_.pop_front();
+    bytes_ -= one->bytes;
+    const auto found = newest_.find(one->request);
+    if (found != newest_.end() && found->second == one) newest_.erase(found);
+}
+
+void response_writer::run() {
+    std::unique_lock held(lock_);
+    for (;;) {
+        changed_.wait(held, [&] { return !queue_.empty() || ending_; });
+        if (queue_.empty()) return;
+        const std::shared_ptr<const item> one = queue_.front();
+        held.unlock();
+        result<void> written = write(*one);
+        held.lock();
+        const bool locked = !written && written.error().info().retryable == true;
+        if (locked && !ending_) {
+            changed_.wait_for(held, look_after);
+            continue;
+        }
+        if (written) {
+            last_written_ = steady_clock::now();
+        } else if (!std::exchange(failed_before_, true)) {
+            failure_ = std::move(written).error();
+        }
+        drop_first();
+        changed_.notify_all();
+    }
+}
+
+} // namespace heddle::store
