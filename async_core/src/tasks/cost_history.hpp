@@ -11,8 +11,9 @@ namespace heddle::tasks {
 
 /// What a budget sets aside for a call.
 struct cost_estimate {
-    double usd = 0;     ///< what such a call costs on average
-    double ceiling = 0; ///< what one hardly exceeds: set aside while others run beside it
+    double usd = 0;       ///< what such a call costs on average
+    double ceiling = 0;   ///< what one hardly exceeds: set aside while others run beside it
+    bool guessed = false; ///< nothing bounds what the call may cost, and none like it has ended
 };
 
 /// Costs of calls by their kind: task, provider and model. Threads: its shard's only.

@@ -27,7 +27,23 @@ constexpr double rounding = 1 + 1e-9;
 
 } // namespace
 
-spending_ledger::verdict spending_ledger::ask(const cost_estimate& wanted,
+double spending_ledger::reserved() const noexcept {
+    double sum = 0;
+    for (const auto& [kind, calls] : kinds_) {
+        if (calls.count == 0) continue;
+        const auto count = static_cast<double>(calls.count);
+        const cost_estimate first{0, calls.first_ceilings / count};
+        sum += count * expected_cost{calls.history, kind, first}.now().ceiling;
+    }
+    return sum;
+}
+
+std::uint64_t spending_ledger::in_flight_of(std::string_view kind) const noexcept {
+    const auto found = kinds_.find(kind);
+    return found == kinds_.end() ? 0 : found->second.count;
+}
+
+spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
                                               bool has_turn) const noexcept {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
         // What is in flight may prove to need no request, and be given back.
@@ -35,27 +51,43 @@ spending_ledger::verdict spending_ledger::ask(const cost_estimate& wanted,
     }
     if (bounds_.usd) {
         const double most = *bounds_.usd * rounding;
-        if (spent_ + wanted.usd > most || (spent_ >= most && wanted.ceiling > 0)) {
+        const cost_estimate cost = wanted.now();
+        if (spent_ + cost.usd > most || (spent_ >= most && cost.ceiling > 0)) {
             return verdict::refused;
         }
         const bool alone = in_flight_ == 0;
-        if (!alone && spent_ + reserved_ + wanted.ceiling > most) return verdict::later;
+        if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
+        if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
     }
     const bool others_first = turn_ || !waiting_.empty();
     return others_first && !has_turn ? verdict::later : verdict::granted;
 }
 
-void spending_ledger::take(double set_aside) noexcept {
-    ++calls_;
-    ++in_flight_;
-    reserved_ += set_aside;
+void spending_ledger::prepare(const expected_cost& wanted) {
+    if (!bounds_.usd || kinds_.find(wanted.kind) != kinds_.end()) return;
+    kinds_.emplace(wanted.kind, kind_in_flight{});
 }
 
-void spending_ledger::settle(double set_aside, double spent, bool sent) noexcept {
+void spending_ledger::take(const expected_cost& wanted) noexcept {
+    ++calls_;
+    ++in_flight_;
+    const auto found = kinds_.find(wanted.kind);
+    if (found == kinds_.end()) return;
+    found->second.history = wanted.history;
+    ++found->second.count;
+    found->second.first_ceilings += wanted.first.ceiling;
+}
+
+void spending_ledger::settle(const expected_cost& taken, double spent, bool sent) noexcept {
     --in_flight_;
     if (!sent) --calls_;
-    reserved_ = in_flight_ == 0 ? 0 : std::max(0.0, reserved_ - set_aside);
     spent_ += spent;
+    const auto found = kinds_.find(taken.kind);
+    if (found != kinds_.end()) {
+        kind_in_flight& calls = found->second;
+        calls.first_ceilings = std::max(0.0, calls.first_ceilings - taken.first.ceiling);
+        if (--calls.count == 0) kinds_.erase(found);
+    }
     give_turn();
 }
 
@@ -88,7 +120,7 @@ spending_ledger::place::~place() {
 void spending_ledger::give_turn() noexcept {
     if (turn_ || waiting_.empty()) return;
     place* const first = waiting_.front();
-    if (ask(first->wanted_.now(), true) == verdict::later) return;
+    if (ask(first->wanted_, true) == verdict::later) return;
     waiting_.pop_front();
     turn_ = first;
     first->point.notify();
@@ -112,7 +144,7 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
         spending_ledger* refusing = nullptr;
         spending_ledger* full = nullptr;
         each_ledger(innermost, session, [&](spending_ledger& each) {
-            const auto verdict = each.ask(cost, &each == queued_in);
+            const auto verdict = each.ask(wanted, &each == queued_in);
             // The outermost that is used up: its end is the end of all.
             if (verdict == spending_ledger::verdict::refused) refusing = &each;
             if (verdict == spending_ledger::verdict::later) full = &each;
@@ -128,12 +160,13 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
         if (observer) observer->on_budget_wait(false);
         if (auto stop = context.stop_error()) co_return *std::move(stop);
     }
-    each_ledger(innermost, session, [&](spending_ledger& each) { each.take(cost.ceiling); });
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.prepare(wanted); });
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.take(wanted); });
     extent_ = std::move(innermost);
     session_ = session;
     held_ = true;
     usd_ = cost.usd;
-    taken_ = cost.ceiling;
+    taken_ = wanted;
     co_return std::optional<spent_budget>();
 }
 

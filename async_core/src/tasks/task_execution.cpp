@@ -410,24 +410,27 @@ result<cost_estimate> task_execution::first_estimate() const {
                 .with_hint("give its price in the price file (prices in heddle.toml), or bound the "
                            "calls with max-calls"));
     }
-    return cost_estimate{*input, *both};
+    const bool bounded = request_.max_output_tokens && *request_.max_output_tokens <= first_output;
+    return cost_estimate{*input, *both, !bounded};
+}
+
+result<expected_cost> task_execution::expected() {
+    if (!has_dollars_) return expected_cost{};
+    HEDDLE_TRY(const cost_estimate first, first_estimate());
+    if (cost_kind_.empty()) {
+        cost_kind_ = call_.task->declared.name;
+        cost_kind_ += '\n';
+        cost_kind_ += provider_name();
+        cost_kind_ += '\n';
+        cost_kind_ += chosen_.model;
+    }
+    return expected_cost{&runner_.costs(), cost_kind_, first};
 }
 
 coro::task<result<std::optional<spent_budget>>> task_execution::reserve() {
-    expected_cost wanted;
-    if (has_dollars_) {
-        auto first = first_estimate();
-        if (!first) return refused(std::move(first).error());
-        if (cost_kind_.empty()) {
-            cost_kind_ = call_.task->declared.name;
-            cost_kind_ += '\n';
-            cost_kind_ += provider_name();
-            cost_kind_ += '\n';
-            cost_kind_ += chosen_.model;
-        }
-        wanted = {&runner_.costs(), cost_kind_, *first};
-    }
-    return share_.reserve(call_.scope->counted, runner_.session_budget(), wanted, context_,
+    auto wanted = expected();
+    if (!wanted) return refused(std::move(wanted).error());
+    return share_.reserve(call_.scope->counted, runner_.session_budget(), *wanted, context_,
                           runner_.parts().observer);
 }
 

@@ -175,6 +175,8 @@ private:
     [[nodiscard]] model_price price_of(std::string_view provider, std::string_view model) const;
     [[nodiscard]] double input_cost() const;
     [[nodiscard]] result<cost_estimate> first_estimate() const;
+    /// What the next request may cost, for the budgets. Errors: configuration_error.
+    [[nodiscard]] result<expected_cost> expected();
     [[nodiscard]] model_price price() const noexcept;
     [[nodiscard]] std::string_view last_said() const noexcept;
     [[nodiscard]] task_ending ending(std::string_view content);

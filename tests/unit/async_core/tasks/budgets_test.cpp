@@ -273,22 +273,83 @@ TEST(budgets, wrong_values_are_refused) {
     EXPECT_THAT(w.json("(with ((budget-usd \"a\")) 1)"), HasSubstr("a number"));
 }
 
+TEST(budgets, set_aside_what_is_known_by_now_for_calls_in_flight) {
+    world w({plain()}, with_prices());
+    w.llm.replies.push_back(silent(40'000 * 4)); // 40 dollars; the first estimate is about 4
+    w.llm.delay = std::chrono::milliseconds(5);
+    const std::string made = w.json("(with ((budget-usd 200)) " + states(70) + ")");
+    EXPECT_THAT(made, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    EXPECT_LE(w.llm.asked.size(), 5U) << "200 dollars";
+    EXPECT_GE(w.llm.asked.size(), 4U);
+}
+
+TEST(budgets, few_calls_go_first_while_their_cost_is_a_guess) {
+    const std::string some = "(with ((budget-usd 1000)) (length " + states(40) + "))";
+    world guessing({plain()}, with_prices());
+    guessing.llm.say("x");
+    guessing.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(guessing.json("(timeout 0.5 " + some + ")"), StartsWith("TimeoutError"));
+    EXPECT_EQ(guessing.llm.asked.size(), 4U);
+    // What a call may cost is no guess where the request bounds it.
+    task_template bounded = plain();
+    bounded.max_tokens = 100;
+    world knowing({bounded}, with_prices());
+    knowing.llm.say("x");
+    knowing.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(knowing.json("(timeout 0.5 " + some + ")"), StartsWith("TimeoutError"));
+    EXPECT_EQ(knowing.llm.asked.size(), 40U);
+    // Nor does it matter where only calls are counted.
+    world counting({plain()}, with_prices());
+    counting.llm.say("x");
+    counting.llm.delay = std::chrono::milliseconds(5);
+    EXPECT_EQ(counting.json("(with ((max-calls 100)) (length " + states(40) + "))"), "40");
+    EXPECT_EQ(counting.llm.most_at_once, 40);
+    EXPECT_EQ(counting.observer.waits_begun, 0);
+}
+
 TEST(spending_ledger, lets_nobody_overtake) {
     using verdict = spending_ledger::verdict;
     spending_ledger ledger({10.0, std::nullopt});
-    ledger.take(8);
-    const cost_estimate dear{5, 5};
-    const cost_estimate cheap{1, 1};
+    const expected_cost running{nullptr, "running", {8, 8}};
+    const expected_cost dear{nullptr, "dear", {5, 5}};
+    const expected_cost cheap{nullptr, "cheap", {1, 1}};
+    ledger.prepare(running);
+    ledger.take(running);
     EXPECT_EQ(ledger.ask(dear, false), verdict::later);
     EXPECT_EQ(ledger.ask(cheap, false), verdict::granted);
     {
-        spending_ledger::place first(ledger, {nullptr, {}, dear}, false);
+        spending_ledger::place first(ledger, dear, false);
         EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "somebody waits";
-        ledger.settle(8, 1, true);
+        ledger.settle(running, 1, true);
         EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "it is the turn of the first";
         EXPECT_EQ(ledger.ask(dear, true), verdict::granted);
     }
     EXPECT_EQ(ledger.ask(cheap, false), verdict::granted) << "the place was given up";
+}
+
+TEST(spending_ledger, reckons_calls_in_flight_at_what_is_known_by_now) {
+    using verdict = spending_ledger::verdict;
+    cost_history known;
+    spending_ledger ledger({100.0, std::nullopt});
+    const expected_cost wanted{&known, "kind", {1, 1}};
+    for (int i = 0; i < 60; ++i) {
+        ASSERT_EQ(ledger.ask(wanted, false), verdict::granted);
+        ledger.prepare(wanted);
+        ledger.take(wanted);
+    }
+    for (int i = 0; i < 3; ++i) known.add("kind", 7.5);
+    EXPECT_EQ(ledger.ask(wanted, false), verdict::later) << "60 calls of 7.5 dollars";
+    for (int i = 0; i < 60; ++i) ledger.settle(wanted, 0, true);
+    EXPECT_EQ(ledger.ask(wanted, false), verdict::granted);
+    for (int i = 0; i < 13; ++i) {
+        ASSERT_EQ(ledger.ask(wanted, false), verdict::granted);
+        ledger.prepare(wanted);
+        ledger.take(wanted);
+    }
+    EXPECT_EQ(ledger.ask(wanted, false), verdict::later) << "13 of them are 97.5 dollars";
+    // It has got cheaper: the calls in flight hold less, too.
+    for (int i = 0; i < 100'000; ++i) known.add("kind", 0.01);
+    EXPECT_EQ(ledger.ask(wanted, false), verdict::granted);
 }
 
 TEST(cost_history, is_the_mean_and_what_one_hardly_exceeds) {
