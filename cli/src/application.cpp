@@ -71,7 +71,7 @@ std::function<result<void>(const tasks::task_delta&)> show_pieces(console& outpu
             const bool open = output.line_is_open();
             if (piece.call != last || !open) {
                 if (open) text += '\n';
-                text += "[" + piece.task + "] ";
+                (text += '[').append(piece.task) += "] ";
                 last = piece.call;
             }
             output.err_piece(text += piece.text);

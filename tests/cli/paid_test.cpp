@@ -26,6 +26,7 @@ constexpr const char* rules = R"({"rules": [
   {"match": "silent", "text": "told without any usage", "usage": null},
   {"match": "plain", "text": "plain", "usage": {"input": 1000, "output": 500}},
   {"match": "no number", "text": "PRECIOUS words", "usage": {"input": 1000, "output": 500}},
+  {"match": "delayed", "text": "delayed", "delay_ms": 5000},
   {"match": "slow", "text": "PRECIOUS slow words that come one by one", "piece_ms": 400}],
  "default": {"text": "no number", "usage": {"input": 1000, "output": 500}}})";
 
@@ -163,6 +164,50 @@ TEST_F(paid, a_used_up_budget_gives_kept_responses) {
     EXPECT_EQ(with("\"b\" \"d\" \"c\"", {"--max-calls", "0"}).out, "(true false true)\n");
     EXPECT_EQ(with("\"b\" \"c\" \"d\"", {"--budget-usd", "0"}).out, "(true true false)\n");
     EXPECT_EQ(model.counters().requests, 3U);
+}
+
+TEST_F(paid, a_kept_response_does_not_wait_for_the_budget) {
+    const std::string cache = scratch.path() + "/answers.db";
+    const std::string atom =
+        "(defatom ask (params q) (instructions \"{{q}}\") (model \"openai:gpt-4o\"))";
+    const auto with = [&](const std::string& program) {
+        return run(atom + program, {"--cache", "--cache-file", cache});
+    };
+    ASSERT_EQ(with("(content (ask \"plain\"))").out, "plain\n");
+    const auto ended = with(
+        "(with ((max-calls 1)) (race (content (ask \"delayed\"))"
+        " (begin (sleep 0.2) (content (ask \"plain\")))))");
+    EXPECT_EQ(ended.out, "plain\n") << ended.err;
+    EXPECT_EQ(model.counters().requests, 2U);
+    // A response that is not kept waits, and is paid for once there is room.
+    const auto waits = with(
+        "(with ((budget-usd 0.045)) (parallel (ok? (ask \"plain new\")) (ok? (ask \"plain too\"))"
+        " (ok? (ask \"plain\"))))");
+    EXPECT_EQ(waits.out, "(true true true)\n") << waits.err;
+    EXPECT_EQ(model.counters().requests, 4U);
+}
+
+TEST_F(paid, a_used_up_budget_gives_what_is_kept_for_any_model_of_a_route) {
+    const std::string cache = scratch.path() + "/answers.db";
+    const auto with = [&](const std::string& name, const std::string& route,
+                          std::vector<std::string> more) {
+        const std::string config = scratch.file(
+            "heddle.toml", "[providers.one]\ntype = \"vllm\"\nbase_url = \"" + model.url() +
+                               "\"\n[providers.two]\ntype = \"vllm\"\nbase_url = \"" + model.url() +
+                               "\"\n[routes.safe]\n" + route);
+        more.insert(more.end(),
+                    {"--config", config, "--cache", "--cache-file", cache, "--model", name});
+        return run("(defatom ask (params q) (instructions \"{{q}}\")) (ok? (ask \"plain\"))", more);
+    };
+    const std::string routes[] = {
+        "models = [\"one:m\", \"two:n\"]\n",
+        "models = [\"one:m\", \"two:n\"]\nhedge_after = \"0.1s\"\nhedge_share = 1.0\n"};
+    ASSERT_EQ(with("two:n", routes[0], {}).out, "true\n");
+    for (const std::string& route : routes) {
+        const auto ended = with("safe", route, {"--max-calls", "0"});
+        EXPECT_EQ(ended.out, "true\n") << ended.err;
+    }
+    EXPECT_EQ(model.counters().requests, 1U);
 }
 
 } // namespace

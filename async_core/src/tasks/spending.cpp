@@ -170,6 +170,18 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
     co_return std::optional<spent_budget>();
 }
 
+bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& innermost,
+                                spending_ledger* session, const expected_cost& wanted) {
+    bool refused = false;
+    bool waits = false;
+    each_ledger(innermost, session, [&](const spending_ledger& each) {
+        const auto verdict = each.ask(wanted, false);
+        refused = refused || verdict == spending_ledger::verdict::refused;
+        waits = waits || verdict == spending_ledger::verdict::later;
+    });
+    return waits && !refused;
+}
+
 void spending_share::settle(double spent, bool sent) noexcept {
     if (!std::exchange(held_, false)) return;
     const auto innermost = std::exchange(extent_, {});

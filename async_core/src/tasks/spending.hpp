@@ -104,6 +104,9 @@ public:
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
         lang::host_ref<lang::counted_extent> innermost, spending_ledger* session,
         expected_cost wanted, coro::call_context context, task_observer* observer);
+    /// Whether such a call would wait now: nothing is used up, and others hold what it needs.
+    [[nodiscard]] static bool would_wait(const lang::host_ref<lang::counted_extent>& innermost,
+                                         spending_ledger* session, const expected_cost& wanted);
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }

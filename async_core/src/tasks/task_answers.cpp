@@ -259,11 +259,35 @@ std::string_view task_execution::last_said() const noexcept {
     return {};
 }
 
-std::optional<result<lang::value>> task_execution::refuse_unless_kept(spent_budget over) {
-    ports::cache_use& use = request_.scheduling.cache;
+bool task_execution::may_be_kept() const noexcept {
+    const ports::cache_use use = request_.scheduling.cache;
     const bool looks = use == ports::cache_use::shared || use == ports::cache_use::apart;
-    if (!looks || !provider().keeps_responses()) return refuse_spending(over);
-    use = ports::cache_use::kept;
+    return looks && chosen_.provider->keeps_responses();
+}
+
+bool task_execution::looks_first() {
+    if (looked_ || !may_be_kept()) return false;
+    const auto wanted = expected();
+    if (!wanted) return false; // reserving says why
+    if (!spending_share::would_wait(call_.scope->counted, runner_.session_budget(), *wanted)) {
+        return false;
+    }
+    looking_ = looked_ = true;
+    request_.scheduling.cache = ports::cache_use::kept;
+    return true;
+}
+
+bool task_execution::found_nothing(const result<ports::chat_response>& answer) {
+    const bool looking = std::exchange(looking_, false);
+    if (looking) request_.scheduling.cache = settings_.cache;
+    const bool nothing = looking && !answer && !answer.error().is_cancelled();
+    looked_ = nothing; // the next request of the task is another one
+    return nothing;
+}
+
+std::optional<result<lang::value>> task_execution::refuse_unless_kept(spent_budget over) {
+    if (!may_be_kept()) return refuse_spending(over);
+    request_.scheduling.cache = ports::cache_use::kept;
     spent_ = std::move(over);
     return std::nullopt;
 }

@@ -98,6 +98,11 @@ public:
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
     /// A request has ended, although its receiver may still be at work: budgets get back what it held.
     void request_ended(const result<ports::chat_response>& ended);
+    /// Whether the request is for a kept response only, because it would have to wait for a budget,
+    /// and a kept response costs nothing. Once for each request.
+    [[nodiscard]] bool looks_first();
+    /// After looking first: nothing is kept, the request is made again and paid for.
+    [[nodiscard]] bool found_nothing(const result<ports::chat_response>& answer);
     /// The result when a budget is used up.
     [[nodiscard]] result<lang::value> refuse_spending(const spent_budget& over);
     /// The same, unless there may be a kept response, which costs nothing: it is asked for instead.
@@ -177,6 +182,7 @@ private:
     [[nodiscard]] result<cost_estimate> first_estimate() const;
     /// What the next request may cost, for the budgets. Errors: configuration_error.
     [[nodiscard]] result<expected_cost> expected();
+    [[nodiscard]] bool may_be_kept() const noexcept;
     [[nodiscard]] model_price price() const noexcept;
     [[nodiscard]] std::string_view last_said() const noexcept;
     [[nodiscard]] task_ending ending(std::string_view content);
@@ -201,6 +207,8 @@ private:
     std::string cost_kind_; ///< in the cost history; empty: no budget in dollars
     spending_share share_;
     std::optional<spent_budget> spent_; ///< why only a kept response is asked for
+    bool looking_ = false;              ///< for a kept response, before waiting for a budget
+    bool looked_ = false;               ///< that was done for the request
     coro::call_context context_;
     std::optional<std::chrono::nanoseconds> timeout_;
     std::uint32_t asks_left_ = 0;

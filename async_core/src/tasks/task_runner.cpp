@@ -50,7 +50,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         std::optional<result<lang::value>> ended = execution.check_limits();
         if (ended) co_return *std::move(ended);
         let_stream_go(execution.call().scope); // before waiting for what it holds of a budget
-        if (execution.spends()) {
+        if (execution.spends() && !execution.looks_first()) {
             result<std::optional<spent_budget>> reserved = co_await execution.reserve();
             if (!reserved) co_return execution.refuse(std::move(reserved).error());
             if (*reserved) ended = execution.refuse_unless_kept(**std::move(reserved));
@@ -64,6 +64,7 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
         if (auto failed = execution.take_receiver_failure()) {
             co_return execution.abandon(answer, *std::move(failed));
         }
+        if (execution.found_nothing(answer)) continue;
         ended = execution.end_of_seeking(answer);
         if (ended) co_return *std::move(ended);
         ended = execution.accept(std::move(answer));

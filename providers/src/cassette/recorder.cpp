@@ -42,6 +42,8 @@ private:
     void keep(const chat_request& request, const result<chat_response>& made,
               const std::vector<std::size_t>& pieces) {
         if (!made && made.error().is_cancelled()) return;
+        // No call: a look into the cache that found nothing.
+        if (!made && request.scheduling.cache == ports::cache_use::kept) return;
         recorder_.add(cassette_call(provider_name(), request, made, pieces));
         ++recorder_.recorded_;
     }

@@ -1,5 +1,6 @@
 #include <heddle/providers/routing/route.hpp>
 
+#include "routing/kept_targets.hpp"
 #include "routing/paid_targets.hpp"
 #include "routing/target_request.hpp"
 
@@ -70,6 +71,10 @@ bool fallback_route::keeps_responses() const noexcept {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> fallback_route::complete(const chat_request& request,
                                                      call_context context) {
+    if (asks_for_kept(request)) {
+        result<chat_response> kept = co_await kept_response(targets_, request, nullptr, context);
+        co_return kept;
+    }
     ++counters_.calls;
     progress so_far;
     for (;;) {
@@ -93,6 +98,10 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
 task<result<chat_response>> fallback_route::stream(const chat_request& request,
                                                    chat_delta_sink on_delta, call_context context) {
+    if (asks_for_kept(request)) {
+        result<chat_response> kept = co_await kept_response(targets_, request, &on_delta, context);
+        co_return kept;
+    }
     ++counters_.calls;
     progress so_far;
     for (;;) {

@@ -3,6 +3,7 @@
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
 
+#include "routing/kept_targets.hpp"
 #include "routing/paid_targets.hpp"
 #include "routing/target_request.hpp"
 
@@ -174,6 +175,11 @@ task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context 
 task<result<chat_response>> hedged_route::run(const chat_request& request, chat_delta_sink on_delta,
                                               call_context context) {
     if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
+    if (asks_for_kept(request)) {
+        result<chat_response> kept =
+            co_await kept_response(targets_, request, on_delta ? &on_delta : nullptr, context);
+        co_return kept;
+    }
     ++counters_.calls;
     race both(*this, request, on_delta, context);
     both.streams = static_cast<bool>(on_delta);

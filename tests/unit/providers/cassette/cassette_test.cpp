@@ -324,6 +324,20 @@ TEST_F(cassette_test, ignores_a_last_line_that_is_cut_short) {
     }
 }
 
+TEST_F(cassette_test, a_look_that_finds_nothing_kept_is_no_call) {
+    chat_request request = testing::user_request("q");
+    request.scheduling.cache = ports::cache_use::kept;
+    model.answers.emplace_back(
+        error(ports::make_error_code(ports::llm_errc::not_found), "nothing is kept"));
+    EXPECT_FALSE(ask(*recording, request));
+    request.scheduling.cache = ports::cache_use::shared;
+    model.answers.push_back(answer("paid"));
+    EXPECT_TRUE(ask(*recording, request));
+    EXPECT_EQ(recorder.recorded(), 1U);
+    const auto player = play();
+    EXPECT_EQ(ask(*player->play("listed"), request)->text, "paid");
+}
+
 TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
     const auto opened = [](std::string text) {
         return cassette_player::open("calls.jsonl", std::move(text), cassette_matching::strict);

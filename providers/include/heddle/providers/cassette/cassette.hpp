@@ -19,7 +19,8 @@ namespace heddle::providers {
 
 /// Writes calls as lines of JSON: one line that says what this is, then one for each call that has
 /// ended, in the order in which they end. A known key inside of a value is written as "[redacted]".
-/// A call that was cancelled is not written: played back, it would be cancelled again.
+/// A call that was cancelled is not written: played back, it would be cancelled again. Neither is a
+/// look for a kept response that found none.
 /// Threads: its shard's only.
 class cassette_recorder {
 public:
