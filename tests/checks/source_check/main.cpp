@@ -26,6 +26,7 @@ std::vector<finding> check(const std::vector<source_file>& files,
     std::vector<finding> findings;
     check_includes(files, findings);
     check_references(files, root, findings);
+    check_drawings(files, findings);
     for (const auto& file : files) {
         check_coroutines(file, findings);
         check_text(file, root, findings);

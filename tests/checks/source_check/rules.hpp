@@ -19,4 +19,7 @@ void check_text(const source_file& file, const std::filesystem::path& root,
 void check_references(const std::vector<source_file>& files, const std::filesystem::path& root,
                       std::vector<finding>& findings);
 
+/// The drawings of ARCHITECTURE.md are what the includes are, without circles.
+void check_drawings(const std::vector<source_file>& files, std::vector<finding>& findings);
+
 } // namespace heddle::checks
