@@ -299,14 +299,16 @@ std::vector<limit_case> limit_cases() {
     const auto found_by_tries = [](limit_case& each) { each.allows.late_share = 0.02; };
     found_by_tries(
         windows(add("nothing, window of 5 s, 100", 20, 100, none, no_advice, 1'000, 64), 5));
-    found_by_tries(
-        windows(add("nothing, window of 10 s, 100", 10, 100, none, no_advice, 1'000, 64), 10));
+    limit_case& long_window =
+        windows(add("nothing, window of 10 s, 100", 10, 100, none, no_advice, 1'000, 64), 10);
+    found_by_tries(long_window);
+    long_window.allows.of_ideal = 0.6; // each try that is too early costs the rest of a window
     found_by_tries(
         windows(add("Retry-After, window of 10 s, 100", 10, 100, none, in_seconds, 1'000, 64), 10));
     // Each refusal asks for a second, which is all of a window: ten of them in 40 windows leave 80 %
     // at best, and it takes several to find the pace.
     windows(add("Retry-After, window of 1 s, 50", 50, 50, none, in_seconds, 2'000, 64), 1)
-        .allows.of_ideal = 0.65;
+        .allows.of_ideal = 0.55;
     for (const unsigned each : {60U, 30U, 10U, 3U}) {
         const std::size_t calls = each == 60 ? 100 : each == 3 ? 10 : 2 * each;
         const std::string rate = std::to_string(each) + "/min";

@@ -22,8 +22,6 @@ constexpr double slowest = 1.0 / 3600; // even a service that refuses all is ask
 constexpr double rough = 3;            // seconds, beside which a promise in whole ones is exact
 constexpr double soonest_try = 0.02;   // seconds
 constexpr double latest_first_try = 0.5;
-constexpr double soon_after = 0.6; // of the time that nothing got through
-constexpr double few_at_once = 2;  // calls: one tells nothing about a window
 /// After so long without a call what was learned is forgotten, unless calls are rarer than that.
 constexpr double forget_after = 600;
 constexpr double calls_to_forget = 5;
@@ -229,9 +227,7 @@ double learned_pace::from_many(const interval& seen, bool promised) noexcept {
     const bool window = looks_like_window(seen.pace);
     double held = std::max(floor_, 0.98 * sustained_);
     if (window && sustained_ <= 0) held = std::max(held, 0.8 * seen.pace);
-    // Whole seconds of a promise are exact beside a bucket's pause, and not beside a window's.
-    const bool rests = promised && !window;
-    if (!rests && (first || pressed_) && measured < (window ? 0.97 : 0.85) * held) {
+    if (!promised && (first || pressed_) && measured < (window ? 0.97 : 0.85) * held) {
         fallback_ = measured;
         // A pace that held until it was raised has been tried out by all of these calls.
         const double tried = window && sustained_ > 0 ? trust_ + seen.calls : few_calls;
@@ -299,20 +295,11 @@ double learned_pace::worth_a_try() const noexcept {
     return std::max({next, 0.5 * pause_, soonest_try});
 }
 
-/// A service that took many calls at once and nothing since may refill all at once: then waiting as
-/// long again would miss a good part of its window.
-double learned_pace::longest_try(time_point now) const noexcept {
-    if (!unsure_ || burst_ < few_at_once) return unbounded;
-    return std::max(soon_after * seconds(now - refused_at_), worth_a_try());
-}
-
 void learned_pace::resume(time_point at) noexcept {
     if (!active()) return;
     const double pause = std::max(seconds(at - refused_at_), 0.0);
-    // A short pause needs no careful return, and neither does a slow pace. A window forgets what is
-    // not used of it, so that a pace which is known is taken up sooner.
-    const double share = unsure_ ? 2 : 0.5;
-    ramp_ = rate_ > 5 ? std::min({longest_ramp_, rate_ / 25, share * pause}) : 0;
+    // A short pause needs no careful return, and neither does a slow pace.
+    ramp_ = rate_ > 5 ? std::min({longest_ramp_, rate_ / 25, 2 * pause}) : 0;
     // The bucket over there fills while we pause; that is caught up with slowly, not at once. A
     // window keeps nothing of a pause.
     const double filled = std::clamp(seconds(at - empty_at_), 0.0, longest_credit);

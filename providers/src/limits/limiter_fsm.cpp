@@ -332,18 +332,17 @@ bool limiter_fsm::teaches(const record& ended, bool explained, time_point now) n
 }
 
 /// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It
-/// doubles while nothing gets through (then from the second time on: the first wait was a part of
-/// what it took last time); from the third time on it is no less than if nothing had been learned.
-coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least, double longest) {
+/// doubles while nothing gets through; from the third time on it is no less than if nothing had
+/// been learned.
+coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) {
     const auto in_seconds = [](std::chrono::milliseconds span) {
         return std::chrono::duration<double>(span).count();
     };
-    const unsigned tries = std::min(epochs_without_success_, 16U);
-    const unsigned doublings = at_least && tries > 0 ? tries - 1 : tries;
+    const unsigned doublings = std::min(epochs_without_success_, 16U);
     double first = first_seconds;
     if (doublings >= 2) first = std::max(first, in_seconds(options_.first_cooldown) / 4);
     const double ceiling = std::min(first * static_cast<double>(1U << doublings),
-                                    std::min(longest, in_seconds(options_.longest_cooldown)));
+                                    in_seconds(options_.longest_cooldown));
     std::uniform_real_distribution<double> between(at_least ? ceiling : 0,
                                                    at_least ? 1.5 * ceiling : ceiling);
     return std::chrono::ceil<coro::clock::duration>(
@@ -399,8 +398,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
         begin_cooldown(promised + some_of(std::max(options_.first_cooldown / 4, said / 20)),
                        limiter_hold::asked_pause);
     } else if (learns) {
-        const auto wait = backoff(pace_.worth_a_try(), pace_.is_sure(), pace_.longest_try(now));
-        begin_cooldown(now + wait, limiter_hold::backoff);
+        begin_cooldown(now + backoff(pace_.worth_a_try(), pace_.is_sure()), limiter_hold::backoff);
     } else if (epochs_without_success_ > 0) {
         // What is left over there says when; that it said so in vain has to be bounded as well.
         begin_cooldown(now + backoff(first_cooldown, false), limiter_hold::backoff);

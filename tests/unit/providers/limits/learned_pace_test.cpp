@@ -126,55 +126,6 @@ TEST(learned_pace, rises_after_a_cooldown) {
     EXPECT_GE(late, 380U); // all of it after two seconds, and some of what was missed
 }
 
-// What it took last time is known: a window would be half over before the pace is taken up.
-TEST(learned_pace, is_taken_up_sooner_once_it_is_known) {
-    sender at;
-    at.send(600, 10ms);
-    at.refuse();
-    at.send(290, 10ms);
-    at.refuse(1s); // the second one
-    at.pace.take(at.now, false);
-    std::size_t went = 0;
-    for (int ms = 0; ms < 1000; ++ms) {
-        at.now += 1ms;
-        at.pace.refill(at.now);
-        while (at.pace.fits()) {
-            at.pace.take(at.now, false);
-            ++went;
-        }
-    }
-    EXPECT_GE(static_cast<double>(went), 0.7 * at.pace.per_second());
-}
-
-TEST(learned_pace, is_tried_again_soon_where_many_calls_got_through_at_once) {
-    sender at;
-    at.send(50, 0ms);
-    at.refuse();
-    EXPECT_NEAR(at.pace.longest_try(at.now + 980ms), 0.6, 0.01);
-    EXPECT_LE(at.pace.longest_try(at.now), 0.5); // but no sooner than is worth a try
-    sender nothing;
-    nothing.refuse();
-    EXPECT_GT(nothing.pace.longest_try(nothing.now + 1s), 1e9);
-}
-
-// The second that a service asks for may be the rest of its window or hardly any of it.
-TEST(learned_pace, a_pace_outlives_promises_that_are_longer_than_its_calls) {
-    sender at;
-    const auto refuse = [&] {
-        at.pace.take(at.now, false);
-        at.pace.refused_first({++at.sent, at.now, at.now + 1s, false});
-        at.now += 1s;
-        at.pace.resume(at.now);
-        at.pace.refill(at.now);
-    };
-    at.send(50, 0ms);
-    refuse();
-    const double held = at.pace.per_second(); // fifty in a second
-    at.send(60, 20ms);
-    refuse();
-    EXPECT_GT(at.pace.per_second(), 0.75 * held);
-}
-
 TEST(learned_pace, grows_by_calls_that_it_held_back_and_not_else) {
     sender at;
     at.send(600, 10ms);

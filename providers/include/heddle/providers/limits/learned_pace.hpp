@@ -90,8 +90,6 @@ public:
     [[nodiscard]] double let_in(std::uint64_t number) const noexcept;
     /// After a 429 without a time: when it is worth a try. In seconds.
     [[nodiscard]] double worth_a_try() const noexcept;
-    /// The most that a wait for the next try may be, in seconds.
-    [[nodiscard]] double longest_try(time_point now) const noexcept;
     /// Nothing goes before `at`, and then one.
     void resume(time_point at) noexcept;
 

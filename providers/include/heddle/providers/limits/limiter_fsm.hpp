@@ -183,9 +183,7 @@ private:
     void take_limited(const record& ended, const call_report& report, time_point now);
     [[nodiscard]] bool explained(const record& ended, const call_report& report) const noexcept;
     [[nodiscard]] bool teaches(const record& ended, bool explained, time_point now) noexcept;
-    [[nodiscard]] coro::clock::duration backoff(
-        double first_seconds, bool at_least,
-        double longest = std::numeric_limits<double>::infinity());
+    [[nodiscard]] coro::clock::duration backoff(double first_seconds, bool at_least);
     [[nodiscard]] coro::clock::duration some_of(coro::clock::duration span);
     void begin_cooldown(time_point until, limiter_hold why) noexcept;
     void settle_tokens(record& ended, const call_report& report) noexcept;
