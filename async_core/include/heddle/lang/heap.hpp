@@ -64,8 +64,8 @@ public:
     /// The storage of a list or map grows in place by `item`, while others see it: what is new may lead
     /// to them, and they to the storage. To be called before.
     static void note_growth(object* storage, const value& item) {
-        if (storage->references > 1 && storage->colour == 0 && item.is_object() &&
-            item.type() > kind::symbol)
+        if (item.is_object() && item.type() > kind::symbol && storage->colour == 0 &&
+            (storage->references > 1 || item.target() == storage))
             storage->owner->note_shared_growth(storage, item);
     }
 

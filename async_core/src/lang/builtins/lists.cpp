@@ -53,7 +53,7 @@ value append(native_call& call, arguments_span a) {
     // The first list may have room at the end of its storage: a loop that appends is linear.
     value all;
     if (list_grows_in_place(a[0], added)) {
-        if (added > few && !call.expect(added)) return {};
+        if (!call.expect(added)) return {}; // it is not stopped after that
         all = std::move(a[0]);
     } else if (length > few) {
         if (!call.expect(length)) return {};

@@ -144,7 +144,8 @@ constexpr std::uint64_t work_of_an_entry = 4;
         storage->items()[a[0].offset() + at] = std::move(a[2]);
         return std::move(a[0]);
     }
-    auto copy = reserved_copy_of_list(call, items, {items.size()});
+    if (!reserve_elements(call, items.size())) return {};
+    auto copy = copy_of_list(call, items, {items.size()});
     if (!copy) return {};
     static_cast<list_object*>(copy->target())->items()[at] = a[2];
     return *std::move(copy);

@@ -228,7 +228,9 @@ std::optional<value> copy_of_list(native_call& call, std::span<const value> item
 
 std::optional<value> reserved_copy_of_list(native_call& call, std::span<const value> items,
                                            list_room room) {
-    if (!call.reserve(room.capacity * sizeof(value))) return std::nullopt;
+    constexpr std::size_t large = 1024 * 1024;
+    const std::size_t bytes = room.capacity * sizeof(value);
+    if (bytes > large && !call.reserve(bytes)) return std::nullopt;
     return copy_of_list(call, items, room);
 }
 

@@ -87,7 +87,8 @@ value refuse_text(native_call& call, std::size_t bytes);
 /// A list with the elements of another one and room for more of them. Nothing: stop.
 [[nodiscard]] std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
                                                 list_room room);
-/// As copy_of_list; LimitError when there is no memory for the room.
+/// As copy_of_list; LimitError when it is large and there is no memory for it. What is smaller is seen
+/// when it was made: in a sandbox that is an end that nothing inside can catch.
 [[nodiscard]] std::optional<value> reserved_copy_of_list(native_call& call,
                                                          std::span<const value> items,
                                                          list_room room);

@@ -457,10 +457,11 @@ constexpr special_form rows[] = {
      .analyse = &form_set,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(set! name value)",
-     .summary = "Gives a variable that exists a new value, which is also the value of the form. "
-                "The nearest variable of that name is meant; without one it is an UnboundSymbolError. "
-                "Branches of map, for-each and parallel that set the same variable may overwrite "
-                "what the others have set: combine their results instead.",
+     .summary =
+         "Gives a variable that exists a new value, which is also the value of the form. "
+         "The nearest variable of that name is meant; without one it is an UnboundSymbolError. "
+         "Branches of map, for-each and parallel that set the same variable may overwrite "
+         "what the others have set: combine their results instead.",
      .example = "(let ((n 1)) (set! n (+ n 1)) n) => 2",
      .family = "binding"},
     {.name = "lambda",

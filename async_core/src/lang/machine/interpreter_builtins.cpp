@@ -87,22 +87,29 @@ public:
         : into_(into), free_(into.is(kind::map) ? map_free_places(into) : 0) {}
 
     [[nodiscard]] bool takes(const value& key) noexcept {
-        if (into_.is(kind::list))
+        if (into_.is(kind::list)) {
             return key.is_integer() &&
-                   static_cast<std::uint64_t>(key.as_integer()) < into_.length();
+                   static_cast<std::uint64_t>(key.as_integer()) < into_.length() &&
+                   !static_cast<const list_object*>(into_.target())->places;
+        }
         constexpr std::size_t longest = 4096; // bytes that are looked at without a pause
         if (!into_.is(kind::map) || !(key.is(kind::string) || key.is(kind::symbol))) return false;
         const std::string_view name = key.is(kind::string) ? string_bytes(key) : symbol_name(key);
         if (name.size() > longest) return false;
+        work_ += 1 + name.size() / work_meter::bytes_of_a_unit;
         if (map_find(into_, name)) return true;
         if (!key.is(kind::string) || free_ == 0) return false; // a symbol has to become a string
         --free_;
         return true;
     }
 
+    /// What they do, in units.
+    [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
+
 private:
     const value& into_;
     std::size_t free_; ///< places for new keys
+    std::uint64_t work_ = 0;
 };
 
 } // namespace
@@ -148,7 +155,11 @@ value* interpreter::home_of_chain(value* R, instruction i) noexcept {
             ++at;
             key = value();
             continue;
-        default: return stored_by(R, now, i.a);
+        default:
+            // Nor may one of them be stopped, to go on as a job.
+            if (puts.work() > work_meter::units_of_a_turn || !work_.expect(puts.work()))
+                return nullptr;
+            return stored_by(R, now, i.a);
         }
         // What is read is not there while it is changed.
         if (made.is_unbound() || (made.target() && made.target() == into.target())) return nullptr;

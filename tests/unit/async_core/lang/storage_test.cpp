@@ -34,7 +34,8 @@ TEST(storage, of_a_copy_is_within_the_limit) {
           std::string("(reduce (lambda (l f) (f 1 l)) (rest b) (list cons))"),
           std::string("(append b '(1))")}) {
         lang_world world;
-        const std::string program = "(let ((b (range 1000000))) (length " + made + "))";
+        const std::string program =
+            "(let* ((b (range 1000000)) (c " + made + ")) (+ (length b) (length c)))";
         const std::string shown = world.shown(program, how);
         EXPECT_TRUE(shown.starts_with("LimitError")) << made << ": " << shown;
         lang_world sandboxed;
@@ -90,7 +91,7 @@ TEST(storage, is_written_in_place_however_much_code_there_is) {
     for (const std::string& program :
          {begin + loop + put + much + ") (length l))",
           begin + handlers + loop + put + ") (length l))",
-          begin + loop + "(try " + put + " (catch (e) nil)) " + much + ") (length l))",
+          begin + loop + put + " (try (set! x 0) (catch (e) nil))" + much + ") (length l))",
           begin + "(while (< x 60) (set! x (+ x 1)) (let ((n (+ i 100))) (while (< i n) " + put +
               "))) (length l))",
           registers + "(l (range 2000))) (let ((i 0)) " + loop + put + ") (length l)))"}) {
@@ -142,9 +143,10 @@ TEST(storage, of_a_list_that_loses_and_gains_elements_is_used_again) {
                       "(range 6000)) (length l))"),
           std::string("(let ((l (range 2000))) (for-each (lambda (i) (set! l (rest l)) "
                       "(set! l (cons i l))) (range 6000)) (length l))"),
-          std::string("(define l (range 2000)) (loop 6000 (set! l (cons 1 (rest l)))) (length l)"),
+          std::string("(define l (range 2000)) (loop 6000 (progn (set! l (cons 1 (rest l))) nil)) "
+                      "(length l)"),
           std::string("(define l (range 2000)) (loop 6000 (progn (set! l (rest l)) "
-                      "(set! l (cons 1 l)))) (length l)")}) {
+                      "(set! l (cons 1 l)) nil)) (length l)")}) {
         lang_world world;
         EXPECT_EQ(world.shown(program, how), "2000") << program;
     }
