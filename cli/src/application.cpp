@@ -93,8 +93,9 @@ void application::set_bounds(const workflow_options& options) {
 }
 
 result<std::unique_ptr<application>> application::create(const std::string& program,
-                                                   const workflow_options& options,
-                                                   const environment& variables, console& output) {
+                                                         const workflow_options& options,
+                                                         const environment& variables,
+                                                         console& output) {
     std::unique_ptr<application> made(
         new application(make_console_log(output, level_for(options.verbosity))));
 
@@ -210,7 +211,8 @@ result<void> application::allow_programs(const workflow_options& options, consol
     return {};
 }
 
-void application::set_up_programs(const workflow_options& options, tasks::task_system_parts& parts) {
+void application::set_up_programs(const workflow_options& options,
+                                  tasks::task_system_parts& parts) {
     parts.processes = processes_.get();
     parts.processes_hint = how_to_allow;
     for (const auto mode : {tasks::aider_mode::automatic, tasks::aider_mode::interactive}) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "call_counts.hpp"
+#include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "environment.hpp"
 #include "model_setup.hpp"
-#include "command_line/workflow_options.hpp"
 #include "terminal_questions.hpp"
 
 #include <heddle/base/log.hpp>
@@ -34,10 +34,9 @@ public:
     /// `program`: the file that is run, as given on the command line, or what it is called when it is
     /// none ("<expr>"). `output` outlives it. Errors: as set_up_models and
     /// load_run_templates, not_found for the workspace.
-    [[nodiscard]] static result<std::unique_ptr<application>> create(const std::string& program,
-                                                                  const workflow_options& options,
-                                                                  const environment& variables,
-                                                                  console& output);
+    [[nodiscard]] static result<std::unique_ptr<application>> create(
+        const std::string& program, const workflow_options& options, const environment& variables,
+        console& output);
 
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }

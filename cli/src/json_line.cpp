@@ -16,7 +16,7 @@ std::string json_line(std::string_view json) {
         const utf8::code_point point = utf8::decode(json, at);
         // The blanks of JSON are controls too, and may stand.
         if (point.value >= 0x7F && utf8::is_display_control(point.value)) {
-            std::array<char, 8> escape{};
+            std::array<char, 16> escape{};
             std::snprintf(escape.data(), escape.size(), "\\u%04x",
                           static_cast<unsigned>(point.value));
             line += escape.data();

@@ -1,3 +1,4 @@
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "interrupts.hpp"
 #include "render.hpp"

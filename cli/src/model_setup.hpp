@@ -1,9 +1,9 @@
 // Which models there are, out of options, environment and heddle.toml.
 #pragma once
 
+#include "command_line/workflow_options.hpp"
 #include "config/configuration.hpp"
 #include "environment.hpp"
-#include "command_line/workflow_options.hpp"
 #include "services/service_factory.hpp"
 
 #include <heddle/base/log.hpp>

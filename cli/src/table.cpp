@@ -1,6 +1,7 @@
 #include "table.hpp"
 
 #include <heddle/base/display_width.hpp>
+#include <heddle/base/utf8.hpp>
 
 #include "display_text.hpp"
 
@@ -39,8 +40,7 @@ void table::add(std::vector<std::string> cells) {
 }
 
 std::size_t table::column(std::string_view text) {
-    const auto [at, fresh] =
-        indexes_.try_emplace(utf8::printable_line(text), columns_.size());
+    const auto [at, fresh] = indexes_.try_emplace(utf8::printable_line(text), columns_.size());
     if (fresh) columns_.push_back(at->first);
     return at->second;
 }

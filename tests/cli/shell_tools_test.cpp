@@ -90,7 +90,8 @@ char state_of(const scratch_directory& scratch, const std::string& name) {
     const std::string number = scratch.text_of(name);
     EXPECT_FALSE(number.empty()) << name;
     std::ifstream stat("/proc/" + number.substr(0, number.find('\n')) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::string text; // a process that ends meanwhile is an error of the read
+    std::getline(stat, text);
     const std::size_t state = text.rfind(") ");
     return state == std::string::npos ? '\0' : text[state + 2];
 }

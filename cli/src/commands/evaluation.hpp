@@ -1,10 +1,10 @@
 // What `run` and `eval` have in common: a program on the loop, from Ctrl-C to the exit code.
 #pragma once
 
+#include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "environment.hpp"
 #include "exit_code.hpp"
-#include "command_line/workflow_options.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/tasks/template_loader.hpp>

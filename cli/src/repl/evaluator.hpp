@@ -1,9 +1,9 @@
 // Runs what a session is told, one piece after another.
 #pragma once
 
+#include "application.hpp"
 #include "command_line/workflow_options.hpp"
 #include "signal_pipe.hpp"
-#include "application.hpp"
 
 #include <heddle/host/session.hpp>
 

@@ -1,12 +1,12 @@
 // A session at a prompt: lines in, values out.
 #pragma once
 
+#include "application.hpp"
+#include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
-#include "command_line/workflow_options.hpp"
 #include "repl/evaluator.hpp"
 #include "repl/line_reader.hpp"
-#include "application.hpp"
 
 #include <heddle/host/session.hpp>
 

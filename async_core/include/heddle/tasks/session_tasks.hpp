@@ -56,9 +56,10 @@ struct task_system_parts {
     std::optional<std::uint64_t> max_calls;
     /// Tokens in the window of models that the built-in table does not know; empty: no limit.
     std::optional<std::int64_t> model_window;
-    std::int64_t subtask_depth = 5;            ///< subtasks below a task of the workflow
-    std::size_t tool_result_limit = 64 * 1024; ///< maximum bytes of a tool's result that a model receives
-    ports::process_port* processes = nullptr;  ///< null: what runs programs raises PermissionError
+    std::int64_t subtask_depth = 5; ///< subtasks below a task of the workflow
+    std::size_t tool_result_limit =
+        64 * 1024; ///< maximum bytes of a tool's result that a model receives
+    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
     user_port ask_user;         ///< behind system:ask_user; empty: it raises PermissionError
 };

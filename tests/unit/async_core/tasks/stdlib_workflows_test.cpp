@@ -138,7 +138,7 @@ TEST(std_best_of, asks_a_judge_task) {
         {"match": "Score text 3", "error": {"status": 500, "message": "Busy.", "times": 1},
          "json": {"score": 9}},
         {"match": "Score text 4", "text": "Splendid! A hundred."}]})json",
-               "best-of");
+                  "best-of");
     EXPECT_EQ(w.json("(defatom write (params topic number) (instructions \"Write {{number}} on "
                      "{{topic}}\")) (defatom score (params topic text) (instructions \"Score "
                      "{{text}}\") (output_format ((type \"json\")))) (let ((b (best-of write score "
@@ -158,7 +158,7 @@ TEST(std_refine, goes_round_with_tasks) {
         {"match": "^Judge one two three", "json": {"accept": true}},
         {"match": "^Revise one with add two", "text": "one two"},
         {"match": "^Revise one two with add three", "text": "one two three"}]})json",
-               "refine");
+                  "refine");
     w.json(
         "(defatom draft (params topic) (instructions \"Draft {{topic}}\"))"
         "(defatom judge (params topic text) (instructions \"Judge {{text}}\"))"
@@ -179,7 +179,7 @@ TEST(std_verification, checks_a_draft_with_tasks) {
         {"match": "^Answer When was it built", "text": "In 1804."},
         {"match": "^Answer By whom", "error": {"status": 500, "message": "Busy."}},
         {"match": "(?s)^Revise.*1801.*1804", "text": "Shown in 1801, built in 1804."}]})json",
-               "verification");
+                  "verification");
     EXPECT_EQ(w.json("(defatom draft (params q) (instructions \"Draft {{q}}\"))"
                      "(defatom plan (params q text) (instructions \"Plan {{text}}\") "
                      "(output_format ((type \"json\") (schema \"string[]\"))))"
@@ -199,7 +199,7 @@ TEST(std_tournament, asks_a_judge_task_both_ways) {
         {"match": "A: tin B: lead", "text": "Winner: A"},
         {"match": "A: lead B: tin", "error": {"status": 500, "message": "Busy."}}],
         "default": {"text": "Winner: A"}})json",
-               "tournament");
+                  "tournament");
     EXPECT_EQ(w.json("(defatom judge (params a b) (instructions \"A: {{a}} B: {{b}}\"))"
                      "(let ((t (tournament judge '(\"tin\" \"gold\" \"lead\" \"zinc\") (dict "
                      "'both-ways true)))) (list (at t 'answer 'calls 'failed) (map (lambda (one) "
@@ -214,7 +214,7 @@ TEST(std_map_reduce, reads_a_long_text_with_tasks) {
         {"match": "^Read.*chapter 5", "error": {"status": 500, "message": "Busy."}},
         {"match": "^Read", "template": "{{first:chapter (\\d+)}}"},
         {"match": "(?s)^Join", "template": "{{first:(\\d+)}}-{{last:(\\d+)}}"}]})json",
-               "map-reduce");
+                  "map-reduce");
     w.json(
         "(defatom read-part (params text) (instructions \"Read {{text}}\"))"
         "(defatom join (params parts) (instructions \"Join {{parts}}\"))"

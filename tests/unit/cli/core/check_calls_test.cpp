@@ -1,5 +1,5 @@
 // What a check finds in calls of tasks and tools, with all names that the program knows.
-#include "still_world.hpp"
+#include "offline_session.hpp"
 
 #include <heddle/lang/check.hpp>
 #include <heddle/tasks/definition_check.hpp>
@@ -13,7 +13,7 @@ using lines = std::vector<std::string>;
 
 /// The problems of a program as lines "code line:column message".
 lines problems(const std::string& text) {
-    auto world = still_world::create();
+    auto world = offline_session::create();
     EXPECT_TRUE(world);
     lang::realm& realm = (*world)->realm();
     const std::uint32_t position = realm.sources().add("p", text);

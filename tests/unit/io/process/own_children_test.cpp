@@ -53,7 +53,8 @@ protected:
 TEST_F(own_children, are_found_in_both_ways) {
     ASSERT_TRUE(knows_own_children());
     std::vector<pid_t> found;
-    EXPECT_EQ(for_each_child_by_parent(&note, &found), static_cast<int>(found.size()));
+    const int by_parent = for_each_child_by_parent(&note, &found);
+    EXPECT_EQ(by_parent, static_cast<int>(found.size()));
     EXPECT_THAT(found, IsSupersetOf(started));
     EXPECT_THAT(found, Not(Contains(::getpid())));
     EXPECT_THAT(found, Not(Contains(::getppid())));

@@ -249,10 +249,9 @@ TEST_F(process_runner, run_child_has_usual_signals_and_no_descriptors) {
     ASSERT_GE(open_here, 3);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
-    const auto ended =
-        run(shell("[ -e /proc/self/fd/" + std::to_string(open_here) +
-                  " ] && echo leaked; sh -c 'kill -PIPE $$; echo ignored'; echo $?;"
-                  " sh -c 'kill -XFSZ $$; echo ignored' 2>/dev/null; echo $?"));
+    const auto ended = run(shell("[ -e /proc/self/fd/" + std::to_string(open_here) +
+                                 " ] && echo leaked; sh -c 'kill -PIPE $$; echo ignored'; echo $?;"
+                                 " sh -c 'kill -XFSZ $$; echo ignored' 2>/dev/null; echo $?"));
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGXFSZ, SIG_DFL);
     ::close(open_here);

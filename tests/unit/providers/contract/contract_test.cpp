@@ -372,7 +372,7 @@ TEST(contract_of_the_front_ends, answers_are_identical) {
                     describe(run->on.run(run->port().complete(request, run->on.context()))));
                 std::string pieces;
                 const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
-                    pieces += "[" + std::string(text) + "]";
+                    pieces += text; // where it is cut may differ: what could begin a key waits
                     return {};
                 };
                 answers.push_back(
