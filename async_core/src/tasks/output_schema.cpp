@@ -2,7 +2,6 @@
 #include "schema_constraints.hpp"
 #include "schema_rewriter.hpp"
 
-#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output_schema.hpp>
@@ -19,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace heddle::tasks {
 
@@ -61,27 +61,31 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
     return failed ? json::value() : parser.release();
 }
 
-/// The library looks at no number that is above the greatest of std::int64_t.
-void make_comparable(json::value& tree) {
+/// The library looks at no number that is above the greatest of std::int64_t, and takes 5.0 for no
+/// integer, which it is (draft 7). Result: false for text with a NUL, of which the library would see the
+/// beginning only.
+[[nodiscard]] bool make_comparable(json::value& tree) {
+    constexpr double exact = 9007199254740992.0; // whole numbers up to here are themselves
+    const auto has_nul = [](std::string_view text) { return text.find('\0') != text.npos; };
     check_effort::spend(2);
     if (json::array* list = tree.if_array()) {
-        for (json::value& each : *list) make_comparable(each);
+        for (json::value& each : *list) {
+            if (!make_comparable(each)) return false;
+        }
     } else if (json::object* object = tree.if_object()) {
-        for (auto& [name, each] : *object) make_comparable(each);
+        for (auto& [name, each] : *object) {
+            if (has_nul({name.data(), name.size()}) || !make_comparable(each)) return false;
+        }
     } else if (tree.is_uint64()) {
         tree = static_cast<double>(tree.get_uint64());
+    } else if (tree.is_double()) {
+        const double number = tree.get_double();
+        if (std::fabs(number) <= exact && std::trunc(number) == number)
+            tree = static_cast<std::int64_t>(number);
+    } else if (const json::string* text = tree.if_string()) {
+        return !has_nul({text->data(), text->size()});
     }
-}
-
-/// Whether a number in `text` may be above that.
-[[nodiscard]] bool has_long_number(std::string_view text) noexcept {
-    constexpr std::size_t digits_of_greatest = 19;
-    std::size_t digits = 0;
-    for (const char c : text) {
-        digits = ascii::is_digit(c) ? digits + 1 : 0;
-        if (digits == digits_of_greatest) return true;
-    }
-    return false;
+    return true;
 }
 
 /// "<root>", "[\"a\"]", "[0]" as a JSON pointer.
@@ -180,6 +184,8 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
         return refused("the schema is not JSON: " + failed.message());
     }
     all->document = reading.release();
+    if (!make_comparable(all->document))
+        return refused("the schema holds text with a NUL character");
     if (!all->document.is_object()) return refused("the schema must be a JSON object");
     const json::value* type = all->document.get_object().if_contains("type");
     all->object = type && *type == json::value("object");
@@ -227,7 +233,8 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
         {
             const check_effort bounded(
                 std::min(first_steps + steps_of_a_byte * text.size(), max_steps), work);
-            if (has_long_number(text)) make_comparable(document);
+            if (!make_comparable(document))
+                return refused("holds text with a NUL character, which cannot be checked");
             valijson::Validator validator(valijson::Validator::kStrongTypes);
             if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }

@@ -80,7 +80,10 @@ private:
         if (target.isInteger() && whole_ != 0) return target.asInteger() % whole_ == 0;
         const double number =
             target.isInteger() ? static_cast<double>(target.asInteger()) : target.asDouble();
-        return std::fabs(std::remainder(number, number_)) <= std::numeric_limits<double>::epsilon();
+        // Neither may be a binary fraction: 19.99 / 0.01 is 1998.9999999999998.
+        constexpr double roundings = 4 * std::numeric_limits<double>::epsilon();
+        const double times = number / number_;
+        return std::fabs(times - std::round(times)) <= roundings * std::max(1.0, std::fabs(times));
     }
     [[nodiscard]] std::string text() const {
         return whole_ != 0 ? std::to_string(whole_) : shortest(number_);
@@ -156,6 +159,36 @@ void append_canonical(std::string& out, const valijson::adapters::Adapter& targe
     }
 }
 
+/// `enum` and `const`: a look-up, however many values there are.
+class safe_values final : public valijson::constraints::PolyConstraint {
+public:
+    /// `values`: an array.
+    explicit safe_values(const valijson::adapters::Adapter& values) {
+        std::vector<std::string> known;
+        values.applyToArray([&](const valijson::adapters::Adapter& each) {
+            append_canonical(known.emplace_back(), each);
+            return true;
+        });
+        std::sort(known.begin(), known.end());
+        known_ = std::make_shared<const std::vector<std::string>>(std::move(known));
+    }
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        std::string text;
+        append_canonical(text, target);
+        if (std::binary_search(known_->begin(), known_->end(), text)) return true;
+        if (results) results->pushError(where, "The value is none of those that the schema allows");
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_values(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::shared_ptr<const std::vector<std::string>> known_;
+};
+
 /// `uniqueItems` without comparing each with each.
 class safe_unique final : public valijson::constraints::PolyConstraint {
 public:
@@ -204,7 +237,7 @@ void add_own_keywords(valijson::SchemaParser& parser) {
         std::string_view key;
         own_builder::maker make;
     };
-    static constexpr std::array<row, 4> rows{{
+    static constexpr std::array<row, 5> rows{{
         {effort_key,
          [](const Adapter& content) -> Constraint* {
              return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
@@ -215,6 +248,8 @@ void add_own_keywords(valijson::SchemaParser& parser) {
          }},
         {safe_multiple_key,
          [](const Adapter& content) -> Constraint* { return new safe_multiple(content); }},
+        {safe_values_key,
+         [](const Adapter& content) -> Constraint* { return new safe_values(content); }},
         {safe_unique_key, [](const Adapter&) -> Constraint* { return new safe_unique; }},
     }};
     // The parser deletes its builders.

@@ -75,23 +75,12 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
     return out;
 }
 
-/// Values in `content`. Calls itself no deeper than the parser let it be.
-[[nodiscard]] std::size_t count_values(const json::value& content) {
-    std::size_t count = 1;
-    if (const json::array* list = content.if_array()) {
-        for (const json::value& each : *list) count += count_values(each);
-    } else if (const json::object* object = content.if_object()) {
-        for (const auto& [name, each] : *object) count += count_values(each);
-    }
-    return count;
-}
-
 /// Steps that a check by `schema` takes, without those by the schemas in it.
 [[nodiscard]] std::int64_t effort_of(const json::object& schema) {
     std::size_t members = 0;
     for (const auto& [name, content] : schema) {
-        if (name == "enum" || name == "const") members += count_values(content);
-        else if (const json::array* list = content.if_array()) members += list->size();
+        if (name == "enum" || name == "const") continue; // counted by what is looked up
+        if (const json::array* list = content.if_array()) members += list->size();
         else if (const json::object* object = content.if_object()) members += object->size();
     }
     return static_cast<std::int64_t>(1 + members / members_of_a_step);
@@ -106,12 +95,59 @@ void count_first(json::object& schema, std::int64_t effort) {
     all.get_array().push_back(json::object{{{effort_key.data(), effort_key.size()}, effort}});
 }
 
+/// Keywords that say nothing of a value.
+constexpr std::array<std::string_view, 16> annotations{
+    "$comment",    "$defs",      "$id",         "$ref",     "$schema",  "default",
+    "definitions", "deprecated", "description", "example",  "examples", "format",
+    "nullable",    "readOnly",   "title",       "writeOnly"};
+
+/// Schemas of later drafts mean what stands beside a $ref too; the library looks at the $ref alone.
+void move_reference_inside(json::object& schema) {
+    const json::value* reference = schema.if_contains("$ref");
+    if (!reference) return;
+    const bool alone = std::all_of(schema.begin(), schema.end(), [](const auto& member) {
+        const std::string_view name(member.key().data(), member.key().size());
+        return std::find(annotations.begin(), annotations.end(), name) != annotations.end();
+    });
+    if (alone) return;
+    json::value moved = *reference;
+    json::value& all = schema["allOf"];
+    if (!all.is_array()) all = json::array();
+    all.get_array().push_back(json::object{{"$ref", std::move(moved)}});
+    schema.erase("$ref");
+}
+
 void rename(json::object& schema, std::string_view from, std::string_view to) {
     const auto found = schema.find({from.data(), from.size()});
     if (found == schema.end()) return;
     json::value moved = std::move(found->value());
     schema.erase(found);
     schema[{to.data(), to.size()}] = std::move(moved);
+}
+
+/// `enum` and `const` as one list. With both, a value must be in each.
+void take_values(json::object& schema) {
+    json::value wanted = json::array();
+    const auto only = schema.find("const");
+    if (only != schema.end()) {
+        wanted.get_array().push_back(std::move(only->value()));
+        schema.erase(only);
+        if (schema.contains("enum")) {
+            json::value& all = schema["allOf"];
+            if (!all.is_array()) all = json::array();
+            json::object inside;
+            inside[{safe_values_key.data(), safe_values_key.size()}] = std::move(wanted);
+            all.get_array().push_back(std::move(inside));
+            return take_values(schema);
+        }
+    } else if (const auto several = schema.find("enum");
+               several != schema.end() && several->value().is_array()) {
+        wanted = std::move(several->value());
+        schema.erase(several);
+    } else {
+        return;
+    }
+    schema[{safe_values_key.data(), safe_values_key.size()}] = std::move(wanted);
 }
 
 [[nodiscard]] bool is_above_zero(const json::value& number) {
@@ -131,7 +167,19 @@ error schema_rewriter::refused(std::string_view path, std::string_view why,
                  "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
 }
 
+/// Whether the schema is of draft 2019-09 or later: it says so, or has what these brought.
+[[nodiscard]] static bool is_later_draft(const json::value& schema) {
+    const json::object* root = schema.if_object();
+    if (!root) return false;
+    if (const json::value* draft = root->if_contains("$schema"); draft && draft->is_string()) {
+        const std::string_view name(draft->get_string());
+        return name.find("/20") != name.npos;
+    }
+    return root->contains("$defs");
+}
+
 result<void> schema_rewriter::rewrite(json::value& schema) {
+    later_draft_ = is_later_draft(schema);
     HEDDLE_CHECK(visit(schema, "", 0));
     HEDDLE_CHECK(check_references());
     return check_depth();
@@ -163,6 +211,7 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
             return refused(path, "uses " + std::string(name) + ", which is not supported", name);
         }
     }
+    if (later_draft_) move_reference_inside(*object);
     look_at_object(*object);
     return visit_members(*object, path, depth);
 }
@@ -175,11 +224,12 @@ result<void> schema_rewriter::visit_members(json::object& schema, const std::str
     }
     schema.erase("format");
     for (const std::string_view own :
-         {safe_pattern_key, safe_unique_key, safe_multiple_key, effort_key}) {
+         {safe_pattern_key, safe_unique_key, safe_values_key, safe_multiple_key, effort_key}) {
         schema.erase({own.data(), own.size()}); // nobody else's to say
     }
     rename(schema, "pattern", safe_pattern_key);
     rename(schema, "multipleOf", safe_multiple_key);
+    take_values(schema);
     const json::value* unique = schema.if_contains("uniqueItems");
     if (unique && unique->is_bool() && unique->get_bool()) {
         rename(schema, "uniqueItems", safe_unique_key);
@@ -230,8 +280,9 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         if (!content.is_object()) return refused(inside, "must be an object");
         for (auto& [name, schema] : content.get_object()) {
             if (keyword == "dependencies" && schema.is_array()) continue; // names of properties
-            HEDDLE_CHECK(
-                visit(schema, inside + "/" + escaped({name.data(), name.size()}), depth + 1));
+            const std::string part = inside + "/" + escaped({name.data(), name.size()});
+            if (keyword == "dependencies") schemas_[path].push_back(part); // of the same value
+            HEDDLE_CHECK(visit(schema, part, depth + 1));
         }
         return {};
     }

@@ -16,6 +16,8 @@ namespace heddle::tasks {
 /// subject) or in quadratic time get names of our own, under which bounded checks are registered.
 inline constexpr std::string_view safe_pattern_key = "heddle:pattern";
 inline constexpr std::string_view safe_unique_key = "heddle:uniqueItems";
+/// enum and const.
+inline constexpr std::string_view safe_values_key = "heddle:values";
 /// The library divides by zero and cuts fractions off.
 inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 /// In every schema, before whatever it has to check: what one check by it takes, in steps.
@@ -59,6 +61,7 @@ private:
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
+    bool later_draft_ = false; ///< what stands beside a $ref holds
     mutable std::string wrong_;
 };
 

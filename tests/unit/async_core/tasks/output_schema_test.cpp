@@ -51,6 +51,60 @@ TEST(output_schema, messages_quote_whole_characters) {
     }
 }
 
+TEST(output_schema, looks_up_allowed_values_however_many_there_are) {
+    std::string codes;
+    for (int i = 0; i < 5000; ++i) codes += (i == 0 ? "\"c" : ",\"c") + std::to_string(i) + "\"";
+    const std::string schema = "{\"type\":\"array\",\"items\":{\"enum\":[" + codes + "]}}";
+    std::string many;
+    for (int i = 0; i < 500; ++i) many += (i == 0 ? "\"c" : ",\"c") + std::to_string(i) + "\"";
+    EXPECT_EQ(check(schema, "[" + many + "]"), "");
+    EXPECT_THAT(check(schema, "[" + many + ",\"d\"]"), HasSubstr("none of those"));
+    EXPECT_EQ(check(R"({"enum":[1,[2,{"a":null}],"x"]})", R"([2,{"a":null}])"), "");
+    EXPECT_EQ(check(R"({"const":{"a":1,"b":[true]}})", R"({"b":[true],"a":1.0})"), "");
+    EXPECT_NE(check(R"({"const":{"a":1}})", R"({"a":2})"), "");
+    EXPECT_NE(check(R"({"const":1,"enum":[2]})", "1"), "");
+    EXPECT_EQ(check(R"({"const":1,"enum":[1,2]})", "1"), "");
+    EXPECT_EQ(check(R"({"const":9300000000000000000})", "9300000000000000000"), "");
+    EXPECT_NE(check(R"({"maximum":9300000000000000000})", "9400000000000000000"), "");
+}
+
+TEST(output_schema, refuses_text_of_which_only_the_beginning_would_be_seen) {
+    for (const char* schema :
+         {R"({"pattern":"^[a-z]+$"})", R"({"const":"a"})", R"({"maxLength":3})"})
+        EXPECT_THAT(check(schema, R"("a\u0000; rm -rf /")"), HasSubstr("NUL")) << schema;
+    EXPECT_THAT(check(R"({"type":"object"})", R"({"a\u0000b":1})"), HasSubstr("NUL"));
+    EXPECT_THAT(check(R"({"const":"a\u0000b"})", R"("a")"), HasSubstr("refused: "));
+    EXPECT_EQ(check(R"({"type":"string"})", R"("a\\u0000")"), "");
+}
+
+TEST(output_schema, takes_numbers_as_draft_7_does) {
+    for (const char* price : {"19.99", "4.35", "8.20", "33.33", "99.99", "1234.56"})
+        EXPECT_EQ(check(R"({"multipleOf":0.01})", price), "") << price;
+    EXPECT_NE(check(R"({"multipleOf":0.01})", "19.995"), "");
+    EXPECT_NE(check(R"({"multipleOf":7})", "50"), "");
+    EXPECT_EQ(check(R"({"type":"integer"})", "5.0"), "");
+    EXPECT_NE(check(R"({"type":"integer"})", "5.5"), "");
+}
+
+TEST(output_schema, holds_a_value_to_what_stands_beside_a_reference) {
+    constexpr auto schema =
+        R"({"$defs":{"s":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/s","minLength":3}}})";
+    EXPECT_EQ(check(schema, R"({"x":"long"})"), "");
+    EXPECT_NE(check(schema, R"({"x":"s"})"), "");
+    EXPECT_NE(check(schema, R"({"x":1234})"), "");
+    constexpr auto root =
+        R"({"$ref":"#/$defs/o","required":["a"],"$defs":{"o":{"type":"object"}}})";
+    EXPECT_EQ(check(root, R"({"a":1})"), "");
+    EXPECT_NE(check(root, "{}"), "");
+    // In draft 7 a reference stands for all.
+    EXPECT_EQ(check(R"({"definitions":{"s":{"type":"string"}},
+                        "properties":{"x":{"$ref":"#/definitions/s","minLength":3}}})",
+                    R"({"x":"s"})"),
+              "");
+    EXPECT_THAT(check(R"({"dependencies":{"a":{"$ref":"#"}}})", R"({"a":1})"),
+                HasSubstr("refers to itself"));
+}
+
 TEST(output_schema, checks_json_schema) {
     constexpr auto schema = R"({"type":"object","required":["n"],"additionalProperties":false,
         "properties":{"n":{"type":"integer","minimum":1},"t":{"enum":["a","b"]},
@@ -183,7 +237,7 @@ TEST(output_schema, each_part_of_a_check_is_bounded) {
     many += "]";
     std::string values = R"({"items":{"enum":[)";
     for (int i = 1; i < 20'000; ++i) values += std::to_string(i) + ",";
-    EXPECT_THAT(check(values + "0]}}", many), HasSubstr(dear));
+    EXPECT_EQ(check(values + "0]}}", many), ""); // a look-up each
     std::string names = R"({"items":{"properties":{)";
     for (int i = 0; i < 8'000; ++i) names += "\"p" + std::to_string(i) + "\":true,";
     std::string objects = "[{}";
