@@ -120,6 +120,11 @@ public:
         program.summary = program_summary;
         program.details = program_details;
         take_options(program, app_);
+        option_help version; // read before CLI11 sees the arguments
+        version.names = {"--version"};
+        version.description = "Print the version and exit; with --json as a JSON object";
+        version.group = "Options";
+        program.options.push_back(std::move(version));
         all.push_back(std::move(program));
         for (const entry& each : entries_) {
             command_help one;

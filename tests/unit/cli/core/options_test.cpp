@@ -174,6 +174,7 @@ TEST(help, describes_each_command_with_a_summary_that_is_an_imperative) {
 }
 
 TEST(help, of_options_shows_values_defaults_and_groups) {
+    EXPECT_THAT(ended({"--help"}).text, HasSubstr("      --version"));
     const std::string text = ended({"run", "--help"}).text;
     EXPECT_THAT(text, HasSubstr("Usage: heddle run [OPTIONS] FILE"));
     EXPECT_THAT(text, HasSubstr("\nLimits:\n"));
