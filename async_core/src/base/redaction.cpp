@@ -133,7 +133,7 @@ private:
     std::size_t last_ = 0;
 };
 
-/// What stands at a place where a value may be written.
+/// The result of matching a secret at one position of a text.
 struct trial {
     std::size_t count = 0; ///< characters of the value
     std::size_t end = 0;   ///< where it parts from the value

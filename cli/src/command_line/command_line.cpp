@@ -208,6 +208,7 @@ private:
                              [&](const CLI::App* each) { return each->get_name() == word; });
             if (child == children.end()) {
                 std::vector<std::string> known;
+                known.reserve(children.size());
                 for (const CLI::App* each : children) known.push_back(each->get_name());
                 const std::string near = lang::suggest_names(word, known);
                 return mistake_of(*at,
@@ -228,8 +229,10 @@ private:
     /// "heddle model serve"
     [[nodiscard]] static std::string full_name(const CLI::App* app) {
         std::string name;
-        for (; app; app = app->get_parent())
-            name = app->get_name() + (name.empty() ? "" : " " + name);
+        for (; app; app = app->get_parent()) {
+            if (!name.empty()) name.insert(0, " ");
+            name.insert(0, app->get_name());
+        }
         return name;
     }
 

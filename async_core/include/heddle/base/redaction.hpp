@@ -36,9 +36,8 @@ public:
     /// length of the text for each secret.
     bool hide(std::string& text) const;
     [[nodiscard]] std::string hidden(std::string_view text) const;
-    /// For a text that arrives in pieces: the length of the end of `text` that may be the beginning
-    /// of a secret, so that it must not be shown before the next piece is there. Complexity: linear
-    /// in the length of that end.
+    /// For streamed text: the length of the suffix of `text` that may be the start of a secret, and
+    /// so must be withheld until the next piece arrives. Complexity: linear in that length.
     [[nodiscard]] std::size_t undecided(std::string_view text) const;
 
 private:
@@ -46,7 +45,7 @@ private:
     struct wanted {
         secret value;
         std::size_t least = 0;           ///< length of the shortest part to hide
-        std::array<bool, 256> letters{}; ///< what it may be written with, escapes included
+        std::array<bool, 256> letters{}; ///< bytes that can occur in it, escapes included
     };
     [[nodiscard]] static bool hide_one(std::string& text, const wanted& one,
                                        const std::string& mark);

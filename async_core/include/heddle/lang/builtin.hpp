@@ -26,8 +26,8 @@ public:
     [[nodiscard]] const builtin& row() const noexcept { return *row_; }
 
     /// Meters the call. A builtin whose running time depends on its arguments spends work as it
-    /// proceeds. When told to stop, it returns at once (`if (!call.spend(n)) return {};`). It may
-    /// then be called again with the same arguments, so until that point it must not have changed
+    /// proceeds. When spend() returns false, it returns at once (`if (!call.spend(n)) return {};`).
+    /// It may then be called again with the same arguments, so until that point it must not have changed
     /// any of them.
     [[nodiscard]] work_meter& work() noexcept { return work_; }
     [[nodiscard]] bool spend(std::uint64_t work) { return work_.spend(work); }

@@ -78,6 +78,8 @@ public:
     [[nodiscard]] bool limit_used_up();
     /// As can_allocate(), after garbage cycles were given a chance to go.
     [[nodiscard]] bool make_room(std::size_t bytes);
+    /// The bytes that make_room() refused last; 0 if it has refused none since the last call.
+    [[nodiscard]] std::size_t take_refused() noexcept { return std::exchange(refused_, 0); }
 
 private:
     friend void destroy_object(object* target) noexcept;
@@ -109,6 +111,7 @@ private:
     std::size_t next_block_ = 4096;
     std::size_t used_ = 0;
     std::size_t limit_ = SIZE_MAX;
+    std::size_t refused_ = 0;
     std::size_t live_ = 0;
     object* dying_ = nullptr; ///< the last of them, linked by object::owner
     bool draining_ = false;

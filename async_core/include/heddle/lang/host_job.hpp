@@ -1,4 +1,4 @@
-// Long computations of hosts, in turns with the loop.
+// Long computations of a host that yield to the loop.
 #pragma once
 
 #include <heddle/lang/realm.hpp>
@@ -10,29 +10,29 @@
 
 namespace heddle::lang {
 
-/// A computation that counts its work and stops when spend() or expect() returns false. What it has
-/// made by then is dropped.
+/// A computation that counts its work and stops when spend() or expect() returns false. Its partial
+/// result is discarded.
 using metered_work = std::function<void(work_meter&)>;
 
-/// Runs `work` where it is called, for one turn at most. Result: false when it was stopped because
-/// it takes longer; a host_job begins it anew. Throws what it throws.
+/// Runs `work` on the caller's stack for at most one turn. Result: false when it was stopped because
+/// it takes longer; run it again from the start in a host_job. Exceptions of `work` propagate.
 [[nodiscard]] bool done_in_a_turn(const metered_work& work);
 
-/// A computation on a native stack of its own, as long builtins have (docs/adr/0012). It may use the
-/// values and the heap of the realm: it never runs at the same time as its owner. Threads: the
-/// realm's only.
+/// Runs a computation on its own native stack, as long builtins run (docs/adr/0012). The computation
+/// may use the values and the heap of the realm, because it never runs at the same time as its owner.
+/// Threads: the realm's only.
 class host_job {
 public:
-    /// Does not begin. `world` outlives this.
+    /// Does not start the computation. `world` outlives this object.
     host_job(realm& world, std::size_t stack_bytes, metered_work work);
-    /// Stops a computation that has not ended.
+    /// Stops the computation if it has not ended.
     ~host_job();
     host_job(const host_job&) = delete;
     host_job& operator=(const host_job&) = delete;
 
-    /// A turn. Result: true when the computation has ended. False also when it could not begin
-    /// because too many others are under way. Throws what it throws, std::bad_alloc when there is no
-    /// thread.
+    /// Runs one turn. Result: true when the computation has ended; false also when it could not
+    /// start because too many others are running. Exceptions of the computation propagate;
+    /// std::bad_alloc when no thread can be created.
     [[nodiscard]] bool resume();
 
 private:

@@ -76,11 +76,11 @@ public:
     [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
-/// Hears of a request on its way.
+/// Observes the sending of a request.
 class sent_listener {
 public:
-    /// The whole request has been written to its connection, which took as long as it took to get
-    /// one. Called again each time that the client sends it again. Must not end the exchange.
+    /// Called when the whole request has been written to its connection, and again each time that
+    /// the client resends it. Must not end the exchange.
     virtual void on_sent() noexcept = 0;
 
 protected:
@@ -102,7 +102,7 @@ struct http_request {
     /// Counted up each time that the client sends the request again by itself. Null: nobody asks. Not
     /// owned; outlives the call.
     std::uint32_t* resent = nullptr;
-    /// Told when the request has been written. Null: nobody asks. Not owned; outlives the call.
+    /// Notified when the request has been written; null: none. Not owned; outlives the call.
     sent_listener* sent = nullptr;
     /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
     http_compression compression = http_compression::client_default;

@@ -40,16 +40,16 @@ public:
     [[nodiscard]] virtual coro::task<result<std::optional<stored_response>>> find(
         std::string request, coro::call_context context) = 0;
 
-    /// Takes an answer, which is found from now on; an earlier one for the same request is replaced.
-    /// An answer that is larger than the whole store may be is not kept. The answer is written after
-    /// the call has returned, which waits only when too many others are to be written before it.
-    /// Errors: io_error, also one of an answer that was taken before. Cancellation: ends the wait, the
-    /// answer is not kept; an answer that needs no wait is taken in any case.
+    /// Stores a response, which find() returns from now on; replaces an earlier one for the same
+    /// request. A response larger than the whole store is dropped. It is written after the call has
+    /// returned; the call waits only while too many responses are queued.
+    /// Errors: io_error, also that of an earlier response. Cancellation: ends the wait and drops the
+    /// response; a response that needs no wait is stored in any case.
     [[nodiscard]] virtual coro::task<result<void>> keep(std::string request, stored_response answer,
                                                         coro::call_context context) = 0;
 
-    /// Waits until all answers that were taken are written, for `limit` at most.
-    /// Errors: io_error when some are not; cancelled, they may be written nevertheless.
+    /// Waits up to `limit` until all queued responses are written.
+    /// Errors: io_error when some are not written; cancelled: they may still be written.
     [[nodiscard]] virtual coro::task<result<void>> flush(
         [[maybe_unused]] std::chrono::milliseconds limit,
         [[maybe_unused]] coro::call_context context) {

@@ -64,9 +64,9 @@ using arguments_span = std::span<value>;
                                           payload->reason + "): " + message)
                         .with_payload(payload)
                         .with_origin(error_origin::script);
-    const bool told = described && described->is(kind::map);
+    const bool is_map = described && described->is(kind::map);
     return call.fail(
-        with_details(std::move(failure), told ? map_find(*described, "details") : nullptr));
+        with_details(std::move(failure), is_map ? map_find(*described, "details") : nullptr));
 }
 
 /// A field of a result that has not failed.

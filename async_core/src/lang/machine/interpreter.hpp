@@ -78,7 +78,8 @@ private:
     [[nodiscard]] sandbox_policy* sandbox() const noexcept;
     [[nodiscard]] sandbox_policy* limits() const noexcept;
     [[nodiscard]] std::optional<error> refuse_in_sandbox(const effect_request& request);
-    [[nodiscard]] std::optional<error> sandbox_over(bool memory_is_over) const;
+    [[nodiscard]] std::optional<error> sandbox_over(std::size_t used) const;
+    [[nodiscard]] error refused_memory(error failure);
     [[nodiscard]] error leaving_sandbox(error failure) const;
     [[nodiscard]] error out_of_sandbox(error failure) const;
     [[nodiscard]] result<scope_ref> open_sandbox(const value& clauses);

@@ -111,7 +111,7 @@ std::optional<error> interpreter::limit_passed() {
         return made_uncatchable(error(errc::limit, "the step limit of this run is used up"));
     }
     const bool memory_is_over = memory_.over_limit() && memory_.limit_used_up();
-    if (auto over = sandbox_over(memory_is_over)) return over;
+    if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
         return error(errc::limit, "the memory limit of this run (" +
                                       std::to_string(memory_.limit() / (1024 * 1024)) +

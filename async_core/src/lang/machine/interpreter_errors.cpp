@@ -53,7 +53,7 @@ void interpreter::note_leaf_branch() {
 
 /// As raise, for errors about code, which may know their own place.
 interpreter::next interpreter::raise_where_it_is(error failure) {
-    failure = leaving_sandbox(std::move(failure));
+    failure = refused_memory(leaving_sandbox(std::move(failure)));
     if (!failure.info().span.known()) return raise(std::move(failure));
     note_leaf_branch();
     failure = std::move(failure).with_origin(error_origin::script);
@@ -63,6 +63,7 @@ interpreter::next interpreter::raise_where_it_is(error failure) {
 }
 
 interpreter::next interpreter::raise(error failure) {
+    failure = refused_memory(std::move(failure));
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     note_leaf_branch();
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);

@@ -143,15 +143,27 @@ void interpreter::set_memory_limit() noexcept {
     memory_.set_limit(bounds ? std::min(run_limit_, bounds->memory_end()) : run_limit_);
 }
 
-/// The failure when a limit of a sandbox around the strand is reached. No `catch` inside takes it.
-std::optional<error> interpreter::sandbox_over(bool memory_is_over) const {
+/// The failure when a limit of a sandbox around the fiber is reached. No `catch` inside takes it.
+/// `used`: bytes of the heap; 0: its limits of memory are not looked at.
+std::optional<error> interpreter::sandbox_over(std::size_t used) const {
     const sandbox_policy* bounds = limits();
     if (!bounds) return std::nullopt;
     if (auto ended = bounds->ended()) return ended;
     std::string what;
-    value over = bounds->exhausted(memory_is_over ? memory_.used() : 0, what);
+    value over = bounds->exhausted(used, what);
     if (over.is_nil()) return std::nullopt;
     return with_extent(error(errc::limit, std::move(what)), std::move(over));
+}
+
+/// What a builtin asked for in advance, and did not get, passes the limit of a sandbox as much as what
+/// it takes: no `catch` inside may hold that error back either.
+error interpreter::refused_memory(error failure) {
+    const std::size_t bytes = memory_.take_refused();
+    if (bytes == 0 || failure.code() != errc::limit) return failure;
+    const std::size_t used = memory_.used();
+    if (auto over = sandbox_over(bytes > SIZE_MAX - used ? SIZE_MAX : used + bytes))
+        return *std::move(over);
+    return failure;
 }
 
 /// An error on its way out of a sandbox: only data goes with it.

@@ -187,9 +187,12 @@ bool heap::limit_used_up() {
 
 bool heap::make_room(std::size_t bytes) {
     if (can_allocate(bytes)) return true;
-    if (bytes > limit_ || !may_have_garbage()) return false;
-    collect_cycles();
-    return can_allocate(bytes);
+    if (bytes <= limit_ && may_have_garbage()) {
+        collect_cycles();
+        if (can_allocate(bytes)) return true;
+    }
+    refused_ = bytes;
+    return false;
 }
 
 } // namespace heddle::lang

@@ -166,6 +166,11 @@ const example limited[] = {
      "LimitError: the sandbox allows 100000 bytes of memory, and they are used up"},
     {"(try (sandbox ((memory 100000)) (range 1000000)) (catch (e) (get e 'kind)))",
      "\"LimitError\""},
+    // also what is refused before it is taken
+    {"(sandbox ((memory 100000)) (try (range 1000000) (catch (e) 'caught)))",
+     "LimitError: the sandbox allows 100000 bytes of memory, and they are used up"},
+    {"(sandbox ((memory 100000)) (sandbox ((memory 90000000)) (try (range 1000000) (catch (e) 1))))",
+     "LimitError: the sandbox allows 100000 bytes of memory, and they are used up"},
     {"(sandbox ((memory 100000)) 1) (length (range 100000))", "100000"},
     // time
     {"(sandbox ((timeout 5) (allow (pause))) (pause 10))", "TimeoutError"},
