@@ -49,9 +49,25 @@ public:
     [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
     void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
     [[nodiscard]] bool over_limit() const noexcept { return used_ > limit_; }
-    [[nodiscard]] bool can_allocate(std::size_t bytes) const noexcept {
-        return bytes <= limit_ && used_ <= limit_ - bytes;
+    /// Frees what is dead first where that may help.
+    [[nodiscard]] bool can_allocate(std::size_t bytes) noexcept {
+        if (fits(bytes)) return true;
+        if (bytes <= limit_ && has_dead()) release_dead(SIZE_MAX);
+        return fits(bytes);
     }
+
+    /// Objects that nothing refers to wait to be freed: so much was dropped at once that to free it all
+    /// would keep timers waiting.
+    [[nodiscard]] bool has_dead() const noexcept { return dying_ != nullptr; }
+    /// Frees dead objects: about so many of them.
+    void release_dead(std::size_t objects) noexcept;
+    /// A slice of a computation begins: it may drop `freed_in_a_turn` objects that are freed at once.
+    void begin_turn() noexcept {
+        allowance_ = freed_in_a_turn;
+        if (dying_) [[unlikely]]
+            release_dead(freed_in_a_turn);
+    }
+    static constexpr std::size_t freed_in_a_turn = 32 * 1024; ///< some 0.3 ms
 
     /// The symbol of that name; the same object each time. Invalid UTF-8 in the name becomes U+FFFD.
     [[nodiscard]] value symbol(std::string_view name);
@@ -96,7 +112,11 @@ private:
     };
     void refill(std::size_t size_class);
     void destroy(object* target) noexcept;
-    void finalize(object* target) noexcept;
+    void drain(std::size_t& budget) noexcept;
+    [[nodiscard]] bool finalize(object* target, std::size_t& budget) noexcept;
+    [[nodiscard]] bool fits(std::size_t bytes) const noexcept {
+        return bytes <= limit_ && used_ <= limit_ - bytes;
+    }
     void deallocate(object* target) noexcept;
     void register_cell(cell_object* cell);
     void unregister_cell(cell_object* cell) noexcept;
@@ -115,6 +135,7 @@ private:
     std::size_t live_ = 0;
     object* dying_ = nullptr; ///< the last of them, linked by object::owner
     bool draining_ = false;
+    std::size_t allowance_ = freed_in_a_turn; ///< of this turn, what is left
     bool owned_ = true;
     std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;

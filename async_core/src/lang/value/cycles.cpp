@@ -107,7 +107,9 @@ void heap::forget_growth(object* storage) noexcept {
 }
 
 void heap::collect_cycles() {
-    if (collecting_ || draining_ || closers() == 0) return;
+    if (collecting_ || draining_) return;
+    release_dead(SIZE_MAX); // what is dead is no part of a cycle
+    if (closers() == 0) return;
     collecting_ = true;
     std::size_t visited = 0;
     try {
@@ -116,6 +118,7 @@ void heap::collect_cycles() {
         visited = closers();
     }
     collecting_ = false;
+    release_dead(SIZE_MAX); // what stays is measured
     // The next time when closers have doubled, and when as many were made as what stays had to be looked
     // at: that is what the next time looks at again. Garbage is looked at once, so it pays for itself.
     collect_at_ = closers() + std::max({first_collection, closers(), visited / 4});
@@ -180,6 +183,11 @@ bool heap::may_have_garbage() const noexcept {
 
 bool heap::limit_used_up() {
     if (!over_limit()) return false;
+    if (has_dead()) {
+        // As much as a slice can make, and more: the next safe point goes on where this one ends.
+        release_dead(2 * freed_in_a_turn);
+        if (!over_limit() || has_dead()) return false;
+    }
     if (!may_have_garbage()) return true;
     collect_cycles();
     return used_ > limit_ - limit_ / 16;

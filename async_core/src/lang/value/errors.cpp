@@ -116,20 +116,45 @@ const value* extent_of(const error& failure) noexcept {
     return payload && !payload->extent.is_nil() ? &payload->extent : nullptr;
 }
 
-error with_extent(error failure, value extent) {
+namespace {
+
+/// The error with a payload of its own, after `change`.
+template <class Change>
+error with_changed_payload(error failure, Change&& change) {
     const script_payload* known = payload_of(failure);
     auto payload =
         known ? std::make_shared<script_payload>(*known) : std::make_shared<script_payload>();
-    payload->extent = std::move(extent);
+    change(*payload);
     return std::move(failure).with_payload(std::move(payload));
 }
 
+} // namespace
+
+error with_extent(error failure, value extent) {
+    return with_changed_payload(std::move(failure), [&](script_payload& payload) {
+        payload.complete = payload.complete && !extent.is_nil();
+        payload.extent = std::move(extent);
+    });
+}
+
 error made_uncatchable(error failure) {
-    const script_payload* known = payload_of(failure);
-    auto payload =
-        known ? std::make_shared<script_payload>(*known) : std::make_shared<script_payload>();
-    payload->uncatchable = true;
-    return std::move(failure).with_payload(std::move(payload));
+    return with_changed_payload(std::move(failure),
+                                [](script_payload& payload) { payload.uncatchable = true; });
+}
+
+error made_complete(error failure) {
+    return with_changed_payload(std::move(failure),
+                                [](script_payload& payload) { payload.complete = true; });
+}
+
+bool is_complete(const error& failure) noexcept {
+    const script_payload* payload = payload_of(failure);
+    return payload && payload->complete;
+}
+
+error with_outer_line(error failure, std::string line) {
+    if (is_complete(failure)) return failure;
+    return std::move(failure).with_trace(std::move(line));
 }
 
 void visit_error(host_object::value_visitor& visitor, const error& failure) {
@@ -146,6 +171,7 @@ void visit_error(host_object::value_visitor& visitor, const error& failure) {
 }
 
 std::size_t footprint(const error& failure) noexcept {
+    if (is_complete(failure)) return 0; // shared by all
     std::size_t bytes = 0;
     for (const error* each = &failure; each; each = each->info().cause.get()) {
         const error_info& info = each->info();

@@ -11,6 +11,13 @@
 
 namespace heddle::lang {
 
+namespace {
+
+/// Dropping an object frees so many in any case, so that garbage does not pile up.
+constexpr std::size_t least_freed = 64;
+
+} // namespace
+
 heap* heap::create() { return new heap; }
 
 heap::heap() : hash_seed_(random_hash_key()), symbols_(16, keyed_hash{hash_seed_}) {}
@@ -19,8 +26,9 @@ heap::~heap() = default;
 void destroy_object(object* target) noexcept { target->owner->destroy(target); }
 
 void heap::release_owner() noexcept {
-    owned_ = false;
     limit_ = SIZE_MAX;
+    release_dead(SIZE_MAX);
+    owned_ = false;
     collect_cycles();
     maybe_delete();
 }
@@ -103,27 +111,65 @@ void heap::destroy(object* target) noexcept {
         if (!owned_) maybe_delete();
         return;
     }
+    if (target->type == kind::symbol) { // at once: its name must not be found any more
+        auto* symbol = static_cast<symbol_object*>(target);
+        if (symbol->interned) symbols_.erase(symbol->name());
+        deallocate(target);
+        if (!owned_) maybe_delete();
+        return;
+    }
     // A million nested lists must not need a million native frames: what dies meanwhile queues. It needs
     // no memory for that, and its owner no more.
     target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
     if (draining_) return;
-    draining_ = true;
-    while (dying_) {
-        object* next = dying_;
-        dying_ = reinterpret_cast<object*>(next->owner);
-        finalize(next);
-        deallocate(next);
-    }
-    draining_ = false;
+    std::size_t budget = std::max(allowance_, least_freed);
+    const std::size_t given = budget;
+    if (!owned_) budget = SIZE_MAX;
+    drain(budget);
+    allowance_ -= std::min(allowance_, given - std::min(given, budget));
     if (!owned_) maybe_delete();
 }
 
-void heap::finalize(object* target) noexcept {
+void heap::release_dead(std::size_t objects) noexcept {
+    if (!draining_) drain(objects);
+}
+
+/// Takes what it has done from `budget`.
+void heap::drain(std::size_t& budget) noexcept {
+    draining_ = true;
+    while (dying_ && budget != 0) {
+        object* next = dying_;
+        dying_ = reinterpret_cast<object*>(next->owner);
+        if (!finalize(next, budget)) { // the rest of it later, after what it held
+            next->owner = reinterpret_cast<heap*>(std::exchange(dying_, next));
+            continue;
+        }
+        deallocate(next);
+    }
+    draining_ = false;
+}
+
+/// Drops what an object holds. False: the budget was used up before that.
+bool heap::finalize(object* target, std::size_t& budget) noexcept {
+    --budget;
+    // An element counts as much as an object, or, when it is none, as a sixteenth.
+    auto pay = [&budget, scanned = 0U](const value& each) mutable {
+        if (!each.is_object() && ++scanned % 16 != 0) return;
+        if (budget != 0) --budget;
+    };
     switch (target->type) {
     case kind::list: {
         auto* list = static_cast<list_object*>(target);
-        if (list->colour != 0) forget_growth(list);
-        for (std::uint32_t i = list->begin; i < list->end; ++i) list->items()[i].~value();
+        if (list->colour != 0) {
+            forget_growth(list);
+            list->colour = 0; // once, if its elements are dropped in several turns
+        }
+        while (list->begin < list->end) {
+            if (budget == 0) return false;
+            value& item = list->items()[list->begin++];
+            pay(item);
+            item.~value();
+        }
         if (list->places) {
             discharge(list_places::bytes_for(list->places->count));
             delete list->places;
@@ -132,8 +178,17 @@ void heap::finalize(object* target) noexcept {
     }
     case kind::map: {
         auto* map = static_cast<map_object*>(target);
-        if (map->colour != 0) forget_growth(map);
-        for (std::uint32_t i = 0; i < map->used; ++i) map->entries()[i].~map_entry();
+        if (map->colour != 0) {
+            forget_growth(map);
+            map->colour = 0; // once, if its entries are dropped in several turns
+        }
+        while (map->used != 0) {
+            if (budget == 0) return false;
+            map_entry& entry = map->entries()[--map->used];
+            pay(entry.key);
+            pay(entry.item);
+            entry.~map_entry();
+        }
         if (map->index) {
             discharge(map->capacity * 2 * sizeof(std::uint32_t));
             delete[] map->index;
@@ -152,11 +207,6 @@ void heap::finalize(object* target) noexcept {
         cell->content.~value();
         break;
     }
-    case kind::symbol: {
-        auto* symbol = static_cast<symbol_object*>(target);
-        if (symbol->interned) symbols_.erase(symbol->name());
-        break;
-    }
     case kind::host: {
         auto* holder = static_cast<host_holder*>(target);
         discharge(holder->charged);
@@ -165,6 +215,7 @@ void heap::finalize(object* target) noexcept {
     }
     default: break;
     }
+    return true;
 }
 
 value heap::symbol(std::string_view name) {

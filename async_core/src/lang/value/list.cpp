@@ -3,6 +3,7 @@
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace heddle::lang {
 
@@ -41,6 +42,21 @@ namespace {
 
 void append(list_object* storage, std::span<const value> items) noexcept {
     for (const value& item : items) new (storage->items() + storage->end++) value(item);
+}
+
+/// The elements of a list that is given up: where nobody else sees them they move, and a million of them
+/// need not be counted up and down again.
+void append_all(list_object* storage, const value& list) noexcept {
+    list_object* from = storage_of(list);
+    if (!from || from->references != 1 || list.offset() != from->begin ||
+        list.offset() + list.length() != from->end)
+        return append(storage, list_items(list));
+    // Values are trivially relocatable.
+    std::memcpy(static_cast<void*>(storage->items() + storage->end),
+                static_cast<const void*>(from->items() + from->begin),
+                list.length() * sizeof(value));
+    storage->end += static_cast<std::uint32_t>(list.length());
+    from->end = from->begin;
 }
 
 } // namespace
@@ -107,7 +123,7 @@ value list_push_front(heap& memory, value item, value list) {
     }
     const list_room room = room_for_push_front(list);
     list_object* grown = make_storage(memory, room.capacity, room.front);
-    append(grown, list_items(list));
+    append_all(grown, list);
     new (grown->items() + --grown->begin) value(std::move(item));
     return value::adopt(kind::list, grown, grown->begin, length + 1);
 }
@@ -123,7 +139,7 @@ value list_push_back(heap& memory, value list, value item) {
         return std::move(list).window(offset, length + 1);
     }
     list_object* grown = make_storage(memory, length < 4 ? 4 : (length + 1) * 2, 0);
-    append(grown, list_items(list));
+    append_all(grown, list);
     new (grown->items() + grown->end++) value(std::move(item));
     return value::adopt(kind::list, grown, 0, length + 1);
 }
@@ -149,7 +165,7 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
     }
     const list_room room = room_to_append(left, right.size());
     list_object* grown = make_storage(memory, room.capacity, room.front);
-    append(grown, list_items(left));
+    append_all(grown, left);
     append(grown, right);
     return value::adopt(kind::list, grown, room.front, length + right.size());
 }

@@ -4,6 +4,7 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <memory>
 
@@ -42,14 +43,19 @@ constexpr std::size_t indexed_from = 8; ///< below, a scan is faster than a hash
     return -1;
 }
 
-void append(map_object* storage, value key, value item, std::size_t hash) noexcept {
-    new (storage->entries() + storage->used) map_entry{std::move(key), std::move(item), hash};
+/// The last entry was added.
+void index_last(map_object* storage, std::size_t hash) noexcept {
     ++storage->used;
     if (!storage->index) return;
     const std::size_t mask = storage->capacity * std::size_t{2} - 1;
     std::size_t slot = hash & mask;
     while (storage->index[slot] != 0) slot = (slot + 1) & mask;
     storage->index[slot] = storage->used;
+}
+
+void append(map_object* storage, value key, value item, std::size_t hash) noexcept {
+    new (storage->entries() + storage->used) map_entry{std::move(key), std::move(item), hash};
+    index_last(storage, hash);
 }
 
 [[nodiscard]] map_object* make_storage(heap& memory, std::size_t at_least) {
@@ -74,6 +80,21 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
                same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
     }
     return copy;
+}
+
+/// As copy_storage, for a map that is given up: where nobody else sees its entries they move, and their
+/// keys and items need not be counted up and down again.
+[[nodiscard]] map_object* grow_storage(heap& memory, const value& map, std::size_t capacity) {
+    map_object* from = storage_of(map);
+    if (from->references != 1 || from->used != map.length() || from->owner != &memory)
+        return copy_storage(memory, map, capacity);
+    map_object* grown = make_storage(memory, capacity);
+    // Values are trivially relocatable.
+    std::memcpy(static_cast<void*>(grown->entries()), static_cast<const void*>(from->entries()),
+                from->used * sizeof(map_entry));
+    for (std::uint32_t k = 0; k < from->used; ++k) index_last(grown, grown->entries()[k].hash);
+    from->used = 0;
+    return grown;
 }
 
 } // namespace
@@ -120,7 +141,7 @@ value map_put(heap& memory, value map, value key, value item) {
         return std::move(map).window(0, length + 1);
     }
     map_object* grown =
-        copy_storage(memory, map, length == storage->used ? length * 2 : length + 1);
+        grow_storage(memory, map, length == storage->used ? length * 2 : length + 1);
     append(grown, std::move(key), std::move(item), hash);
     return value::adopt(kind::map, grown, 0, length + 1);
 }
