@@ -14,9 +14,6 @@ namespace heddle::host {
 
 namespace {
 
-// Half of the bound in docs/spec/language.md §7: between a timer and the branch that it wakes are a
-// few turns of the loop, and every computing fiber takes its share in each.
-constexpr auto fair_share = std::chrono::milliseconds(1);
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
 constexpr unsigned most_attempts = 3;                         // to start a branch
@@ -25,7 +22,7 @@ constexpr unsigned most_refused = 1000; // waits of a fiber that there was no me
 } // namespace
 
 run_driver::run_driver(session& owner, const run_options& options)
-    : owner_(owner), options_(options), loop_(owner.owner().loop()),
+    : owner_(owner), options_(options), loop_(owner.owner().loop()), turns_(loop_),
       branches_(coro::call_context{&loop_, nullptr, {}}), order_(options.schedule_seed) {
     budget_.steps = options.step_limit;
 }
@@ -46,6 +43,13 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     const result<void> joined = co_await branches_.join();
     unhook();
     unschedule();
+    while (owner_.memory().has_dead()) {
+        owner_.memory().begin_turn();
+        try {
+            co_await coro::yield_now(loop_);
+        } catch (const std::bad_alloc&) { // it goes on at once
+        }
+    }
     owner_.counters_.fibers = 0;
     owner_.counters_.steps = options_.step_limit - budget_.steps;
     if (lost_) co_return *std::move(lost_);
@@ -199,11 +203,12 @@ lang::outcome run_driver::run_slice(lang::fiber& strand) noexcept {
 
 coro::task<result<void>> run_driver::drive(strand_guard strand) {
     strand.begin();
-    strand_state state(loop_);
+    strand_state state(turns_);
     strand->driver = this;
     strand->driver_data = &state;
-    auto slice_began = loop_.now();
-    auto turn_began = slice_began;
+    auto rank = turn_queue::rank::computing;
+    auto turn_began = loop_.now();
+    auto effects_began = turn_began;
     unsigned effects = 0; // since then
     for (unsigned refused = 0;;) {
         if (strand->waits() == lang::waiting_for::effect) {
@@ -232,15 +237,16 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                 answered.emplace(error_of_exception(row ? row->name : "a task or a tool"));
             }
             lang::machine::resume(*strand, *std::move(answered));
-            slice_began = loop_.now();
+            rank = turn_queue::rank::woken;
             // Whether it waited cannot be told. A loop of effects that never do (answers of a cache)
             // would keep timers and signals waiting.
-            if (++effects >= effects_without_a_turn && slice_began - turn_began >= fair_share) {
+            if (++effects >= effects_without_a_turn &&
+                loop_.now() - effects_began >= turn_queue::turn) {
                 try {
                     co_await coro::yield_now(loop_);
                 } catch (const std::bad_alloc&) { // their turn comes later
                 }
-                turn_began = slice_began = loop_.now();
+                effects_began = loop_.now();
                 effects = 0;
             }
         } else if (strand->waits() != lang::waiting_for::nothing) {
@@ -255,42 +261,63 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                 if (++refused == most_refused) throw;
                 lang::machine::fail_wait(*strand, error_of_exception("waiting"));
             }
-            slice_began = loop_.now();
+            rank = turn_queue::rank::woken;
             continue;
         }
-        for (unsigned turns = turns_to_wait(); turns != 0; --turns) {
+        if (order_ != 0) {
+            // Every order can come out only without turns.
+        } else if (!state.place.has_turn()) {
+            if (!turns_.ask(state.place, rank)) {
+                try {
+                    if (state.place.has_turn()) co_await coro::yield_now(loop_);
+                    while (!state.place.has_turn()) {
+                        const coro::wake woken =
+                            co_await state.woken.wait(coro::call_context{&loop_, nullptr, {}});
+                        (void)woken;
+                    }
+                } catch (...) { // no memory to wait
+                    turns_.seize(state.place);
+                }
+            }
+            turn_began = loop_.now();
+        }
+        for (unsigned rounds = rounds_to_wait(); rounds != 0; --rounds) {
             try {
                 co_await coro::yield_now(loop_);
             } catch (const std::bad_alloc&) { // it goes on at once
-                turns = 1;
+                rounds = 1;
             }
         }
         lang::outcome now = run_slice(*strand);
+        bool turn_is_over = order_ != 0 || now.idle || loop_.now() - turn_began >= turns_.share();
+        rank = now.idle ? turn_queue::rank::idle : turn_queue::rank::computing;
         switch (now.kind) {
         case lang::outcome_kind::done:
         case lang::outcome_kind::failed:
-        case lang::outcome_kind::cancelled: strand.end(now); co_return result<void>();
+        case lang::outcome_kind::cancelled:
+            turns_.end(state.place, turn_began);
+            strand.end(now);
+            co_return result<void>();
         case lang::outcome_kind::effect:
-        case lang::outcome_kind::parked: break;
+        case lang::outcome_kind::parked: turn_is_over = true; break;
         case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
-            if (order_ != 0 || now.idle || loop_.now() - slice_began >= fair_share) {
-                try {
-                    // Others get their turn, siblings of a branch that computes included.
-                    if (auto split = lang::machine::split_running_branch(*strand))
-                        begin_branch(std::move(split));
-                    co_await coro::yield_now(loop_);
-                } catch (const std::bad_alloc&) { // their turn comes later
-                }
-                slice_began = loop_.now();
+            if (!turn_is_over) break;
+            try {
+                // Others get their turn, siblings of a branch that computes included.
+                if (auto split = lang::machine::split_running_branch(*strand))
+                    begin_branch(std::move(split));
+                if (order_ != 0) co_await coro::yield_now(loop_);
+            } catch (const std::bad_alloc&) { // their turn comes later
             }
             break;
         }
+        if (turn_is_over) turns_.end(state.place, turn_began);
     }
 }
 
 /// A branch that is ready lets others go first as often as the seed says: every order can come out.
-unsigned run_driver::turns_to_wait() {
+unsigned run_driver::rounds_to_wait() {
     if (order_ == 0) return 0;
     // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its driver.
     std::uint64_t mixed = order_ += 0x9E3779B97F4A7C15ULL;

@@ -1,6 +1,8 @@
 // Drives the fibers of one evaluation: one coroutine each.
 #pragma once
 
+#include "turn_queue.hpp"
+
 #include <heddle/coro/nursery.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/machine.hpp>
@@ -37,10 +39,10 @@ private:
 
     /// What a driving coroutine keeps for its fiber.
     struct strand_state {
-        explicit strand_state(coro::event_loop& loop) : loop(&loop) {}
-        coro::event_loop* loop;
+        explicit strand_state(turn_queue& turns) noexcept : place(turns, woken) {}
         coro::cancel_source cancel; ///< of the effect under way
         coro::wait_point woken;
+        turn_queue::place place;
     };
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
@@ -55,7 +57,7 @@ private:
     void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
                            source_span where);
     [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& strand);
-    [[nodiscard]] unsigned turns_to_wait();
+    [[nodiscard]] unsigned rounds_to_wait();
     void slice_ended(std::uint64_t steps);
     [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
 
@@ -68,6 +70,7 @@ private:
     const run_options& options_;
     coro::event_loop& loop_;
     lang::run_budget budget_;
+    turn_queue turns_;
     coro::nursery branches_;
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber

@@ -16,8 +16,8 @@ class fiber;
 
 /// A branch: a group (map, parallel, race, the spawns of one scope …) and the place in its order.
 struct branch_place {
-    value group; ///< a branch_group, or nil: the strand that the run began with
-    std::uint32_t slot = 0;
+    value group;            ///< a branch_group, or nil: a strand that start_fiber made
+    std::uint32_t slot = 0; ///< in the group; without one: which strand
 };
 
 /// What the host keeps for the branches of a group.

@@ -40,6 +40,7 @@ public:
     /// that opened the extent removes the mark, and from there on it is an error like any other.
     value extent;
     bool uncatchable = false; ///< no `catch` at all takes it: the run has to end
+    bool complete = false;    ///< many branches share it (a limit of all): it gets no further trace
 };
 
 /// The extent that an error leaves (see script_payload), or null.
@@ -48,6 +49,12 @@ public:
 [[nodiscard]] error with_extent(error failure, value extent);
 /// The error, taken by no `catch`.
 [[nodiscard]] error made_uncatchable(error failure);
+/// The error as many branches share it that one limit ends: with the trace that it has now. It ends being
+/// shared where it leaves its extent.
+[[nodiscard]] error made_complete(error failure);
+[[nodiscard]] bool is_complete(const error& failure) noexcept;
+/// The error with one more line of trace, unless it is complete.
+[[nodiscard]] error with_outer_line(error failure, std::string line);
 /// True when only cleanups may see it: cancellation, an extent that is over, the end of the run.
 [[nodiscard]] bool passes_catches(const error& failure) noexcept;
 

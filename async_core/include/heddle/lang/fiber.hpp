@@ -127,10 +127,12 @@ private:
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
     void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
-    /// The part of request_cancel that concerns only this fiber. True when the branches that it
-    /// waits for must be asked as well.
+    /// The part of request_cancel that concerns only this fiber. True when branches that it has
+    /// opened must be asked as well.
     [[nodiscard]] bool ask_to_end(cancel_reason reason, double end) noexcept;
-    /// Asks the branches that those fibers, linked by queue_next_, wait for, and all below them.
+    /// Asks the branches that those fibers, linked by queue_next_, have opened, and all below them: were
+    /// each left to the end of what opened it, a branch that opens others could be ahead of its end for
+    /// ever.
     static void ask_branches(fiber* waiting) noexcept;
     /// Of a cleanup that something waits for, with all branches below it.
     void end_cleanup_by(double end) noexcept;
@@ -157,8 +159,9 @@ private:
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
-    std::uint32_t slot_ = 0;        ///< of group_
+    std::uint32_t slot_ = 0;        ///< of group_; without one: see branch_place
     value group_;                   ///< the join this fiber is a branch of, or nil
+    join* opened_ = nullptr;        ///< the last of the groups that its frames have opened
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
     value future_;                         ///< what a spawned branch answers, or nil
@@ -174,7 +177,9 @@ private:
         nullptr;                    ///< whose permit is waited for; its join keeps it alive
     fiber* queue_before_ = nullptr; ///< in its queue
     fiber* queue_next_ = nullptr;   ///< in its queue, or in a list of waiting fibers to visit
-    std::uint64_t stops_seen_ = 0;  ///< realm::stops() when no branch of it was asked to end
+    bool stop_noted_ = false;       ///< one of branches_ was asked to end since they were looked at
+    std::size_t stopping_at_ = none; ///< the outermost of branches_ that was asked to end
+    static constexpr std::size_t none = SIZE_MAX;
 };
 
 } // namespace heddle::lang

@@ -139,10 +139,6 @@ public:
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
-    /// How often branches were asked to end: as long as it stays the same, none is that was not.
-    [[nodiscard]] std::uint64_t stops() const noexcept { return stops_; }
-    void note_stop() noexcept { ++stops_; }
-
     /// One compilation under way, in its scope.
     class compile_level {
     public:
@@ -173,7 +169,17 @@ public:
         compiling_ = other.depth;
         return until_here;
     }
+    /// Tells the strands that start_fiber makes from each other.
+    [[nodiscard]] std::uint32_t next_strand() noexcept { return strands_++; }
     unsigned native_stacks = 0; ///< in use by computations that take turns with the loop
+
+    /// The error that ends all branches which meet one limit: one for all of them, because a hundred
+    /// thousand that each made its own would need more time and memory than they had for their work.
+    struct common_failure {
+        const void* extent; ///< that is over; null: the run's memory or steps
+        error failure;
+    };
+    std::optional<common_failure> common;
 
     /// For tests of the machine: stacks and frames move at each run of the machine and each time they
     /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
@@ -208,7 +214,7 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     std::uint64_t host_events_ = 0;
-    std::uint64_t stops_ = 1;
+    std::uint32_t strands_ = 0;
     unsigned compiling_ = 0;
     compile_watch* watch_ = nullptr;
     bool compiling_library_ = false;

@@ -337,7 +337,9 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(with-permit semaphore body…)",
      .summary = "Waits for a permit of the semaphore, evaluates the body, and gives the permit "
-                "back, however the body ends. First come, first served.",
+                "back, however the body ends. First come, first served. Where none can come free, "
+                "because the branch itself, or one that waits for its end, holds them all, it "
+                "raises instead of waiting for ever.",
      .example = "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => "
                 "'(1 4 9)",
      .family = "concurrency"},

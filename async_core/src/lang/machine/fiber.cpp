@@ -15,16 +15,24 @@
 
 namespace heddle::lang {
 
-fiber::fiber(realm& world) : world_(&world) {
-    world_->memory().charge(sizeof(fiber) + kept_by_driver);
-}
+namespace {
+
+/// Beside what its driver keeps: the coroutines of an effect, or of what else it waits for.
+constexpr std::size_t kept_while_waiting = 1024;
+constexpr std::size_t kept_in_all = sizeof(fiber) + fiber::kept_by_driver + kept_while_waiting;
+
+} // namespace
+
+fiber::fiber(realm& world) : world_(&world) { world_->memory().charge(kept_in_all); }
 
 fiber::~fiber() {
     leave_wait(); // no queue keeps it
+    while (opened_) opened_->not_opened();
+    for (const inline_branch& each : branches_)
+        static_cast<join*>(host_of(each.group))->ends_on(*this);
     for (std::size_t i = 0; i < capacity_; ++i) stack_[i].~value();
     std::free(stack_);
-    world_->memory().discharge(sizeof(fiber) + kept_by_driver + capacity_ * sizeof(value) +
-                               charged_frames_);
+    world_->memory().discharge(kept_in_all + capacity_ * sizeof(value) + charged_frames_);
 }
 
 void fiber::reserve(std::size_t registers) {
@@ -108,7 +116,7 @@ bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
         break;
     case waiting_for::children: break;
     }
-    return false;
+    return opened_ != nullptr;
 }
 
 /// Without recursion: branches nest as deep as the memory allows.
@@ -116,9 +124,16 @@ void fiber::ask_branches(fiber* waiting) noexcept {
     while (waiting) {
         fiber& next = *waiting;
         waiting = std::exchange(next.queue_next_, nullptr);
-        auto* group = static_cast<join*>(host_of(next.waits_on_));
-        if (next.cancellation_masked()) group->end_cleanups_by(next.cancel_end_);
-        else group->ask_children(next.cancel_, next.cancel_end_, waiting);
+        join* awaited = nullptr;
+        if (next.waits_ == waiting_for::children) {
+            awaited = static_cast<join*>(host_of(next.waits_on_));
+            if (next.cancellation_masked()) awaited->end_cleanups_by(next.cancel_end_);
+            else awaited->ask_children(next.cancel_, next.cancel_end_, waiting);
+        }
+        if (next.cancellation_masked()) continue;
+        for (join* each = next.opened_; each; each = each->opened_before()) {
+            if (each != awaited) each->ask_strands(next.cancel_, next.cancel_end_, waiting);
+        }
     }
 }
 
@@ -144,6 +159,7 @@ std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const v
                                    scope_ref scope) {
     auto made = std::make_unique<fiber>(world);
     made->scope_ = std::move(scope);
+    made->slot_ = world.next_strand();
     made->reserve(1 + arguments.size());
     made->stack_[0] = std::move(callee);
     for (std::size_t i = 0; i < arguments.size(); ++i) made->stack_[1 + i] = arguments[i];

@@ -8,13 +8,12 @@
 #include <heddle/lang/sandbox_policy.hpp>
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_looked_at = 1000; ///< fibers, in the search for a cycle
+constexpr std::size_t most_looked_at = 256; ///< fibers, in the search for a cycle
 
 } // namespace
 
@@ -61,7 +60,7 @@ void future::deliver(value v) noexcept {
 
 void future::fail(error failure) noexcept {
     try {
-        failure_ = std::move(failure).with_trace("in a spawned computation");
+        failure_ = with_outer_line(std::move(failure), "in a spawned computation");
     } catch (...) {
         failure_ = error_of_exception("a spawned computation");
     }
@@ -85,6 +84,7 @@ void future::settle(state how) noexcept {
     state_ = how;
     strand_ = nullptr;
     outer_ = {};
+    jump_ = {};
     for (fiber* waiting : std::exchange(waiters_, {})) {
         try {
             answer(*waiting);
@@ -101,20 +101,25 @@ void future::forget(fiber& strand) noexcept {
     waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &strand), waiters_.end());
 }
 
+bool future::is_around(const dynamic_scope& scope) const noexcept {
+    const future* at = scope.spawned.get();
+    while (at && at->depth_ > depth_) {
+        const future* jump = at->jump_.get();
+        at = jump && jump->depth_ >= depth_ ? jump : at->outer_.get();
+    }
+    return at == this;
+}
+
 bool future::needs(const std::vector<fiber*>& strands, const dynamic_scope& scope) {
-    std::unordered_set<const future*> own;
-    for (const future* each = scope.spawned.get(); each; each = each->outer().get())
-        own.insert(each);
-    if (own.empty()) return false;
+    if (!scope.spawned) return false;
     std::vector<fiber*> work = strands;
-    std::unordered_set<const fiber*> seen;
-    while (!work.empty() && seen.size() < most_looked_at) {
+    for (std::size_t looked_at = 0; !work.empty() && looked_at < most_looked_at; ++looked_at) {
         fiber* next = work.back();
         work.pop_back();
-        if (!next || !seen.insert(next).second) continue;
+        if (!next) continue;
         if (next->waits_ == waiting_for::future) {
             const auto* awaited = static_cast<const future*>(host_of(next->waits_on_));
-            if (own.contains(awaited)) return true;
+            if (awaited->is_around(scope)) return true;
             work.push_back(awaited->strand());
         } else if (next->waits_ == waiting_for::children) {
             // Of a race one branch is enough, so no single one is needed.

@@ -17,7 +17,17 @@ public:
     /// `outer`: the future that the spawning code is part of, or nil.
     /// `group`, `slot`: its place among the branches of its scope.
     future(host_ref<future> outer, value group, std::uint32_t slot)
-        : outer_(std::move(outer)), group_(std::move(group)), slot_(slot) {}
+        : depth_(outer ? outer->depth_ + 1 : 0), outer_(std::move(outer)), group_(std::move(group)),
+          slot_(slot) {
+        // The skew-binary jumps of Myers (1983): an ancestor is found in logarithmic time.
+        const future* above = outer_.get();
+        if (!above) return;
+        const future* jump = above->jump_.get();
+        jump_ = jump && jump->jump_ &&
+                        above->depth_ - jump->depth_ == jump->depth_ - jump->jump_->depth_
+                    ? jump->jump_
+                    : outer_;
+    }
     ~future() override;
     future(const future&) = delete;
     future& operator=(const future&) = delete;
@@ -25,7 +35,8 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }
     [[nodiscard]] std::string describe() const override;
     void visit_values(value_visitor& visitor) const override {
-        for (const value* held : {&outer_.as_value(), &group_, &value_}) visitor.visit(*held);
+        for (const value* held : {&outer_.as_value(), &jump_.as_value(), &group_, &value_})
+            visitor.visit(*held);
         if (failure_) visit_error(visitor, *failure_);
     }
 
@@ -47,6 +58,8 @@ public:
     void attach(fiber& strand) noexcept { strand_ = &strand; }
     [[nodiscard]] fiber* strand() const noexcept { return strand_; }
     [[nodiscard]] const host_ref<future>& outer() const noexcept { return outer_; }
+    /// Whether code in that scope is part of it.
+    [[nodiscard]] bool is_around(const dynamic_scope& scope) const noexcept;
 
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     /// Its end is known to the program from here on.
@@ -56,6 +69,7 @@ public:
 
     void wait(fiber& strand) { waiters_.push_back(&strand); }
     void forget(fiber& strand) noexcept;
+    [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
 
     /// Whether an end of one of `strands` needs the end of a future that code in `scope` is part of: to
     /// wait for it would be to wait for oneself.
@@ -69,7 +83,9 @@ private:
     state state_ = state::running;
     bool stopping_ = false;
     fiber* strand_ = nullptr; ///< null while it runs on the stack of another
+    std::size_t depth_;       ///< futures around it
     host_ref<future> outer_;
+    host_ref<future> jump_; ///< one of those around it, see is_around
     value group_;
     std::uint32_t slot_;
     value value_;

@@ -11,7 +11,9 @@
 
 namespace heddle::lang {
 
+class future;
 class sandbox_policy;
+class semaphore;
 
 /// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
 /// Lives on the native stack for the length of one run().
@@ -141,6 +143,7 @@ private:
     void leave_frame() noexcept;
     void finish_fiber(outcome& out) noexcept;
     next stop(error failure);
+    [[nodiscard]] error as_common_failure(error failure);
 
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
@@ -162,11 +165,15 @@ private:
     [[nodiscard]] bool regain_permit() noexcept;
     next send_request();
     bool make_future(std::size_t base, instruction i);
+    [[nodiscard]] static const semaphore* awaited_permits(const future& awaited) noexcept;
     next take_permit(std::size_t base, instruction i);
     void release_permit(std::size_t base, instruction i) noexcept;
 
     // waiting and branches
     next suspend(waiting_for what);
+    [[nodiscard]] bool ends_as_a_whole() const noexcept;
+    void begin_inline(inline_branch branch);
+    static inline_branch take_inline(fiber& strand) noexcept;
     void drop_grant() noexcept;
     [[nodiscard]] bool take_grant(const concurrency_scope* scope) noexcept;
     next branch_call(instruction i, instruction operands, std::size_t base);
@@ -174,6 +181,7 @@ private:
     next join_end(std::size_t base, instruction i);
     next join_abort(std::size_t base, instruction i);
     [[nodiscard]] permit& strand_permit() noexcept;
+    [[nodiscard]] branch_place running_branch() const;
     [[nodiscard]] static bool some_branch_is_stopping(fiber& strand) noexcept;
     next check_slice();
 

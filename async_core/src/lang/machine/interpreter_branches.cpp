@@ -26,17 +26,44 @@ permit& interpreter::strand_permit() noexcept {
     return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
 }
 
+/// The branch that the next instruction belongs to.
+branch_place interpreter::running_branch() const {
+    if (f_.branches_.empty()) return place_of(f_);
+    return {f_.branches_.back().group, f_.branches_.back().slot};
+}
+
 bool interpreter::some_branch_is_stopping(fiber& strand) noexcept {
+    // Thousands of branches may stand on one stack: they are looked at when one of them was asked.
     const auto& branches = strand.branches_;
-    if (branches.empty() || strand.stops_seen_ == strand.world_->stops()) return false;
-    const bool stopping = std::any_of(branches.begin(), branches.end(), [](const inline_branch& b) {
+    if (strand.stopping_at_ < branches.size()) return true;
+    strand.stopping_at_ = fiber::none;
+    if (!std::exchange(strand.stop_noted_, false)) return false;
+    const auto found = std::find_if(branches.begin(), branches.end(), [](const inline_branch& b) {
         const auto* answer = static_cast<const future*>(host_of(b.future));
         return static_cast<const join*>(host_of(b.group))->stopping() ||
                (answer && answer->stopping());
     });
-    // Thousands of branches may stand on one stack: they are looked at again when one was stopped.
-    if (!stopping) strand.stops_seen_ = strand.world_->stops();
-    return stopping;
+    if (found == branches.end()) return false;
+    strand.stopping_at_ = static_cast<std::size_t>(found - branches.begin());
+    return true;
+}
+
+/// A branch begins on this stack.
+void interpreter::begin_inline(inline_branch branch) {
+    auto* group = static_cast<join*>(host_of(branch.group));
+    if (f_.branches_.size() == f_.branches_.capacity())
+        f_.branches_.reserve(f_.branches_.size() * 2 + 1);
+    if (f_.stopping_at_ >= f_.branches_.size()) f_.stopping_at_ = fiber::none;
+    group->begins_on(f_);
+    f_.branches_.push_back(std::move(branch));
+}
+
+/// The innermost branch of that stack is none of its branches any more.
+inline_branch interpreter::take_inline(fiber& strand) noexcept {
+    inline_branch taken = std::move(strand.branches_.back());
+    strand.branches_.pop_back();
+    static_cast<join*>(host_of(taken.group))->ends_on(strand);
+    return taken;
 }
 
 /// Gives a permit back that was handed over and is not wanted any more.
@@ -54,6 +81,7 @@ bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
 /// At the start and at the end of a slice: limits, cancellation, and more fuel.
 interpreter::next interpreter::check_slice() {
     settle_steps();
+    memory_.begin_turn();
     sandbox_policy* const bounds = limits();
     set_memory_limit();
     if (slice_ == 0) {
@@ -111,6 +139,8 @@ std::optional<error> interpreter::limit_passed() {
         return made_uncatchable(error(errc::limit, "the step limit of this run is used up"));
     }
     const bool memory_is_over = memory_.over_limit() && memory_.limit_used_up();
+    if (auto& common = f_.world_->common; common && !common->extent && !memory_is_over)
+        common.reset(); // the next one is another
     if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
         return error(errc::limit, "the memory limit of this run (" +
@@ -129,8 +159,32 @@ std::optional<error> interpreter::limit_passed() {
 interpreter::next interpreter::stop(error failure) {
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     forget_plans();
-    if (!failure.is_cancelled()) return raise(std::move(failure));
-    return unwind(std::move(failure).with_span(here()));
+    if (failure.is_cancelled()) return unwind(std::move(failure).with_span(here()));
+    if (f_.branches_.empty() && f_.group_.is_nil()) return raise(std::move(failure));
+    return unwind(as_common_failure(std::move(failure)));
+}
+
+/// The failure of a branch that has met a limit which others have met too, or will.
+error interpreter::as_common_failure(error failure) {
+    const value* mark = extent_of(failure);
+    const void* extent = mark ? host_of(*mark) : nullptr;
+    auto& common = f_.world_->common;
+    if (common && common->extent == extent && common->failure.code() == failure.code() &&
+        passes_catches(common->failure) == passes_catches(failure))
+        return common->failure;
+    failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
+    add_trace(failure);
+    failure = made_complete(std::move(failure));
+    common.emplace(extent, failure);
+    return failure;
+}
+
+/// At the memory limit a branch that waits for the end of its own stays on its parent's stack, and the
+/// parent waits too: else thousands of levels would each become a fiber when there is room for none.
+/// What has been asked to end does so soon, so this holds nothing up for long.
+bool interpreter::ends_as_a_whole() const noexcept {
+    return f_.waits_ == waiting_for::children && memory_.over_limit() &&
+           static_cast<const join*>(host_of(f_.waits_on_))->stopping();
 }
 
 /// The strand has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
@@ -138,7 +192,7 @@ interpreter::next interpreter::stop(error failure) {
 interpreter::next interpreter::suspend(waiting_for what) {
     settle_steps(); // before another scope is looked at
     f_.waits_ = what;
-    if (f_.branches_.empty()) {
+    if (f_.branches_.empty() || ends_as_a_whole()) {
         out_.kind = what == waiting_for::effect ? outcome_kind::effect : outcome_kind::parked;
         return next::leave;
     }
@@ -166,8 +220,8 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     group->make_room();
     parent.frames_.move_tail(first, child->frames_);
     // From here on nothing needs memory.
-    inline_branch branch = std::move(parent.branches_.back());
-    parent.branches_.pop_back();
+    inline_branch branch = take_inline(parent);
+    while (parent.opened_ && parent.opened_->opened_in(branch)) parent.opened_->opened_by(*child);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
     for (std::size_t k = 0; k < child->frames_.size(); ++k)
@@ -221,7 +275,9 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     const value& count = R[i.b];
     const auto slots = static_cast<std::uint64_t>(count.is_integer() ? count.as_integer() : -1);
-    if (slots > value::max_length || !memory_.make_room(slots * sizeof(value))) {
+    // Of few results the next safe point sees it, and says so once for all branches.
+    constexpr std::uint64_t few = 1024;
+    if (slots > value::max_length || (slots > few && !memory_.make_room(slots * sizeof(value)))) {
         failure_ =
             error(errc::limit, std::to_string(slots) + " results do not fit in the memory limit");
         return false;
@@ -230,11 +286,10 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     R[i.a] =
         make_host(memory_, std::make_unique<join>(*f_.world_, slots, static_cast<join_policy>(i.x),
                                                   std::string(label), f_.scope_->concurrency));
-    const bool on_parent = !f_.branches_.empty();
-    static_cast<join*>(host_of(R[i.a]))
-        ->set_outer(on_parent ? branch_place{f_.branches_.back().group, f_.branches_.back().slot}
-                              : branch_place{f_.group_, f_.slot_},
-                    f_.world_->host_events(), sandbox() ? sandbox()->own().as_value() : value());
+    auto* opened = static_cast<join*>(host_of(R[i.a]));
+    opened->set_outer(running_branch(), f_.world_->host_events(),
+                      sandbox() ? sandbox()->own().as_value() : value());
+    opened->opened_by(f_);
     return true;
 }
 
@@ -248,10 +303,11 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
     };
     if (f_.branches_.size() == f_.branches_.capacity()) // before a permit is taken
         f_.branches_.reserve(f_.branches_.size() * 2 + 1);
+    group->make_inline_room();
     if (i.x == spawned) {
         const value answer = R[operands.a];
         const std::uint32_t slot = static_cast<const future*>(host_of(answer))->slot();
-        f_.branches_.push_back({f_.frames_.size(), R[operands.b], slot, {}, f_.scope_, answer});
+        begin_inline({f_.frames_.size(), R[operands.b], slot, {}, f_.scope_, answer});
         f_.scope_ = f_.scope_.open(memory_, [&](dynamic_scope& scope) {
             scope.spawned = host_ref<future>::from_value(answer);
         });
@@ -278,9 +334,9 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
             return suspend(waiting_for::permit);
         }
     }
-    f_.branches_.push_back({f_.frames_.size(), R[operands.b],
-                            static_cast<std::uint32_t>(R[operands.a].as_integer()), right,
-                            f_.scope_, value()});
+    begin_inline({f_.frames_.size(), R[operands.b],
+                  static_cast<std::uint32_t>(R[operands.a].as_integer()), right, f_.scope_,
+                  value()});
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) {
         const function* code = closure_of(callee)->code;
@@ -300,17 +356,14 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
 }
 
 void interpreter::branch_done(std::size_t base, instruction i) {
-    inline_branch& ended = f_.branches_.back();
+    inline_branch ended = take_inline(f_);
     const permit right = ended.right;
     value given = std::move(f_.stack_[base + i.a]);
     if (ended.future.is_nil()) {
         static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(given));
-        f_.branches_.pop_back();
     } else {
-        const value answer = std::move(ended.future);
         f_.scope_ = std::move(ended.scope);
-        f_.branches_.pop_back();
-        static_cast<future*>(host_of(answer))->deliver(std::move(given));
+        static_cast<future*>(host_of(ended.future))->deliver(std::move(given));
     }
     if (!right.held) return;
     permit& own = strand_permit();

@@ -47,8 +47,9 @@ void interpreter::note_leaf_branch() {
     const bool recorded = !f_.branches_.empty() && f_.branches_.back().first_frame >= index;
     if (done.code != op::branch_done || recorded || !f_.frames_[index].code->leaf) return;
     const value* R = f_.stack_ + caller.base;
-    f_.branches_.push_back({index, R[done.b], static_cast<std::uint32_t>(R[done.c].as_integer()),
-                            permit{}, f_.scope_, value()});
+    begin_inline({index, R[done.b], static_cast<std::uint32_t>(R[done.c].as_integer()), permit{},
+                  f_.scope_, value()});
+    if (static_cast<const join*>(host_of(R[done.b]))->stopping()) f_.stop_noted_ = true;
 }
 
 /// As raise, for errors about code, which may know their own place.
@@ -66,6 +67,7 @@ interpreter::next interpreter::raise(error failure) {
     failure = refused_memory(std::move(failure));
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     note_leaf_branch();
+    if (is_complete(failure)) return unwind(std::move(failure));
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
     return unwind(std::move(failure));
@@ -106,6 +108,7 @@ void interpreter::add_trace(error& failure) const {
 
 /// The error with the line that a `%within` adds to its trace: "in round 3 of loop".
 error interpreter::labelled(error failure, instruction i, const value& number) const {
+    if (is_complete(failure)) return failure;
     std::string line(string_bytes(f_.frames_.back().code->constants[i.c]));
     if (i.x != 2 && number.is_integer()) line += " " + std::to_string(number.as_integer() + i.x);
     return std::move(failure).with_trace(std::move(line));
@@ -184,8 +187,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             return next::leave;
         }
         // The end of a branch that ran on this stack.
-        inline_branch ended = std::move(f_.branches_.back());
-        f_.branches_.pop_back();
+        inline_branch ended = take_inline(f_);
         leave_branch(ended);
         auto* group = static_cast<join*>(host_of(ended.group));
         auto* answer = static_cast<future*>(host_of(ended.future));
@@ -193,7 +195,8 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             ++top().at; // past branch_done
             if (answer) answer->fail(std::move(failure));
             else group->fail(ended.slot, std::move(failure));
-            if (limits()) look_at_next_step(); // it may have ended
+            // It may have ended; and who began a future that met a limit goes on into the same limit.
+            if (limits() || answer) look_at_next_step();
             return next::go_on;
         }
         if (answer) answer->drop();
@@ -210,7 +213,10 @@ void interpreter::finish_fiber(outcome& out) noexcept {
         f_.right_.scope->release();
     }
     drop_grant();
-    if (f_.group_.is_nil()) return;
+    if (f_.group_.is_nil()) {
+        f_.world_->common.reset(); // nobody is left who would meet the same limit
+        return;
+    }
     const value kept = std::exchange(f_.group_, value());
     auto* group = static_cast<join*>(host_of(kept));
     const value answer_kept = std::exchange(f_.future_, value());
@@ -295,8 +301,7 @@ interpreter::next interpreter::give_up(error failure) noexcept {
         while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
             end_cleanup();
         if (f_.branches_.empty()) break;
-        inline_branch ended = std::move(f_.branches_.back());
-        f_.branches_.pop_back();
+        inline_branch ended = take_inline(f_);
         leave_branch(ended);
         if (auto* answer = static_cast<future*>(host_of(ended.future))) answer->fail(failure);
     }

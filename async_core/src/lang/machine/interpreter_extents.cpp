@@ -98,6 +98,8 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     if (const value* mark = extent_of(caught->failure);
         mark && inner->is_inside(*mark) && !f_.scope_->is_inside(*mark)) {
         timed_out = caught->failure.code() == errc::timeout;
+        if (auto& common = f_.world_->common; common && common->extent == host_of(*mark))
+            common.reset();
         caught->failure = with_extent(std::move(caught->failure), {});
         if (f_.cleanups_.empty()) {
             f_.cleanup_steps_ = 0;
@@ -144,6 +146,8 @@ std::optional<error> interpreter::overlong_cleanup() {
         given_ = fuel_ = 1;
         return f_.overlong_;
     }
+    // Nobody's code: the branches of a form that is left have ended, and its error goes on.
+    if (!f_.frames_.empty() && top().at->code == op::join_abort) return std::nullopt;
     const double now = f_.world_->host().now();
     if (budget_.steps == 0 && std::isinf(budget_.cleanup_end))
         budget_.cleanup_end = now + cleanup_seconds;

@@ -1,6 +1,7 @@
 // spawn, await, cancel, and the permits of semaphores.
 #include "future.hpp"
 #include "interpreter.hpp"
+#include "semaphore.hpp"
 
 #include "lang/print/form_text.hpp"
 
@@ -49,6 +50,13 @@ bool interpreter::make_future(std::size_t base, instruction i) {
     return true;
 }
 
+/// The semaphore that a future waits for, or null.
+const semaphore* interpreter::awaited_permits(const future& awaited) noexcept {
+    const fiber* strand = awaited.strand();
+    if (!strand || strand->waits_ != waiting_for::permit) return nullptr;
+    return dynamic_cast<const semaphore*>(strand->waits_scope_);
+}
+
 /// (await f)
 interpreter::next interpreter::control_await(std::size_t at, std::size_t count, bool) {
     const value kept = f_.stack_[at + 1];
@@ -60,14 +68,18 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
         if (!ended) return raise(std::move(ended).error());
         return control_value(at, count, *std::move(ended));
     }
-    bool never = future::needs({awaited->strand()}, *f_.scope_);
-    for (const future* around = f_.scope_->spawned.get(); around && !never;
-         around = around->outer().get())
-        never = around == awaited;
-    if (never) {
+    if (awaited->is_around(*f_.scope_) || future::needs({awaited->strand()}, *f_.scope_)) {
         return raise(error(errc::evaluation,
                            "await: this would wait for ever, because the future "
                            "itself waits for what awaits it"));
+    }
+    if (const auto* wanted = awaited_permits(*awaited);
+        wanted && wanted->never_free_for(running_branch(), *f_.scope_)) {
+        return raise(error(errc::evaluation,
+                           "await: this would wait for ever, because the future waits for a permit "
+                           "and what awaits it holds all of that semaphore (" +
+                               std::to_string(wanted->limit()) + ")")
+                         .with_hint("wait outside of 'with-permit'"));
     }
     for (std::size_t k = 0; k <= count; ++k) f_.stack_[at + k].set_nil();
     lend_permit();
@@ -106,9 +118,20 @@ interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     auto* limit = host_as<semaphore>(R[i.b]);
     if (!limit) return raise_type("with-permit", 1, "a semaphore", R[i.b]);
-    if (take_grant(limit) || limit->try_acquire()) {
+    const branch_place branch = running_branch();
+    if (f_.granted_ == limit || limit->has_free()) {
+        limit->note_holder(memory_, branch);
+        if (!take_grant(limit)) (void)limit->try_acquire();
         R[i.a] = value::boolean(true);
         return next::go_on;
+    }
+    if (limit->never_free_for(branch, *f_.scope_)) {
+        return raise(
+            error(errc::evaluation,
+                  "with-permit: this would wait for ever, because this branch, with those "
+                  "that wait for its end, holds all permits of the semaphore (" +
+                      std::to_string(limit->limit()) + ")")
+                .with_hint("take one permit around all of it, or wait outside of 'with-permit'"));
     }
     --top().at; // tried again once a permit was handed over
     lend_permit();
@@ -120,7 +143,9 @@ void interpreter::release_permit(std::size_t base, instruction i) noexcept {
     value* R = f_.stack_ + base;
     if (!R[i.a].truthy()) return;
     R[i.a] = value::boolean(false);
-    static_cast<semaphore*>(host_of(R[i.b]))->release();
+    auto* limit = static_cast<semaphore*>(host_of(R[i.b]));
+    limit->forget_holder(memory_, running_branch());
+    limit->release();
 }
 
 } // namespace heddle::lang

@@ -90,6 +90,7 @@ void interpreter::move_to(scope_ref scope) noexcept {
     const bool stays = from == to;
     if (!stays) {
         settle_steps();
+        memory_.release_dead(SIZE_MAX); // what is dead belongs to the one that is left
         sandbox_policy::moved(from.get(), to.get(), memory_.used());
         given_ = fuel_ = 1;
     }

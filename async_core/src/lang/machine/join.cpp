@@ -129,7 +129,7 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
     if (wants_one() && !ends_all) {
         if (winner_) return;
         if (!label_.empty())
-            failure = std::move(failure).with_trace(label_ + " " + std::to_string(slot + 1));
+            failure = with_outer_line(std::move(failure), label_ + " " + std::to_string(slot + 1));
         if (losers_.size() >= most_losers) {
             charge_.set(memory_, charge_.bytes() - footprint(losers_.front()));
             losers_.erase(losers_.begin());
@@ -155,6 +155,23 @@ void join::lost(std::uint32_t slot) noexcept {
     if (policy_ == join_policy::hedge && slot == 0 && !second_run_) stop(cancel_reason::sibling);
 }
 
+void join::ends_on(const fiber& strand) noexcept {
+    const auto at = std::find(more_inline_on_.begin(), more_inline_on_.end(), &strand);
+    if (at != more_inline_on_.end()) {
+        more_inline_on_.erase(at);
+    } else if (inline_on_ == &strand) {
+        inline_on_ = nullptr;
+        if (more_inline_on_.empty()) return;
+        inline_on_ = more_inline_on_.back();
+        more_inline_on_.pop_back();
+    }
+}
+
+void join::note_stop() noexcept {
+    if (inline_on_) inline_on_->stop_noted_ = true;
+    for (fiber* each : more_inline_on_) each->stop_noted_ = true;
+}
+
 void join::add(fiber& child) noexcept {
     child.child_index_ = static_cast<std::uint32_t>(children_.size());
     children_.push_back(&child);
@@ -172,14 +189,36 @@ void join::remove(fiber& child) {
     if (waiting->driver) waiting->driver->wake(*waiting);
 }
 
-void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
-    stopping_ = true;
-    world_.note_stop();
+join::~join() { not_opened(); }
+
+void join::opened_by(fiber& strand) noexcept {
+    not_opened();
+    opener_ = &strand;
+    opened_before_ = strand.opened_;
+    if (opened_before_) opened_before_->opened_after_ = this;
+    strand.opened_ = this;
+}
+
+void join::not_opened() noexcept {
+    if (!opener_) return;
+    if (opened_before_) opened_before_->opened_after_ = opened_after_;
+    (opened_after_ ? opened_after_->opened_before_ : opener_->opened_) = opened_before_;
+    opener_ = nullptr;
+    opened_before_ = opened_after_ = nullptr;
+}
+
+void join::ask_strands(cancel_reason reason, double end, fiber*& waiting) noexcept {
     for (fiber* child : children_) {
         if (!child->ask_to_end(reason, end)) continue;
         child->queue_next_ = waiting;
         waiting = child;
     }
+}
+
+void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
+    stopping_ = true;
+    note_stop();
+    ask_strands(reason, end, waiting);
     // No branch is started any more, so nobody needs to wait for the right to.
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);
@@ -214,9 +253,11 @@ void join::end_cleanups_by(double end) noexcept {
 result<value> join::outcome() {
     if (wants_one() && winner_) return *winner_;
     if (failure_) {
-        error failure = *failure_;
+        // Moved: a trace that another one shares would be copied for the next line.
+        error failure = *std::exchange(failure_, std::nullopt);
+        charge_.set(memory_, 0);
         if (label_.empty()) return failure;
-        return std::move(failure).with_trace(label_ + " " + std::to_string(failed_slot_ + 1));
+        return with_outer_line(std::move(failure), label_ + " " + std::to_string(failed_slot_ + 1));
     }
     return wants_one() ? outcome_of_losers() : results_;
 }

@@ -50,13 +50,6 @@ private:
     fiber* last_ = nullptr;
 };
 
-/// What `(semaphore n)` gives: permits that a program takes and returns itself.
-class semaphore final : public concurrency_scope {
-public:
-    explicit semaphore(std::size_t permits) : concurrency_scope(permits) {}
-    [[nodiscard]] std::string_view type_name() const noexcept override { return "semaphore"; }
-};
-
 /// What a join makes of its branches' ends.
 enum class join_policy : std::uint8_t {
     all = 0,     ///< list of values; the first error ends the others and is raised
@@ -71,6 +64,9 @@ class join final : public branch_group {
 public:
     join(realm& world, std::size_t slots, join_policy policy, std::string label,
          host_ref<concurrency_scope> scope);
+    ~join() override;
+    join(const join&) = delete;
+    join& operator=(const join&) = delete;
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return type_tag; }
     static constexpr std::string_view type_tag = "join";
@@ -105,6 +101,8 @@ public:
     [[nodiscard]] bool needs_all() const noexcept {
         return policy_ == join_policy::all || policy_ == join_policy::settled;
     }
+    /// Its branches are futures, for which what opened it need not wait.
+    [[nodiscard]] bool of_futures() const noexcept { return policy_ == join_policy::futures; }
     void park(fiber& strand) noexcept { parked_ = &strand; }
     /// Nobody waits for its end any more.
     void unpark() noexcept { parked_ = nullptr; }
@@ -114,8 +112,31 @@ public:
     /// The strand that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
     void permit_awaited() noexcept { starter_ = nullptr; }
+    /// A frame of `strand` has opened it: an end of the strand is one of its branches too.
+    void opened_by(fiber& strand) noexcept;
+    /// Nothing opens it any more.
+    void not_opened() noexcept;
+    /// The group that a frame of the same strand opened before it.
+    [[nodiscard]] join* opened_before() const noexcept { return opened_before_; }
+    [[nodiscard]] bool opened_in(const inline_branch& branch) const noexcept {
+        return outer().group.identical(branch.group) && outer().slot == branch.slot;
+    }
+    /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may begin:
+    /// a cleanup of what opened it may need them. As ask_children otherwise.
+    void ask_strands(cancel_reason reason, double end, fiber*& waiting) noexcept;
+    /// One of its branches begins or ends on the stack of `strand`. As a rule that opened it; a spawn in a
+    /// named let that others call may begin several, on several stacks.
+    void begins_on(fiber& strand) {
+        if (inline_on_) more_inline_on_.push_back(&strand);
+        else inline_on_ = &strand;
+    }
+    void ends_on(const fiber& strand) noexcept;
+    /// So that the next begins_on() needs no memory.
+    void make_inline_room() {
+        if (inline_on_) more_inline_on_.reserve(more_inline_on_.size() + 1);
+    }
     /// One of its branches is asked to end.
-    void note_stop() noexcept { world_.note_stop(); }
+    void note_stop() noexcept;
     /// Branch 1 of a hedge has begun its work.
     void note_second_run() noexcept { second_run_ = true; }
 
@@ -147,6 +168,11 @@ private:
     std::vector<fiber*> children_;
     fiber* parked_ = nullptr;
     fiber* starter_ = nullptr;
+    fiber* opener_ = nullptr; ///< see opened_by
+    join* opened_before_ = nullptr;
+    join* opened_after_ = nullptr;
+    fiber* inline_on_ = nullptr; ///< see begins_on
+    std::vector<fiber*> more_inline_on_;
     std::optional<error> failure_;
     std::uint32_t failed_slot_ = 0;
     std::optional<value> winner_;

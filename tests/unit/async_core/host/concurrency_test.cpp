@@ -67,10 +67,10 @@ TEST_F(concurrency_test, timeout_ends_sleeping_computing_and_hostile_code) {
           "(define (f) (try (f) (catch (e) (f)))) (timeout 0.05 (f) 'late)",
           "(timeout 0.01 (map (lambda (i) (try (sleep 100) (catch (e) 1))) (range 100)) 'late)",
           "(timeout 0.01 (map-settled (lambda (i) (sleep 100)) (range 10)) 'late)",
-          "(define s (semaphore 1)) (with-permit s (let ((f (spawn (with-permit s 1)))) (timeout "
-          "0.01 (await f) 'late)))",
-          "(define s (semaphore 1)) (with-permit s (timeout 0.01 (first (parallel (with-permit s "
-          "1))) 'late))"}) {
+          "(define s (semaphore 1)) (spawn (with-permit s (sleep 100))) (let ((f (spawn "
+          "(with-permit s 1)))) (timeout 0.01 (await f) 'late))",
+          "(define s (semaphore 1)) (spawn (with-permit s (sleep 100))) (timeout 0.01 (first "
+          "(parallel (with-permit s 1))) 'late)"}) {
         EXPECT_EQ(run(program), "late") << program;
         EXPECT_LT(took_, soon) << program;
     }
@@ -167,7 +167,7 @@ coro::task<result<void>> cancel_after(coro::cancel_source* target, coro::call_co
 TEST_F(concurrency_test, a_cancelled_run_leaves_every_kind_of_wait) {
     for (const char* program :
          {"(await (spawn (sleep 100)))",
-          "(let ((s (semaphore 1))) (with-permit s (with-permit s 1)))",
+          "(let ((s (semaphore 1))) (spawn (with-permit s (sleep 100))) (with-permit s 1))",
           "(race (sleep 100) (while true 1))", "(hedge 0.001 (sleep 100))",
           "(retry 5 (progn (sleep 0.001) (error \"no\")))", "(timeout 100 (sleep 100))",
           "(map (lambda (i) (await (spawn (map (lambda (j) (sleep 100)) (range 9))))) (range "

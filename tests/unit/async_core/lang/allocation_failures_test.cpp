@@ -1,7 +1,7 @@
 // The machine without memory: each allocation of a program fails in turn.
 #include "schedules.hpp"
 
-#include "lang/machine/join.hpp"
+#include "lang/machine/semaphore.hpp"
 
 #include <failing_allocations.ipp>
 

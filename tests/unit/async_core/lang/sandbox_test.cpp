@@ -2,7 +2,7 @@
 #include "lang_world.hpp"
 
 #include "lang/compile/special_form.hpp"
-#include "lang/machine/join.hpp"
+#include "lang/machine/semaphore.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>

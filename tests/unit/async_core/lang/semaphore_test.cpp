@@ -89,6 +89,68 @@ TEST(semaphore, counts_and_permits_are_checked) {
     EXPECT_EQ(world.shown("(type-of (semaphore 1))"), "semaphore");
 }
 
+TEST(semaphore, a_wait_for_what_the_branch_itself_holds_is_an_error) {
+    const std::string refused =
+        "SexpEvaluationError: with-permit: this would wait for ever, because this branch, with "
+        "those "
+        "that wait for its end, holds all permits of the semaphore (";
+    for (const auto& [permits, program] : std::initializer_list<std::pair<int, std::string>>{
+             {1, "(with-permit s (with-permit s 1))"},
+             {2, "(with-permit s (with-permit s (with-permit s 1)))"},
+             {1, "(define (f) (with-permit s (+ 1 (f)))) (f)"},
+             {1, "(with-permit s (try 1 (finally (with-permit s 2))))"},
+             {1, "(with-permit s (first (parallel (with-permit s 1))))"},
+             {1,
+              "(with-permit s (first (parallel (progn (pause 1) (with-permit s 1)) (pause 2))))"},
+             {1,
+              "(with-permit s (map (lambda (x) (pause x) (map (lambda (y) (with-permit s y)) "
+              "'(1 2))) '(1 2)))"},
+             {1, "(with-permit s (race (with-permit s 1) (with-permit s 2)))"},
+             {1, "(with-permit s (await (spawn (progn (pause 1) (with-permit s 1)))))"},
+             {2,
+              "(with-permit s (map (lambda (x) (with-permit s (pause x) (with-permit s x))) "
+              "'(1)))"}}) {
+        expect_everywhere("(define s (semaphore " + std::to_string(permits) + ")) " + program,
+                          refused + std::to_string(permits) + ")");
+    }
+    expect_everywhere(
+        "(define s (semaphore 1)) (with-permit s (let ((f (spawn (with-permit s 1)))) "
+        "(pause 1) (await f)))",
+        "SexpEvaluationError: await: this would wait for ever, because the future "
+        "waits for a permit and what awaits it holds all of that semaphore (1)");
+    // The permit is given back, and the error can be caught.
+    expect_everywhere(
+        "(define s (semaphore 1)) "
+        "(list (with-permit s (try (with-permit s 1) (catch (e 'SexpEvaluationError) 'no))) "
+        "      (with-permit s 2))",
+        "(no 2)");
+    // A race goes on with a branch that needs none.
+    expect_everywhere("(define s (semaphore 1)) (with-permit s (race (with-permit s 1) (pause 3)))",
+                      "3");
+}
+
+TEST(semaphore, a_wait_that_others_can_end_is_none) {
+    // Another branch holds one of two.
+    expect_everywhere(
+        "(define s (semaphore 2)) "
+        "(parallel (with-permit s (pause 1) (with-permit s (pause 1))) "
+        "          (with-permit s (pause 5)))",
+        "(1 5)");
+    // Nothing waits yet for what was spawned: the permit comes back before it is awaited.
+    expect_everywhere(
+        "(define s (semaphore 1)) "
+        "(let ((f (with-permit s (let ((f (spawn (with-permit s 7)))) (pause 1) f)))) "
+        "(await f))",
+        "7");
+    // Branches of one map hold one another's.
+    expect_everywhere(
+        "(define s (semaphore 1)) (map (lambda (x) (with-permit s (pause x) x)) "
+        "'(1 2 3))",
+        "(1 2 3)");
+    // One branch after the other in the same place.
+    expect_everywhere("(define s (semaphore 1)) (loop 3 (with-permit s (pause 1)))", "1");
+}
+
 TEST(semaphore, cancellation_at_every_step_leaks_no_permit) {
     const auto check = [](lang_world& world, const std::string& what) {
         EXPECT_EQ(world.shown("(timeout 1 (with-permit s 'free) 'taken)"), "free") << what;

@@ -1,0 +1,205 @@
+// Programs that start ever more branches end at their limits, in time and in memory.
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/printer.hpp>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heddle::host {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr std::size_t mebibyte = 1024 * 1024;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool counts_allocations = false;
+constexpr int slower = 10;
+#else
+constexpr bool counts_allocations = true;
+constexpr int slower = 1;
+#endif
+
+std::size_t allocated() {
+    const struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd;
+}
+
+/// Called back after each slice of a run, when its fibers are all there.
+class allocation_watch final : public slice_observer {
+public:
+    explicit allocation_watch(const lang::heap& memory)
+        : memory_(memory), charged_before_(memory.used()), allocated_before_(allocated()) {}
+    void after_slice(std::uint64_t) noexcept override {
+        const std::size_t charged = memory_.used() - charged_before_;
+        if (charged <= most_charged) return;
+        most_charged = charged;
+        taken = allocated() - allocated_before_;
+    }
+    std::size_t most_charged = 0;
+    std::size_t taken = 0; ///< at that time
+
+private:
+    const lang::heap& memory_;
+    std::size_t charged_before_;
+    std::size_t allocated_before_;
+};
+
+class branches_test : public ::testing::Test {
+protected:
+    static coro::task<void> evaluate(session* on, std::string text, run_options options,
+                                     std::optional<result<lang::value>>* out) {
+        result<lang::value> ended = co_await on->evaluate("test", std::move(text), options);
+        out->emplace(std::move(ended));
+    }
+
+    /// The written value, or "Kind: message".
+    std::string run(const std::string& text, const run_options& options) {
+        std::optional<result<lang::value>> ended;
+        context_.restart();
+        const auto began = coro::clock::now();
+        coro::spawn(loop_, evaluate(session_.get(), text, options, &ended),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+        context_.run();
+        took_ = coro::clock::now() - began;
+        EXPECT_EQ(session_->counters().fibers, 0U) << text;
+        if (!ended) return "not ended";
+        if (*ended) return lang::print_value(**ended);
+        return std::string(lang::error_kind_name(ended->error())) + ": " + ended->error().message();
+    }
+
+    boost::asio::io_context context_{1};
+    coro::event_loop loop_{context_};
+    engine engine_{loop_, engine_parts{}};
+    std::unique_ptr<session> session_ = *engine_.new_session();
+    coro::clock::duration took_{};
+};
+
+class explosion_test : public branches_test, public ::testing::WithParamInterface<const char*> {};
+
+constexpr const char* explosions[] = {
+    "(letrec ((f (lambda () (parallel (f) (f))))) (f))",
+    "(letrec ((f (lambda () (map (lambda (x) (f)) '(1 2))))) (f))",
+    "(letrec ((f (lambda () (progn (spawn (f)) (spawn (f)) (sleep 0) (f))))) (f))",
+    "(letrec ((f (lambda () (parallel (progn (sleep 0) (f)) (progn (sleep 0) (f)))))) (f))",
+    "(letrec ((f (lambda () (+ 1 (await (spawn (f))))))) (f))",
+};
+
+TEST_P(explosion_test, ends_at_its_time) {
+    for (const std::string& program :
+         {std::string(GetParam()),
+          "(sandbox ((timeout 0.2) (allow (sleep))) " + std::string(GetParam()) + ")",
+          "(timeout 0.2 " + std::string(GetParam()) + ")"}) {
+        run_options options;
+        options.memory_limit = 4096 * mebibyte; // time is over first
+        options.until = coro::deadline(loop_.now() + milliseconds(300));
+        const std::string ended = run(program, options);
+        EXPECT_EQ(ended.find("TimeoutError: the time"), 0U) << program << "\n" << ended;
+        EXPECT_LT(took_, slower * milliseconds(3000)) << program;
+    }
+}
+
+TEST_P(explosion_test, ends_at_its_memory) {
+    const std::string program = GetParam();
+    run_options options;
+    options.memory_limit = 32 * mebibyte;
+    // Where nothing awaits the futures that have met the limit, what began them goes on.
+    const bool for_ever = program.find("spawn (f)) (spawn") != std::string::npos;
+    if (for_ever) options.until = coro::deadline(loop_.now() + milliseconds(1000));
+    allocation_watch watch(session_->memory());
+    options.observer = &watch;
+    const std::string ended = run(program, options);
+    EXPECT_TRUE((for_ever && ended.starts_with("TimeoutError")) ||
+                ended.starts_with("LimitError: the memory limit of this run (32 MiB) is used up"))
+        << program << "\n"
+        << ended;
+    EXPECT_LT(took_, slower * milliseconds(10'000)) << program; // it took minutes
+    RecordProperty("most_charged", static_cast<int>(watch.most_charged));
+    RecordProperty("taken", static_cast<int>(watch.taken));
+    EXPECT_LT(watch.most_charged, options.memory_limit + options.memory_limit / 4);
+    if (counts_allocations) {
+        EXPECT_LT(watch.taken, options.memory_limit + options.memory_limit / 2);
+    }
+}
+
+std::string name_of(const ::testing::TestParamInfo<const char*>& shape) {
+    constexpr const char* names[] = {"parallel", "map", "futures", "waiting", "awaited"};
+    return names[shape.index];
+}
+
+INSTANTIATE_TEST_SUITE_P(branches, explosion_test, ::testing::ValuesIn(explosions), name_of);
+
+// An end that came from outside and went down one level a turn was never ahead of what went down too.
+TEST_F(branches_test, that_open_others_are_not_ahead_of_their_end) {
+    for (const std::string program :
+         {"(letrec ((f (lambda () (progn (sleep 0) (spawn (f)) (sleep 100))))) (f))",
+          "(letrec ((f (lambda () (progn (sleep 0) (await (spawn (f))))))) (f))",
+          "(letrec ((f (lambda () (race (progn (sleep 100) 1) (f))))) (f))",
+          "(letrec ((f (lambda () (hedge 0 (f))))) (f))"}) {
+        run_options options;
+        options.memory_limit = 4096 * mebibyte;
+        options.until = coro::deadline(loop_.now() + milliseconds(300));
+        EXPECT_EQ(run(program, options).find("TimeoutError: the time"), 0U) << program;
+        EXPECT_LT(took_, slower * milliseconds(3000)) << program;
+        options.until = coro::deadline(loop_.now() + milliseconds(10'000));
+        EXPECT_EQ(run("(race (progn (sleep 0.3) 'first) " + program + ")", options), "first");
+        EXPECT_LT(took_, slower * milliseconds(3000)) << program;
+    }
+}
+
+TEST_F(branches_test, a_cleanup_may_open_others_at_an_end_from_outside) {
+    run_options options;
+    options.until = coro::deadline(loop_.now() + milliseconds(200));
+    std::string ended =
+        run("(define kept '()) "
+            "(define (save) (try (await (spawn (sleep 100)))"
+            "  (finally (set! kept (list (await (spawn (progn (sleep 0.05) 'new))))))))"
+            "(save)",
+            options);
+    EXPECT_EQ(ended.find("TimeoutError"), 0U) << ended;
+    EXPECT_EQ(run("kept", {}), "(new)");
+}
+
+TEST_F(branches_test, await_costs_the_same_at_any_depth) {
+    run_options options;
+    options.memory_limit = 4096 * mebibyte;
+    const auto chain = [](int depth) {
+        return "(letrec ((f (lambda (n) (if (= n 0) 0 (+ 1 (await (spawn (f (- n 1)))))))))"
+               " (f " +
+               std::to_string(depth) + "))";
+    };
+    EXPECT_EQ(run(chain(20'000), options), "20000");
+    EXPECT_LT(took_, slower * milliseconds(10'000)); // it took hours
+}
+
+TEST_F(branches_test, what_a_fiber_takes_is_charged) {
+    if (!counts_allocations) GTEST_SKIP() << "the allocator of a sanitizer keeps no such count";
+    for (const char* program :
+         {"(with ((concurrency 20000)) (length (map (lambda (i) (sleep 0.3) i) (range 10000))))",
+          "(with ((concurrency 20000)) (length (map (lambda (i) (first (parallel (sleep 0.3)))) "
+          "(range 5000))))",
+          "(let ((l '())) (loop 5000 (set! l (cons (spawn (sleep 0.3)) l))) (length (map await "
+          "l)))"}) {
+        ASSERT_EQ(run(program, {}).find("Error"), std::string::npos); // what stays is there
+        allocation_watch watch(session_->memory());
+        run_options options;
+        options.observer = &watch;
+        ASSERT_EQ(run(program, options).find("Error"), std::string::npos);
+        const double share =
+            static_cast<double>(watch.most_charged) / static_cast<double>(watch.taken);
+        EXPECT_GT(share, 0.8) << program << "\n"
+                              << watch.most_charged << " of " << watch.taken << " bytes";
+        EXPECT_LT(share, 1.5) << program << "\n"
+                              << watch.most_charged << " of " << watch.taken << " bytes";
+    }
+}
+
+} // namespace
+} // namespace heddle::host
