@@ -11,7 +11,7 @@
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/process/child_processes.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <filesystem>
 #include <iterator>

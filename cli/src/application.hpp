@@ -17,9 +17,9 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/process_port.hpp>
 #include <heddle/providers/prices/price_table.hpp>
-#include <heddle/tasks/aider.hpp>
-#include <heddle/tasks/context_builder.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/context/context_builder.hpp>
+#include <heddle/tasks/run/aider.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <memory>
 #include <vector>

@@ -1,7 +1,7 @@
 // What a run has asked of its models so far.
 #pragma once
 
-#include <heddle/tasks/task_observer.hpp>
+#include <heddle/tasks/call/task_observer.hpp>
 
 #include <cstdint>
 #include <string>

@@ -14,7 +14,7 @@
 #include <heddle/ports/tree_port.hpp>
 #include <heddle/providers/cache/cached_provider.hpp>
 #include <heddle/providers/cassette/cassette.hpp>
-#include <heddle/tasks/model_registry.hpp>
+#include <heddle/tasks/run/model_registry.hpp>
 
 #include <memory>
 #include <string>

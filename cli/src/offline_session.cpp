@@ -1,6 +1,6 @@
 #include "offline_session.hpp"
 
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 namespace heddle::cli {
 

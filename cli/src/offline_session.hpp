@@ -5,7 +5,7 @@
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
 
 #include <boost/asio/io_context.hpp>
 

@@ -13,7 +13,7 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>

@@ -5,8 +5,8 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/log.hpp>
-#include <heddle/tasks/model_registry.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/run/model_registry.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <string>
 #include <string_view>

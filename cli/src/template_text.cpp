@@ -3,7 +3,7 @@
 #include "display_text.hpp"
 
 #include <heddle/base/utf8.hpp>
-#include <heddle/tasks/effective_context.hpp>
+#include <heddle/tasks/definition/effective_context.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -1,7 +1,7 @@
 // A template for people and for programs.
 #pragma once
 
-#include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
 
 #include <boost/json/fwd.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/semaphore.hpp>
-#include <heddle/tasks/user_question.hpp>
+#include <heddle/tasks/tools/user_question.hpp>
 
 namespace heddle::cli {
 

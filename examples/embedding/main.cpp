@@ -11,7 +11,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/scripted/provider.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <iostream>
 #include <string>

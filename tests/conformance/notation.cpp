@@ -6,7 +6,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -3,7 +3,7 @@
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <boost/json/object.hpp>
 

@@ -1,7 +1,7 @@
 // docs/reference/tools.md tells of every built-in tool what its table says.
 #include <heddle/host/session.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/value.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <boost/asio/io_context.hpp>
 

@@ -4,8 +4,8 @@
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/reader.hpp>
-#include <heddle/tasks/compiled_task.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/definition/compiled_task.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <string>
 

@@ -21,12 +21,12 @@
 #include <heddle/providers/ollama/provider.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/responses/provider.hpp>
-#include <heddle/tasks/output_schema.hpp>
-#include <heddle/tasks/prompt_template.hpp>
-#include <heddle/tasks/task_error.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+#include <heddle/tasks/output/task_error.hpp>
+#include <heddle/tasks/prompt/prompt_template.hpp>
 
-#include "tasks/json_extraction.hpp"
-#include "tasks/process_result_value.hpp"
+#include "tasks/output/json_extraction.hpp"
+#include "tasks/tools/process_result_value.hpp"
 
 #include <algorithm>
 #include <array>

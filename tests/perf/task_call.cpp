@@ -4,7 +4,7 @@
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/printer.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <chrono>
 #include <cstdio>

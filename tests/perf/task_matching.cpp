@@ -4,7 +4,7 @@
 //
 // Descriptions are of WORDS words out of 20,000, a few of which are everywhere; the questions hold 3, 10
 // and 30 words.
-#include <heddle/tasks/task_registry.hpp>
+#include <heddle/tasks/definition/task_registry.hpp>
 
 #include <algorithm>
 #include <chrono>

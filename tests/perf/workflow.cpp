@@ -10,7 +10,7 @@
 #include <heddle/host/session.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/providers/openai/provider.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <sys/resource.h>
 

@@ -9,7 +9,7 @@
 #include "task_files.hpp"
 
 #include <heddle/lang/check.hpp>
-#include <heddle/tasks/definition_check.hpp>
+#include <heddle/tasks/tools/definition_check.hpp>
 
 #include <algorithm>
 

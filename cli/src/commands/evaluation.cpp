@@ -19,9 +19,9 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/scripted/engine.hpp>
-#include <heddle/tasks/dispatch.hpp>
-#include <heddle/tasks/task_result.hpp>
-#include <heddle/tasks/template_report.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+#include <heddle/tasks/session/dispatch.hpp>
+#include <heddle/tasks/template_files/template_report.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/json/parse.hpp>

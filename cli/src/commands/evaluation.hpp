@@ -7,7 +7,7 @@
 #include "exit_code.hpp"
 
 #include <heddle/base/error.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <optional>
 #include <string>

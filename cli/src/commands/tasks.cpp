@@ -17,7 +17,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/lang/realm.hpp>
-#include <heddle/tasks/task_registry.hpp>
+#include <heddle/tasks/definition/task_registry.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -1,7 +1,7 @@
 // What heddle.toml says, as data (docs/reference/configuration.md).
 #pragma once
 
-#include <heddle/tasks/request_parameters.hpp>
+#include <heddle/tasks/definition/request_parameters.hpp>
 
 #include <chrono>
 #include <cstddef>

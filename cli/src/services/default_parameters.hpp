@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
-#include <heddle/tasks/request_parameters.hpp>
+#include <heddle/tasks/definition/request_parameters.hpp>
 
 namespace heddle::cli {
 

@@ -77,6 +77,26 @@ graph folders_of_lang(const std::vector<source_file>& files) {
     return found;
 }
 
+/// The folders of tasks, which are the same under include and src.
+graph folders_of_tasks(const std::vector<source_file>& files) {
+    graph found;
+    for (const source_file& file : files) {
+        for (const std::string_view root :
+             {"async_core/src/tasks/", "async_core/include/heddle/tasks/"}) {
+            if (!file.path.starts_with(root)) continue;
+            const std::string folder = head_of(file.path.substr(root.size()));
+            for (const include_line& include : file.includes) {
+                std::string_view target = include.path;
+                if (target.starts_with("heddle/")) target.remove_prefix(7);
+                if (!target.starts_with("tasks/")) continue;
+                const std::string other = head_of(target.substr(6));
+                if (other != folder) found[folder].insert(other);
+            }
+        }
+    }
+    return found;
+}
+
 /// One circle, as "a -> b -> a"; empty: there is none.
 std::string circle_in(const graph& arrows) {
     std::vector<std::string> path;
@@ -189,6 +209,7 @@ void check_drawings(const std::vector<source_file>& files, std::vector<finding>&
     if (page == files.end()) return; // the samples have none
     compare(*page, "layers", layers_of(files), findings);
     compare(*page, "folders of lang", folders_of_lang(files), findings);
+    compare(*page, "folders of tasks", folders_of_tasks(files), findings);
 }
 
 } // namespace heddle::checks

@@ -1,4 +1,4 @@
-#include <heddle/tasks/context_builder.hpp>
+#include <heddle/tasks/context/context_builder.hpp>
 
 #include "tasks/context/file_reader.hpp"
 #include "tasks/context/path_sources.hpp"

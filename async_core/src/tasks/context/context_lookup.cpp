@@ -7,7 +7,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/session_tasks.hpp>
+#include <heddle/tasks/definition/task_source.hpp>
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ void warn(const lookup_caller& caller, std::string text) {
 
 /// The task of the strategy: the user's when there is one, else the built-in one, registered on
 /// first use.
-[[nodiscard]] result<registered_task> matching_task(session_tasks& tasks,
+[[nodiscard]] result<registered_task> matching_task(task_source& tasks,
                                                     ports::matching_strategy strategy) {
     task_template built_in = matching_template(strategy);
     if (!tasks.registry().find(built_in.name)) {
@@ -78,7 +78,7 @@ void warn(const lookup_caller& caller, std::string text) {
 struct choosing {
     const lookup_caller& caller;
     const ports::memory_request& request;
-    session_tasks& tasks;
+    task_source& tasks;
     registered_task chooser;
     ports::memory_answer& answer;
     std::vector<choice> choices; ///< one for each candidate
@@ -105,7 +105,7 @@ coro::task<result<void>> choose_shard(choosing& all, std::size_t from, std::size
 
 coro::task<result<void>> choose(ports::memory_answer& answer, const model_matching& matching,
                                 const ports::memory_request& request, const lookup_caller& caller) {
-    auto* tasks = dynamic_cast<session_tasks*>(caller.owner->operators());
+    auto* tasks = dynamic_cast<task_source*>(caller.owner->operators());
     if (!tasks || answer.matches.empty()) co_return result<void>();
     const auto strategy = request.strategy.value_or(ports::matching_strategy::content);
     auto chooser = matching_task(*tasks, strategy);

@@ -3,7 +3,7 @@
 
 #include <heddle/host/session.hpp>
 #include <heddle/ports/memory_port.hpp>
-#include <heddle/tasks/context_options.hpp>
+#include <heddle/tasks/context/context_options.hpp>
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <heddle/ports/memory_port.hpp>
-#include <heddle/tasks/assembled_context.hpp>
-#include <heddle/tasks/context_settings.hpp>
+#include <heddle/tasks/context/assembled_context.hpp>
+#include <heddle/tasks/definition/context_settings.hpp>
 
 #include <cstddef>
 #include <string>

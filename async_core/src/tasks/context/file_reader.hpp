@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/ports/file_port.hpp>
-#include <heddle/tasks/assembled_context.hpp>
+#include <heddle/tasks/context/assembled_context.hpp>
 
 #include <cstddef>
 #include <string>

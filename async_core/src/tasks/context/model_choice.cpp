@@ -4,7 +4,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/ports/memory_port.hpp>
-#include <heddle/tasks/task_template.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 #include "tasks/context/path_sources.hpp"
 
 #include "tasks/context/context_lookup.hpp"
-#include "tasks/message_json.hpp"
+#include "tasks/output/message_json.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>

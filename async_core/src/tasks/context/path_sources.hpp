@@ -3,8 +3,8 @@
 
 #include "tasks/context/context_parts.hpp"
 
-#include <heddle/tasks/context_builder.hpp>
-#include <heddle/tasks/effective_context.hpp>
+#include <heddle/tasks/context/context_builder.hpp>
+#include <heddle/tasks/definition/effective_context.hpp>
 
 #include <string>
 #include <vector>

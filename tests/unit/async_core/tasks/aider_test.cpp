@@ -2,7 +2,7 @@
 #include "tools_testing.hpp"
 
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/aider.hpp>
+#include <heddle/tasks/run/aider.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What calls may cost together, and how many there may be: budget-usd, max-calls.
-#include "tasks/spending.hpp"
+#include "tasks/call/spending.hpp"
 #include "tasks_testing.hpp"
 
 #include <heddle/ports/http_port.hpp>

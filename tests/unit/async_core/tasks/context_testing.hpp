@@ -6,7 +6,7 @@
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/tasks/context_builder.hpp>
+#include <heddle/tasks/context/context_builder.hpp>
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
 #include <heddle/process/child_processes.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 namespace heddle::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include <heddle/tasks/definition_check.hpp>
+#include <heddle/tasks/tools/definition_check.hpp>
 
 #include <heddle/lang/reader.hpp>
 

@@ -2,7 +2,7 @@
 #include "tools_testing.hpp"
 
 #include <heddle/lang/check.hpp>
-#include <heddle/tasks/definition_check.hpp>
+#include <heddle/tasks/tools/definition_check.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>

@@ -1,7 +1,7 @@
 #include "tasks_testing.hpp"
 
 #include <heddle/lang/map.hpp>
-#include <heddle/tasks/dispatch.hpp>
+#include <heddle/tasks/session/dispatch.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

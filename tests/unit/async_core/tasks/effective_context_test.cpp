@@ -1,5 +1,5 @@
-#include <heddle/tasks/compiled_task.hpp>
-#include <heddle/tasks/effective_context.hpp>
+#include <heddle/tasks/definition/compiled_task.hpp>
+#include <heddle/tasks/definition/effective_context.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

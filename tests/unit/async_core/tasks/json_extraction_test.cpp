@@ -1,4 +1,4 @@
-#include "tasks/json_extraction.hpp"
+#include "tasks/output/json_extraction.hpp"
 #include "tasks_testing.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // there.
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/realm.hpp>
-#include <heddle/tasks/output_schema.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

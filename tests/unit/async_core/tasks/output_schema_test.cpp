@@ -1,6 +1,6 @@
 #include "tasks_testing.hpp"
 
-#include <heddle/tasks/output_schema.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
 
 #include <heddle/base/utf8.hpp>
 

@@ -1,8 +1,8 @@
 // Settings of requests from wherever they can be written, and what answers make of a loop of tools.
 #include "tasks_testing.hpp"
 
-#include <heddle/tasks/request_parameters.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/definition/request_parameters.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <gmock/gmock.h>
 

@@ -3,8 +3,8 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
-#include <heddle/tasks/task_error.hpp>
-#include <heddle/tasks/task_result.hpp>
+#include <heddle/tasks/output/task_error.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What tasks of a session are told of earlier ones.
-#include "tasks/conversation.hpp"
+#include "tasks/run/conversation.hpp"
 #include "tasks_testing.hpp"
 
 #include <heddle/lang/text.hpp>

@@ -1,6 +1,6 @@
 #include "tasks_testing.hpp"
 
-#include <heddle/tasks/task_matcher.hpp>
+#include <heddle/tasks/definition/task_matcher.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

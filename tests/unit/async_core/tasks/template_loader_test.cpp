@@ -5,7 +5,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/tasks/template_loader.hpp>
+#include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

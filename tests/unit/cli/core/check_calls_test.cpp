@@ -2,7 +2,7 @@
 #include "offline_session.hpp"
 
 #include <heddle/lang/check.hpp>
-#include <heddle/tasks/definition_check.hpp>
+#include <heddle/tasks/tools/definition_check.hpp>
 
 #include <gtest/gtest.h>
 

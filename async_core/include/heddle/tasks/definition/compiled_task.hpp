@@ -1,0 +1,54 @@
+// A template that was checked and made ready to run.
+#pragma once
+
+#include <heddle/lang/objects.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+#include <heddle/tasks/prompt/prompt_template.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// What is worked out once per template so that no call repeats it. Immutable.
+struct compiled_task {
+    task_template declared;
+    std::vector<std::string> input_names; ///< in order; empty unless inputs are declared
+    prompt_template instructions;
+    prompt_template system;
+    output_schema schema;          ///< accepts everything when there is none
+    ports::response_format format; ///< what the provider is asked to hold to
+    std::string format_note;       ///< the same in words, for the system message; may be empty
+};
+
+/// Checks a template: placeholders against inputs, the schema, names.
+/// Errors: SexpEvaluationError naming the clause, with its place.
+[[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared);
+
+/// Approximate size of a task in bytes: its definition and its compiled form.
+[[nodiscard]] std::size_t footprint(const compiled_task& task) noexcept;
+
+/// A task as a value of the language. Counts towards the memory of its heap.
+class task_callable final : public lang::host_object {
+public:
+    task_callable(lang::heap& memory, std::shared_ptr<const compiled_task> task)
+        : task_(std::move(task)) {
+        charge_.set(memory, footprint(*task_));
+    }
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "task"; }
+    [[nodiscard]] std::string describe() const override { return "task " + task_->declared.name; }
+    [[nodiscard]] bool callable() const noexcept override { return true; }
+    [[nodiscard]] const std::shared_ptr<const compiled_task>& task() const noexcept {
+        return task_;
+    }
+
+private:
+    std::shared_ptr<const compiled_task> task_;
+    lang::heap_charge charge_;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,89 @@
+// A task as data: what defatom, a file or the host declares.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/value.hpp>
+#include <heddle/tasks/definition/context_settings.hpp>
+#include <heddle/tasks/definition/request_parameters.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// An input of a task.
+struct task_input {
+    std::string name;
+    std::string type; ///< as written, "" when not given; for people and tools
+    std::string description;
+    bool optional = false;                   ///< true also when there is a default
+    std::optional<std::string> default_json; ///< JSON text of the value of a missing input
+    std::string from{};                      ///< another name under which a call may give it
+};
+
+/// How the answer is to be read.
+struct output_format {
+    bool json = false;
+    /// "" (any JSON), a basic name (object, array, [], string[], number[], number, boolean, string)
+    /// or the text of a JSON Schema.
+    std::string schema;
+};
+
+/// Everything that is declared about one task. Plain data that belongs to no session and can be
+/// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
+struct task_template {
+    static constexpr std::string_view default_description = "Inline task definition";
+
+    std::string name;
+    std::string description{default_description};
+    std::string type = "atomic";
+    std::string subtype = "standard";
+    std::vector<task_input> inputs;
+    bool declares_inputs = false; ///< false: any input is accepted, by clause only
+    std::string instructions;
+    std::string system;
+    std::string model;
+    std::string provider;
+    std::optional<double> temperature;
+    std::optional<std::int64_t> max_tokens;
+    std::optional<std::chrono::nanoseconds> timeout;
+    std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
+    request_parameters parameters;        ///< those without a member of their own here
+    output_format output;
+    std::string criteria;
+    std::vector<std::string> tools;
+    context_management context;
+    std::optional<file_paths_source> files;
+    std::vector<context_relevance_input> relevance;
+    context_assembly assembly;
+    history_config history;
+    resource_limits limits;
+    std::string output_slot;  ///< kept for tools that read templates; no effect
+    std::string input_source; ///< kept for tools that read templates; no effect
+    std::string ref;          ///< name of another template whose values fill what is absent here
+    std::string returns;      ///< declared type of the result ("object"); "" when not given
+    bool manual_xml = false;
+    bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
+    std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
+    source_span span;   ///< of the definition
+    source_span instructions_span;
+    source_span system_span;
+    source_span output_span;
+};
+
+/// Reads `(defatom name (params p…) (instructions "…") clause…)` (docs/spec/language.md §4).
+/// Errors: SexpEvaluationError that names the clause, with the place of the clause.
+[[nodiscard]] result<task_template> parse_defatom(const lang::value& form, source_span span);
+
+/// The longest lists, names and texts a definition may have (it can be the work of a model).
+struct template_limits {
+    static constexpr std::size_t max_inputs = 1000;
+    static constexpr std::size_t max_text = 16 * 1024 * 1024;
+    static constexpr std::uint32_t max_retries = 100;
+};
+
+} // namespace heddle::tasks

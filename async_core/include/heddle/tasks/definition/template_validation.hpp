@@ -1,0 +1,66 @@
+// The rules for every template, whatever its source (docs/spec/runtime.md §1).
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/check.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// One broken rule. It names the part of the template; who made the template knows where that stands.
+struct template_violation {
+    lang::severity level = lang::severity::error;
+    std::string_view code; ///< a fixed word for tools
+    std::string part;      ///< the element or clause: "instructions", "output_format", "inputs"
+    std::string item;      ///< what of it: the name of an input, of a placeholder; may be empty
+    std::string message;   ///< what is wrong with the part, without its name
+    std::string hint;
+    schema_place inside{}; ///< of a bad schema: which part of it
+};
+
+struct validation_options {
+    /// Why a model cannot be asked, or empty when it can. Not set: models are not checked.
+    std::function<std::string(std::string_view model, std::string_view provider)> model_problem;
+    bool strict_models = false; ///< a model that cannot be asked is an error, not a warning
+};
+
+/// Checks a template: names, placeholders against inputs, schema, ranges, the context pair, models.
+/// XML files, `defatom` and C++ all pass through here. Gives every violation, in the order of the
+/// parts. Pure; threads: any. A template that has a `ref` is checked after it was filled.
+[[nodiscard]] std::vector<template_violation> validate_template(
+    const task_template& declared, const validation_options& options = {});
+
+/// The part and what is wrong with it, as one sentence.
+[[nodiscard]] std::string violation_text(const template_violation& violation);
+
+/// The violation as an error of the language: "task NAME: part: message", with the place that the
+/// template knows of the part.
+[[nodiscard]] error violation_error(const task_template& declared,
+                                    const template_violation& violation);
+
+/// True when a workflow can write it as the name of a task.
+[[nodiscard]] bool is_task_name(std::string_view text) noexcept;
+/// True when it can name an input and stand in a placeholder.
+[[nodiscard]] bool is_input_name(std::string_view text) noexcept;
+
+/// True for the subtypes that the program aider performs.
+[[nodiscard]] bool is_aider_subtype(std::string_view subtype) noexcept;
+/// The input that every task of an aider subtype has besides those it declares: it is optional, and
+/// without it the first input says what is to be done.
+inline constexpr std::string_view task_description_input = "task_description";
+
+/// Adds what a template implies: a description (its name), the output format of its `returns`, the
+/// input `task_description` of the aider subtypes. Again: no change.
+void complete_template(task_template& made);
+
+/// Fills what `made` leaves open (empty, unset, or the default) with what `base` says: the meaning of
+/// `ref`. Names, places and `ref` stay those of `made`.
+void fill_absent(task_template& made, const task_template& base);
+
+} // namespace heddle::tasks

@@ -1,0 +1,49 @@
+// Tasks that are not done by a model.
+#pragma once
+
+#include <heddle/coro/task.hpp>
+#include <heddle/lang/value.hpp>
+#include <heddle/tasks/call/task_call.hpp>
+#include <heddle/tasks/context/assembled_context.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heddle::host {
+class session;
+}
+
+namespace heddle::tasks {
+
+/// One task to be done. Everything that is pointed to outlives the execution.
+struct executor_request {
+    host::session* owner = nullptr;
+    const task_call* call = nullptr; ///< task, bound inputs, what the call overrides
+    std::string prompt;              ///< instructions (without any: the description), filled
+    std::string system;              ///< base and the task's system prompt, filled
+    std::shared_ptr<const assembled_context> files; ///< null: none
+    coro::call_context context;                     ///< with the task's deadline
+};
+
+/// How it ended. Without a failure the task is COMPLETE and its output is read as a model's is
+/// (output_format).
+struct executor_answer {
+    std::string content;
+    lang::value notes;          ///< a map whose entries go into notes, or nil
+    std::string failure_reason; ///< docs/spec/runtime.md §6; not empty: FAILED
+    std::string failure_message;
+    lang::value failure_details; ///< map or nil
+};
+
+/// Does the tasks of some subtypes in place of a model (task_system_parts::executors).
+/// Threads: its shard's only.
+class task_executor {
+public:
+    virtual ~task_executor() = default;
+    /// Errors are raised in the workflow; what is data goes into the answer. Cancellation: ends
+    /// what it started, and returns cancelled.
+    [[nodiscard]] virtual coro::task<result<executor_answer>> execute(executor_request request) = 0;
+};
+
+} // namespace heddle::tasks

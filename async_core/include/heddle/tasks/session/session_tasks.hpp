@@ -1,0 +1,77 @@
+// The tasks of a session: what a workflow calls, and how a host wires it.
+#pragma once
+
+#include <heddle/host/effect.hpp>
+#include <heddle/host/engine.hpp>
+#include <heddle/tasks/call/task_call.hpp>
+#include <heddle/tasks/definition/task_source.hpp>
+#include <heddle/tasks/run/task_system_parts.hpp>
+#include <heddle/tasks/tools/tool_registry.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heddle::tasks {
+
+class task_runner;
+
+/// The tasks and tools of one session: registries, calls by clause and position, execution. A task
+/// hides a tool of its name.
+///
+/// Wiring: `engine_parts.operators = tasks::operators(parts);`. Threads: the session's only.
+class session_tasks : public task_source {
+public:
+    session_tasks(host::session& owner, task_system_parts parts);
+    ~session_tasks() override;
+    session_tasks(const session_tasks&) = delete;
+    session_tasks& operator=(const session_tasks&) = delete;
+
+    [[nodiscard]] result<lang::value> add(task_template declared) override;
+    [[nodiscard]] const task_registry& registry() const noexcept override { return registry_; }
+    /// Registers a tool. Errors: as tool_registry::add.
+    [[nodiscard]] result<void> add(tool declared);
+    [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
+
+    [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
+                                                          std::string_view name) const override;
+    [[nodiscard]] std::optional<lang::operator_info> describe(
+        const lang::host_object& callable) const override;
+    [[nodiscard]] std::optional<lang::operator_doc> document(std::string_view name) const override;
+    [[nodiscard]] bool is_reserved_key(std::string_view name) const override;
+    void collect_names(std::vector<std::string>& names) const override;
+    /// Errors: TaskError input_validation_failure and configuration_error, SexpEvaluationError for
+    /// a malformed call, both before any request; cancelled. What goes wrong at the model is a
+    /// FAILED TaskResult. Cancellation: as the model's.
+    [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
+    [[nodiscard]] result<lang::value> define_task(host::session& owner, const lang::value& form,
+                                                  source_span span) override;
+    /// A later tool takes the place of an earlier one of its name; that, and a task or primitive of
+    /// that name, is said in the log. Errors: SexpEvaluationError naming the wrong part.
+    [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
+                                                  lang::value body, source_span span) override;
+
+protected:
+    /// Runs a call whose inputs were checked. For hosts that answer tasks by other means than a
+    /// model (tests, replays).
+    [[nodiscard]] virtual coro::task<result<lang::value>> execute(task_call call);
+    [[nodiscard]] host::session& owner() noexcept { return owner_; }
+
+private:
+    [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
+    void announce_tool(const std::string& name);
+    [[nodiscard]] static lang::operator_info described(const compiled_task& task);
+
+    host::session& owner_;
+    task_system_parts parts_;
+    task_registry registry_;
+    tool_registry tools_;
+    std::unique_ptr<task_runner> runner_;
+};
+
+/// For engine_parts::operators: each session gets its own session_tasks.
+[[nodiscard]] std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
+    task_system_parts parts);
+
+} // namespace heddle::tasks

@@ -1,0 +1,98 @@
+// What a workflow can call besides primitives and tasks.
+#pragma once
+
+#include <heddle/host/effect.hpp>
+#include <heddle/lang/value.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// One call of a tool: its clauses as a map, in the order in which they were written.
+struct tool_call {
+    host::session& owner; ///< outlives the call
+    lang::value inputs;
+    lang::scope_ref scope; ///< what holds where the call stands
+    coro::call_context context;
+    source_span span;
+};
+
+/// A tool: a coroutine with a name. Called as `(name (clause expression)…)`.
+struct tool {
+    std::string name;
+    std::vector<std::string> aliases;
+    std::string description;  ///< as a model is told of it
+    std::string input_schema; ///< JSON Schema of an object; its properties are the clauses
+    /// Performs a call. Errors are raised in the workflow. The function is kept and may be called
+    /// while an earlier call runs; what it captures outlives the session.
+    std::function<coro::task<result<lang::value>>(tool_call)> run;
+    /// The checks that `run` makes itself of the values of its inputs, where it takes more than the
+    /// schema (symbols) or says better what is wrong: then the schema is not asked. `heddle check`
+    /// calls it without a run. Null: the schema decides. Names are checked in any case.
+    std::function<result<void>(const lang::value& inputs)> check_values{};
+    /// The function behind a tool that is written in the language, which `run` shares; null for others.
+    /// One registration only has it.
+    std::shared_ptr<const lang::value> body{};
+};
+
+/// A tool that was checked when it was registered. Immutable.
+struct registered_tool {
+    tool declared;
+    std::vector<std::string> clauses; ///< names of its properties; empty and open: any
+    std::vector<std::string> required;
+    bool open = false; ///< takes clauses that the schema does not name
+    output_schema schema;
+};
+
+/// A tool as a value of the language.
+class tool_callable final : public lang::host_object {
+public:
+    explicit tool_callable(std::shared_ptr<const registered_tool> tool) : tool_(std::move(tool)) {}
+
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
+    [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
+    [[nodiscard]] bool callable() const noexcept override { return true; }
+    /// A tool may be in sight of its own body. While somebody else holds it, a call or an offer to a
+    /// model, it is kept from outside.
+    void visit_values(value_visitor& visitor) const override {
+        if (tool_->declared.body && tool_.use_count() == 1) visitor.visit(*tool_->declared.body);
+    }
+    [[nodiscard]] const std::shared_ptr<const registered_tool>& get() const noexcept {
+        return tool_;
+    }
+
+private:
+    std::shared_ptr<const registered_tool> tool_;
+};
+
+/// The tools of one session. Threads: the session's only.
+class tool_registry {
+public:
+    /// A later tool takes the names of an earlier one. Errors: invalid_argument: no name, no
+    /// coroutine, an input schema that is none or describes no object.
+    [[nodiscard]] result<void> add(lang::heap& memory, tool declared);
+    /// By name or alias; nothing when there is none.
+    [[nodiscard]] std::optional<lang::operator_info> find(std::string_view name) const;
+    void collect_names(std::vector<std::string>& names) const;
+    [[nodiscard]] std::size_t size() const noexcept { return by_name_.size(); }
+
+    /// How the tool is called; without its callable.
+    [[nodiscard]] static lang::operator_info describe(const registered_tool& one);
+
+private:
+    std::map<std::string, lang::value, std::less<>> by_name_; ///< aliases too
+};
+
+/// Checks the clauses of a call and performs it. Errors: SexpEvaluationError naming the tool:
+/// positions instead of clauses, a clause twice, unknown (with near names) or missing, a value that
+/// the schema refuses; then those of the tool. Cancellation: as the tool's.
+[[nodiscard]] coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool> one,
+                                                        host::effect_call call);
+
+} // namespace heddle::tasks

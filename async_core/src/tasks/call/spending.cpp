@@ -1,0 +1,192 @@
+#include "tasks/call/spending.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// Sums of figures that are not exact in binary do not miss a limit by their last digit.
+constexpr double rounding = 1 + 1e-9;
+
+[[nodiscard]] spending_ledger& ledger_of(lang::counted_extent& extent) {
+    if (!extent.ledger) {
+        extent.ledger =
+            std::make_unique<spending_ledger>(spending_bounds{extent.usd(), extent.calls()});
+    }
+    return static_cast<spending_ledger&>(*extent.ledger);
+}
+
+[[nodiscard]] std::string dollars(double usd) {
+    char text[40];
+    std::snprintf(text, sizeof text, "$%.*g", 4, usd);
+    return text;
+}
+
+} // namespace
+
+double spending_ledger::reserved() const noexcept {
+    double sum = 0;
+    for (const auto& [kind, calls] : kinds_) {
+        if (calls.count == 0) continue;
+        const auto count = static_cast<double>(calls.count);
+        const cost_estimate first{0, calls.first_ceilings / count};
+        sum += count * expected_cost{calls.history, kind, first}.now().ceiling;
+    }
+    return sum;
+}
+
+std::uint64_t spending_ledger::in_flight_of(std::string_view kind) const noexcept {
+    const auto found = kinds_.find(kind);
+    return found == kinds_.end() ? 0 : found->second.count;
+}
+
+spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
+                                              bool has_turn) const noexcept {
+    if (bounds_.calls && calls_ >= *bounds_.calls) {
+        // What is in flight may prove to need no request, and be given back.
+        return in_flight_ != 0 && *bounds_.calls != 0 ? verdict::later : verdict::refused;
+    }
+    if (bounds_.usd) {
+        const double most = *bounds_.usd * rounding;
+        const cost_estimate cost = wanted.now();
+        if (spent_ + cost.usd > most || (spent_ >= most && cost.ceiling > 0)) {
+            return verdict::refused;
+        }
+        const bool alone = in_flight_ == 0;
+        if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
+        if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
+    }
+    const bool others_first = turn_ || !waiting_.empty();
+    return others_first && !has_turn ? verdict::later : verdict::granted;
+}
+
+void spending_ledger::prepare(const expected_cost& wanted) {
+    if (!bounds_.usd || kinds_.find(wanted.kind) != kinds_.end()) return;
+    kinds_.emplace(wanted.kind, kind_in_flight{});
+}
+
+void spending_ledger::take(const expected_cost& wanted) noexcept {
+    ++calls_;
+    ++in_flight_;
+    const auto found = kinds_.find(wanted.kind);
+    if (found == kinds_.end()) return;
+    found->second.history = wanted.history;
+    ++found->second.count;
+    found->second.first_ceilings += wanted.first.ceiling;
+}
+
+void spending_ledger::settle(const expected_cost& taken, double spent, bool sent) noexcept {
+    --in_flight_;
+    if (!sent) --calls_;
+    spent_ += spent;
+    const auto found = kinds_.find(taken.kind);
+    if (found != kinds_.end()) {
+        kind_in_flight& calls = found->second;
+        calls.first_ceilings = std::max(0.0, calls.first_ceilings - taken.first.ceiling);
+        if (--calls.count == 0) kinds_.erase(found);
+    }
+    give_turn();
+}
+
+spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
+    if (bounds_.calls && calls_ >= *bounds_.calls) {
+        const auto limit = static_cast<double>(*bounds_.calls);
+        return {"calls", static_cast<double>(calls_), limit,
+                "max-calls: all " + std::to_string(*bounds_.calls) + " calls are used"};
+    }
+    return {"cost", spent_, *bounds_.usd,
+            "budget-usd: " + dollars(spent_) + " of " + dollars(*bounds_.usd) +
+                " are spent, and this call costs about " + dollars(wanted.usd)};
+}
+
+spending_ledger::place::place(spending_ledger& in, const expected_cost& wanted, bool in_front)
+    : in_(in), wanted_(wanted) {
+    if (in_front) in_.waiting_.push_front(this);
+    else in_.waiting_.push_back(this);
+}
+
+spending_ledger::place::~place() {
+    auto& queue = in_.waiting_;
+    if (in_.turn_ == this) in_.turn_ = nullptr;
+    else queue.erase(std::remove(queue.begin(), queue.end(), this), queue.end());
+    in_.give_turn();
+}
+
+/// Wakes the first in the queue once it need not wait any more. It keeps the turn until it has decided,
+/// so that each call is woken once, and nobody overtakes it.
+void spending_ledger::give_turn() noexcept {
+    if (turn_ || waiting_.empty()) return;
+    place* const first = waiting_.front();
+    if (ask(first->wanted_, true) == verdict::later) return;
+    waiting_.pop_front();
+    turn_ = first;
+    first->point.notify();
+}
+
+template <class Visit>
+void spending_share::each_ledger(const lang::host_ref<lang::counted_extent>& innermost,
+                                 spending_ledger* session, Visit&& visit) {
+    for (auto* each = innermost.get(); each; each = each->outer().get()) visit(ledger_of(*each));
+    if (session) visit(*session);
+}
+
+coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
+    lang::host_ref<lang::counted_extent> innermost, spending_ledger* session, expected_cost wanted,
+    coro::call_context context, task_observer* observer) {
+    std::optional<spending_ledger::place> queued; // holds the turn after it was woken
+    spending_ledger* queued_in = nullptr;
+    cost_estimate cost;
+    for (;;) {
+        cost = wanted.now();
+        spending_ledger* refusing = nullptr;
+        spending_ledger* full = nullptr;
+        each_ledger(innermost, session, [&](spending_ledger& each) {
+            const auto verdict = each.ask(wanted, &each == queued_in);
+            // The outermost that is used up: its end is the end of all.
+            if (verdict == spending_ledger::verdict::refused) refusing = &each;
+            if (verdict == spending_ledger::verdict::later) full = &each;
+        });
+        if (refusing) co_return std::optional(refusing->refusal(cost));
+        if (!full) break;
+        const bool again = full == queued_in;
+        queued.reset();
+        queued_in = full;
+        queued.emplace(*full, wanted, again);
+        if (observer) observer->on_budget_wait(true);
+        co_await queued->point.wait(context);
+        if (observer) observer->on_budget_wait(false);
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+    }
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.prepare(wanted); });
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.take(wanted); });
+    extent_ = std::move(innermost);
+    session_ = session;
+    held_ = true;
+    usd_ = cost.usd;
+    taken_ = wanted;
+    co_return std::optional<spent_budget>();
+}
+
+bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& innermost,
+                                spending_ledger* session, const expected_cost& wanted) {
+    bool refused = false;
+    bool waits = false;
+    each_ledger(innermost, session, [&](const spending_ledger& each) {
+        const auto verdict = each.ask(wanted, false);
+        refused = refused || verdict == spending_ledger::verdict::refused;
+        waits = waits || verdict == spending_ledger::verdict::later;
+    });
+    return waits && !refused;
+}
+
+void spending_share::settle(double spent, bool sent) noexcept {
+    if (!std::exchange(held_, false)) return;
+    const auto innermost = std::exchange(extent_, {});
+    each_ledger(innermost, session_,
+                [&](spending_ledger& each) { each.settle(taken_, spent, sent); });
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,128 @@
+// Budgets: what calls of models may cost together, and how many there may be.
+#pragma once
+
+#include "tasks/call/cost_history.hpp"
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/lang/counted_extent.hpp>
+#include <heddle/tasks/call/task_observer.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle::tasks {
+
+struct spending_bounds {
+    std::optional<double> usd;
+    std::optional<std::uint64_t> calls;
+};
+
+/// A budget that is used up: no further call is sent.
+struct spent_budget {
+    std::string_view resource; ///< cost, calls
+    double used = 0;
+    double limit = 0;
+    std::string message;
+};
+
+/// Counts the calls and the money of one budget. What a call may cost is set aside before it is sent,
+/// and set aside anew whenever a call of its kind has ended and more is known; a call that does not
+/// fit beside those in flight waits for them, first come, first served. While the cost of a kind is a
+/// guess, few of its calls are in flight. Threads: the session's only.
+class spending_ledger final : public lang::extent_ledger {
+public:
+    enum class verdict : std::uint8_t { granted, later, refused };
+
+    explicit spending_ledger(spending_bounds bounds) : bounds_(bounds) {}
+
+    /// Calls of one kind in flight while their cost is a guess.
+    static constexpr std::uint64_t max_guessed = 4;
+
+    /// `has_turn`: the queue has let this call go first.
+    [[nodiscard]] verdict ask(const expected_cost& wanted, bool has_turn) const noexcept;
+    /// Makes room for counting such a call, so that taking it cannot fail.
+    void prepare(const expected_cost& wanted);
+    void take(const expected_cost& wanted) noexcept;
+    /// A call that was taken has ended. `sent`: false when it needed no request, or did not get that
+    /// far.
+    void settle(const expected_cost& taken, double spent, bool sent) noexcept;
+    [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
+    [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
+
+    /// A place in the queue. Destroying it leaves the queue, or gives the turn to the next.
+    class place {
+    public:
+        place(spending_ledger& in, const expected_cost& wanted, bool in_front);
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+        ~place();
+        coro::wait_point point;
+
+    private:
+        friend class spending_ledger;
+        spending_ledger& in_;
+        expected_cost wanted_;
+    };
+
+private:
+    /// The calls of one kind in flight.
+    struct kind_in_flight {
+        const cost_history* history = nullptr;
+        std::uint64_t count = 0;
+        double first_ceilings = 0; ///< set aside until one of the kind has ended
+    };
+    void give_turn() noexcept;
+    [[nodiscard]] double reserved() const noexcept;
+    [[nodiscard]] std::uint64_t in_flight_of(std::string_view kind) const noexcept;
+
+    spending_bounds bounds_;
+    double spent_ = 0;
+    std::map<std::string, kind_in_flight, std::less<>> kinds_; ///< only of a budget in dollars
+    std::uint64_t calls_ = 0;
+    std::uint64_t in_flight_ = 0;
+    std::deque<place*> waiting_;
+    const place* turn_ = nullptr; ///< was woken, and has not decided yet
+};
+
+/// One call's part of all budgets around it. Destroyed before it is settled, it counts as sent, at
+/// what was set aside.
+class spending_share {
+public:
+    spending_share() = default;
+    spending_share(const spending_share&) = delete;
+    spending_share& operator=(const spending_share&) = delete;
+    ~spending_share() { settle(usd_, true); }
+
+    /// Sets aside one call of `wanted` in the budget of `innermost`, of all forms around it, and of
+    /// the session; waits while others hold what it needs. All but `wanted` may be null.
+    /// What `wanted` names stays until the call is settled, and is looked at again after each wait. A
+    /// value: the budget that is used up. Errors: cancelled.
+    [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
+        lang::host_ref<lang::counted_extent> innermost, spending_ledger* session,
+        expected_cost wanted, coro::call_context context, task_observer* observer);
+    /// Whether such a call would wait now: nothing is used up, and others hold what it needs.
+    [[nodiscard]] static bool would_wait(const lang::host_ref<lang::counted_extent>& innermost,
+                                         spending_ledger* session, const expected_cost& wanted);
+    /// The call has ended. No effect when nothing is set aside.
+    void settle(double spent, bool sent) noexcept;
+    [[nodiscard]] bool held() const noexcept { return held_; }
+    /// What such a call was expected to cost.
+    [[nodiscard]] double expected() const noexcept { return usd_; }
+
+private:
+    template <class Visit>
+    static void each_ledger(const lang::host_ref<lang::counted_extent>& innermost,
+                            spending_ledger* session, Visit&& visit);
+
+    lang::host_ref<lang::counted_extent> extent_; ///< innermost
+    spending_ledger* session_ = nullptr;
+    bool held_ = false;
+    double usd_ = 0;
+    expected_cost taken_;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,63 @@
+#include <heddle/tasks/definition/compiled_task.hpp>
+#include <heddle/tasks/definition/template_validation.hpp>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// What the provider is asked for. Services enforce objects only; anything else is asked for in
+/// words.
+void choose_format(compiled_task& task) {
+    if (!task.declared.output.json) return;
+    const std::string_view schema = task.schema.json_schema();
+    if (!schema.empty() && task.schema.describes_object()) {
+        task.format.type = ports::response_format::kind::json_schema;
+        task.format.schema_name = "answer";
+        task.format.schema_json = schema;
+        task.format.strict = task.schema.fits_strict_mode();
+        task.format_note = "Answer with JSON that matches the given schema, and nothing else.";
+        return;
+    }
+    if (task.schema.describes_object()) {
+        task.format.type = ports::response_format::kind::json_object;
+    }
+    task.format_note = "Answer with " + task.schema.in_words() + ", and nothing else.";
+}
+
+} // namespace
+
+result<std::shared_ptr<const compiled_task>> compile_task(task_template declared) {
+    complete_template(declared);
+    for (const template_violation& each : validate_template(declared)) {
+        if (each.level == lang::severity::error) return violation_error(declared, each);
+    }
+    auto made = std::make_shared<compiled_task>();
+    made->input_names.reserve(declared.inputs.size());
+    for (const task_input& input : declared.inputs) made->input_names.push_back(input.name);
+    const auto* names = declared.declares_inputs ? &made->input_names : nullptr;
+    // A task without instructions is asked to do what its description says.
+    const bool described =
+        declared.instructions.empty() && declared.description != task_template::default_description;
+    const std::string& asked = described ? declared.description : declared.instructions;
+    HEDDLE_TRY(made->instructions, prompt_template::compile(asked, names));
+    HEDDLE_TRY(made->system, prompt_template::compile(declared.system, names));
+    HEDDLE_TRY(made->schema, output_schema::compile(declared.output.schema));
+    made->declared = std::move(declared);
+    choose_format(*made);
+    return made;
+}
+
+std::size_t footprint(const compiled_task& task) noexcept {
+    const task_template& declared = task.declared;
+    // Prompts and schemas are kept as they were written and as what was made of them.
+    std::size_t bytes = 2048 + declared.description.size() +
+                        3 * (declared.instructions.size() + declared.system.size()) +
+                        8 * declared.output.schema.size();
+    for (const task_input& input : declared.inputs) {
+        bytes += 2 * sizeof(task_input) + 2 * input.name.size() + input.description.size() +
+                 (input.default_json ? input.default_json->size() : 0);
+    }
+    return bytes;
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,194 @@
+#include <heddle/tasks/definition/request_parameters.hpp>
+
+#include <heddle/base/ascii.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::tasks {
+
+namespace {
+
+namespace json = boost::json;
+using lang::request_setting_kind;
+
+constexpr std::size_t max_depth = 64; // of what `fits` has let pass
+
+/// Puts one value into its member, and back into JSON; the value is what the setting must be.
+struct access {
+    std::string_view name;
+    void (*set)(request_parameters& into, const json::value& given);
+    void (*show)(const request_parameters& from, json::object& into, std::string_view name);
+    void (*fill)(request_parameters& stronger, const request_parameters& weaker);
+};
+
+std::string text_of(const json::value& given) {
+    const json::string& text = given.get_string();
+    return std::string(text.data(), text.size());
+}
+
+void read(double& into, const json::value& given) { into = given.to_number<double>(); }
+void read(std::int64_t& into, const json::value& given) { into = given.get_int64(); }
+void read(bool& into, const json::value& given) { into = given.get_bool(); }
+void read(std::string& into, const json::value& given) { into = text_of(given); }
+void read(std::vector<std::string>& into, const json::value& given) {
+    if (given.is_string()) {
+        into.push_back(text_of(given));
+        return;
+    }
+    for (const json::value& each : given.get_array()) into.push_back(text_of(each));
+}
+void read(std::vector<ports::extra_parameter>& into, const json::value& given) {
+    const auto add = [&](std::string name, const json::value& item) {
+        const auto same = std::find_if(into.begin(), into.end(),
+                                       [&](const auto& each) { return each.name == name; });
+        if (same != into.end()) same->value_json = json::serialize(item);
+        else into.push_back({std::move(name), json::serialize(item)});
+    };
+    if (const json::object* all = given.if_object()) {
+        for (const auto& [name, item] : *all) add(std::string(name), item);
+        return;
+    }
+    for (const json::value& pair : given.get_array()) add(text_of(pair.at(0)), pair.at(1));
+}
+
+json::value shown(double given) { return given; }
+json::value shown(std::int64_t given) { return given; }
+json::value shown(bool given) { return given; }
+json::value shown(const std::string& given) { return json::string(given); }
+json::value shown(const std::vector<std::string>& given) {
+    json::array made;
+    for (const std::string& each : given) made.emplace_back(each);
+    return made;
+}
+json::value shown(const std::vector<ports::extra_parameter>& given) {
+    json::object made;
+    for (const ports::extra_parameter& each : given) made[each.name] = json::parse(each.value_json);
+    return made;
+}
+
+template <auto Member>
+constexpr access row(std::string_view name) {
+    return {name,
+            [](request_parameters& into, const json::value& given) {
+                read((into.*Member).emplace(), given);
+            },
+            [](const request_parameters& from, json::object& into, std::string_view as) {
+                if (from.*Member) into[as] = shown(*(from.*Member));
+            },
+            [](request_parameters& stronger, const request_parameters& weaker) {
+                if (!(stronger.*Member)) stronger.*Member = weaker.*Member;
+            }};
+}
+
+using parameters = request_parameters;
+constexpr std::array accesses{
+    row<&parameters::temperature>("temperature"),
+    row<&parameters::max_tokens>("max-tokens"),
+    row<&parameters::top_p>("top-p"),
+    row<&parameters::seed>("seed"),
+    row<&parameters::stop>("stop"),
+    row<&parameters::tool_choice>("tool-choice"),
+    row<&parameters::parallel_tool_calls>("parallel-tool-calls"),
+    row<&parameters::reasoning_effort>("reasoning-effort"),
+    row<&parameters::reasoning_tokens>("reasoning-tokens"),
+    row<&parameters::prompt_cache>("prompt-cache"),
+    row<&parameters::extra_parameters>("extra-parameters"),
+};
+
+error must_be(const lang::request_setting& setting) {
+    return error(errc::invalid_argument, "must be " + std::string(setting.expected));
+}
+
+} // namespace
+
+result<void> set_parameter(request_parameters& into, const lang::request_setting& setting,
+                           std::string_view text) {
+    const auto found = std::find_if(accesses.begin(), accesses.end(),
+                                    [&](const access& each) { return each.name == setting.name; });
+    if (found == accesses.end() || !lang::fits(setting, text)) return must_be(setting);
+    boost::system::error_code failed;
+    json::parse_options limits;
+    limits.max_depth = max_depth;
+    const json::value given = json::parse(text, failed, {}, limits);
+    if (failed) return must_be(setting);
+    found->set(into, given);
+    return {};
+}
+
+result<void> set_parameter_from_text(request_parameters& into, const lang::request_setting& setting,
+                                     std::string_view written) {
+    const std::string_view text = ascii::trim(written);
+    const bool is_list = text.starts_with('[');
+    const bool is_text = setting.kind == request_setting_kind::word ||
+                         (setting.kind == request_setting_kind::strings && !is_list);
+    if (!is_text) return set_parameter(into, setting, text);
+    return set_parameter(into, setting, json::serialize(json::value(json::string(text))));
+}
+
+void fill_absent(request_parameters& stronger, const request_parameters& weaker) {
+    const auto own = stronger.extra_parameters;
+    for (const access& each : accesses) each.fill(stronger, weaker);
+    if (!own || !weaker.extra_parameters) return;
+    for (const ports::extra_parameter& each : *weaker.extra_parameters) {
+        const bool there = std::any_of(own->begin(), own->end(),
+                                       [&](const auto& known) { return known.name == each.name; });
+        if (!there) stronger.extra_parameters->push_back(each);
+    }
+}
+
+void apply(const request_parameters& parameters, ports::chat_request& request) {
+    const auto set = [](auto& into, const auto& said) {
+        if (said) into = *said;
+    };
+    set(request.temperature, parameters.temperature);
+    set(request.max_output_tokens, parameters.max_tokens);
+    set(request.top_p, parameters.top_p);
+    set(request.seed, parameters.seed);
+    set(request.stop, parameters.stop);
+    set(request.tool_choice, parameters.tool_choice);
+    set(request.parallel_tool_calls, parameters.parallel_tool_calls);
+    set(request.reasoning_effort, parameters.reasoning_effort);
+    set(request.reasoning_tokens, parameters.reasoning_tokens);
+    set(request.cache_prompt, parameters.prompt_cache);
+    set(request.extra, parameters.extra_parameters);
+}
+
+void apply_absent(const request_parameters& parameters, ports::chat_request& request) {
+    request_parameters said;
+    said.temperature = request.temperature;
+    said.max_tokens = request.max_output_tokens;
+    said.top_p = request.top_p;
+    said.seed = request.seed;
+    if (!request.stop.empty()) said.stop = std::move(request.stop);
+    if (!request.tool_choice.empty()) said.tool_choice = std::move(request.tool_choice);
+    said.parallel_tool_calls = request.parallel_tool_calls;
+    const bool reasons = !request.reasoning_effort.empty() || request.reasoning_tokens;
+    said.prompt_cache = request.cache_prompt;
+    if (!request.extra.empty()) said.extra_parameters = std::move(request.extra);
+    request_parameters weaker = parameters;
+    if (reasons) {
+        weaker.reasoning_effort.reset();
+        weaker.reasoning_tokens.reset();
+    }
+    // Not for the later turns of a loop: a forced choice would never let it end.
+    const bool goes_on = std::any_of(
+        request.messages.begin(), request.messages.end(),
+        [](const ports::chat_message& each) { return each.role == ports::chat_role::tool; });
+    if (goes_on) weaker.tool_choice.reset();
+    fill_absent(said, weaker);
+    apply(said, request);
+}
+
+std::string parameters_json(const request_parameters& parameters) {
+    json::object made;
+    for (const access& each : accesses) {
+        each.show(parameters, made, lang::snake_name(*lang::find_request_setting(each.name)));
+    }
+    return json::serialize(made);
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,435 @@
+#include <heddle/tasks/definition/template_validation.hpp>
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/definition/effective_context.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+#include <heddle/tasks/prompt/prompt_template.hpp>
+
+#include "tasks/definition/command_place.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace heddle::tasks {
+
+namespace {
+
+using std::string_view;
+
+constexpr std::size_t longest_name = 200;
+constexpr std::int64_t most_tokens = 1'000'000'000;
+constexpr std::int64_t most_turns = 100'000;
+constexpr std::size_t most_told = 50;     ///< unknown placeholders of one text
+constexpr std::size_t most_listed = 1000; ///< tools, relevances
+constexpr std::size_t most_paths = 10'000;
+
+/// Result types a template may declare, as output_format has them.
+constexpr std::array<string_view, 9> result_types{"text",     "string",   "object", "array",  "[]",
+                                                  "string[]", "number[]", "number", "boolean"};
+
+[[nodiscard]] bool has_blank(string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point point = utf8::decode(text, at);
+        if (utf8::is_control(point.value) || utf8::is_space(point.value)) return true;
+        at += point.bytes;
+    }
+    return false;
+}
+
+[[nodiscard]] std::string number_text(double number) {
+    std::string text = std::to_string(number);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
+
+class validator {
+public:
+    validator(const task_template& declared, const validation_options& options)
+        : t_(declared), options_(options) {}
+
+    std::vector<template_violation> run() {
+        check_names();
+        check_inputs();
+        check_text("description", t_.description);
+        check_text("instructions", t_.instructions);
+        check_text("system", t_.system);
+        if (t_.files && t_.files->from != file_paths_source::kind::literal &&
+            t_.files->from != file_paths_source::kind::command) {
+            check_text("file_paths", t_.files->text);
+        }
+        check_command();
+        check_output();
+        check_model();
+        check_numbers();
+        check_context();
+        check_lists();
+        return std::move(found_);
+    }
+
+private:
+    void tell(string_view code, std::string part, std::string item, std::string message,
+              std::string hint = {}) {
+        found_.push_back({lang::severity::error,
+                          code,
+                          std::move(part),
+                          std::move(item),
+                          std::move(message),
+                          std::move(hint),
+                          {}});
+    }
+
+    void check_names() {
+        if (!is_task_name(t_.name)) {
+            tell("bad-name", "name", {},
+                 t_.name.empty() ? "there is none"
+                                 : "'" + utf8::shortened(t_.name, 80) + "' cannot be called",
+                 "a name is written without blanks, brackets, quotes, ; and , and is no number");
+        }
+        if (t_.type != "atomic") {
+            tell("bad-value", "type", {}, "must be \"atomic\", not \"" + t_.type + "\"",
+                 "steps are composed in the language, not in templates");
+        }
+        if (t_.subtype.empty() || has_blank(t_.subtype) || t_.subtype.size() > longest_name) {
+            tell("bad-name", "subtype", {}, "must be one word");
+        }
+        if (!t_.ref.empty() && t_.ref == t_.name) {
+            tell("bad-ref", "ref", {}, "refers to the task itself");
+        }
+    }
+
+    void check_inputs() {
+        if (t_.inputs.size() > template_limits::max_inputs) {
+            return tell("too-large", "inputs", {}, "are too many");
+        }
+        for (const task_input& input : t_.inputs) {
+            if (std::find(names_.begin(), names_.end(), input.name) != names_.end()) {
+                tell("repeated", "inputs", input.name, "name '" + input.name + "' twice");
+                continue;
+            }
+            if (!is_input_name(input.name)) {
+                tell("bad-name", "inputs", input.name,
+                     "have a name that is no identifier: '" + utf8::shortened(input.name, 80) + "'",
+                     "begin with a letter or _, and use letters, digits, _ and -");
+            }
+            names_.push_back(input.name);
+        }
+        for (const task_input& input : t_.inputs) {
+            if (input.from.empty()) continue;
+            const bool taken =
+                std::find(names_.begin(), names_.end(), input.from) != names_.end() &&
+                input.from != input.name;
+            if (taken || !is_input_name(input.from)) {
+                tell("bad-name", "inputs", input.name,
+                     "take '" + input.name + "' from '" + utf8::shortened(input.from, 80) +
+                         "', which is " + (taken ? "an input of its own" : "no identifier"));
+            }
+        }
+    }
+
+    /// Placeholders: each that is no input is told, the first that cannot be read.
+    void check_text(const char* part, const std::string& text) {
+        if (text.size() > template_limits::max_text)
+            return tell("too-large", part, {}, "is too long");
+        const auto made = prompt_template::compile(text, nullptr);
+        if (!made) {
+            return tell("bad-placeholder", part, {}, made.error().message(),
+                        made.error().info().hint);
+        }
+        if (!t_.declares_inputs && t_.inputs.empty()) return;
+        std::size_t told = 0;
+        for (const std::string& name : made->names()) {
+            if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
+            if (++told > most_told) {
+                return tell("unknown-placeholder", part, {}, "there are more that are no inputs");
+            }
+            std::string hint = lang::suggest_names(name, names_);
+            if (hint.empty()) {
+                hint = names_.empty() ? "it declares none; \\{{ writes the braces themselves"
+                                      : "declare it, or write \\{{ for the braces themselves";
+            }
+            tell("unknown-placeholder", part, name,
+                 "{{" + name + "}}: '" + name + "' is not one of the declared inputs",
+                 std::move(hint));
+        }
+    }
+
+    /// An input may come from a model: it never becomes a part of a command.
+    void check_command() {
+        if (!t_.files || t_.files->from != file_paths_source::kind::command) return;
+        const auto place = place_in_command(t_.files->text);
+        if (!place) return;
+        tell("placeholder-in-command", "file_paths", std::string(*place),
+             std::string(*place) + " in a command is not replaced",
+             "compute the paths in the workflow and give (files paths)");
+        found_.back().level = lang::severity::warning;
+    }
+
+    void check_output() {
+        if (!t_.output.json && !t_.output.schema.empty()) {
+            tell("bad-value", "output_format", {}, "has a schema, so its type must be \"json\"");
+        }
+        schema_place wrong;
+        const auto schema = output_schema::compile(t_.output.schema, &wrong);
+        if (!schema) {
+            tell("bad-schema", "output_format", {}, schema.error().message(),
+                 schema.error().info().hint);
+            found_.back().inside = std::move(wrong);
+        }
+        if (t_.returns.empty()) return;
+        if (std::find(result_types.begin(), result_types.end(), t_.returns) == result_types.end()) {
+            tell("bad-value", "returns", {},
+                 "is no type: '" + utf8::shortened(t_.returns, 80) + "'",
+                 "types: text, string, object, array, [], string[], number[], number, boolean");
+        } else if (t_.output.json && is_basic(t_.output.schema) &&
+                   !same_type(t_.returns, t_.output.schema)) {
+            tell("bad-value", "returns", {},
+                 "says " + t_.returns + ", but the output_format " + t_.output.schema);
+        }
+    }
+    [[nodiscard]] static bool is_basic(const std::string& schema) {
+        return std::find(result_types.begin() + 1, result_types.end(), schema) !=
+               result_types.end();
+    }
+    [[nodiscard]] static bool same_type(string_view left, string_view right) noexcept {
+        const auto plain = [](string_view name) {
+            return name == "[]"     ? string_view("array")
+                   : name == "text" ? string_view("string")
+                                    : name;
+        };
+        return plain(left) == plain(right) ||
+               (plain(left) == "array" && plain(right).ends_with("[]"));
+    }
+
+    void check_model() {
+        for (const auto& [part, text] :
+             {std::pair<const char*, const std::string&>{"model", t_.model},
+              {"provider", t_.provider}}) {
+            if (has_blank(text) || text.size() > longest_name) {
+                return tell("bad-value", part, {}, "is no identifier of a " + std::string(part));
+            }
+        }
+        if (!options_.model_problem || (t_.model.empty() && t_.provider.empty())) return;
+        std::string why = options_.model_problem(t_.model, t_.provider);
+        if (why.empty()) return;
+        tell("unknown-model", t_.model.empty() ? "provider" : "model", {},
+             "cannot be asked: " + std::move(why));
+        if (!options_.strict_models) found_.back().level = lang::severity::warning;
+    }
+
+    void check_range(const char* part, const char* item, std::optional<double> given, double least,
+                     double most, bool open_at_least = false) {
+        if (!given) return;
+        const bool low = open_at_least ? !(*given > least) : !(*given >= least);
+        if (!low && *given <= most) return;
+        const std::string name = *item ? std::string(item) + " " : std::string();
+        tell("bad-value", part, item,
+             name + "must be " + (open_at_least ? "above " : "from ") + number_text(least) +
+                 (open_at_least ? ", at most " : " to ") + number_text(most));
+    }
+    template <class Whole>
+    void check_whole(const char* part, const char* item, const std::optional<Whole>& given,
+                     std::int64_t least, std::int64_t most) {
+        if (given) {
+            check_range(part, item, static_cast<double>(*given), static_cast<double>(least),
+                        static_cast<double>(most));
+        }
+    }
+
+    void check_numbers() {
+        check_range("temperature", "", t_.temperature, 0, 10);
+        check_whole("max_tokens", "", t_.max_tokens, 1, most_tokens);
+        check_whole("retries", "", t_.retries, 0, template_limits::max_retries);
+        if (t_.timeout) {
+            check_range("timeout", "", std::chrono::duration<double>(*t_.timeout).count(), 0, 1e8,
+                        true);
+        }
+        const resource_limits& limits = t_.limits;
+        constexpr const char* part = "resource_limits";
+        check_whole(part, "max_turns", limits.max_turns, 1, most_turns);
+        check_range(part, "max_context", limits.max_context, 0, 1, true);
+        check_whole(part, "max_output", limits.max_output, 1, most_tokens);
+        check_whole(part, "max_tokens_total", limits.max_tokens_total, 1, most_tokens);
+        check_range(part, "max_cost_usd", limits.max_cost_usd, 0, 1e9, true);
+        check_whole("history_config", "history_turns_to_include",
+                    t_.history.history_turns_to_include, 0, most_turns);
+    }
+
+    void check_context() {
+        const auto fits = check_context_layer(t_.subtype, t_.context);
+        if (fits) return;
+        tell("context-conflict", "context_management", {}, fits.error().message(),
+             fits.error().info().hint);
+    }
+
+    void check_lists() {
+        if (t_.files) {
+            const bool literal = t_.files->from == file_paths_source::kind::literal;
+            const auto& paths = t_.files->paths;
+            const bool empty =
+                literal ? paths.empty() || std::find(paths.begin(), paths.end(), "") != paths.end()
+                        : t_.files->text.empty();
+            if (empty) tell("bad-value", "file_paths", {}, "has an empty path, query or command");
+            if (paths.size() > most_paths) tell("too-large", "file_paths", {}, "are too many");
+        }
+        if (t_.tools.size() > most_listed) tell("too-large", "tools", {}, "are too many");
+        for (std::size_t i = 0; i < t_.tools.size() && i < most_listed; ++i) {
+            const std::string& tool = t_.tools[i];
+            if (!is_task_name(tool)) {
+                tell("bad-name", "tools", tool,
+                     "name what is no tool: '" + utf8::shortened(tool, 80) + "'");
+            } else if (std::find(t_.tools.begin(),
+                                 t_.tools.begin() + static_cast<std::ptrdiff_t>(i),
+                                 tool) != t_.tools.begin() + static_cast<std::ptrdiff_t>(i)) {
+                tell("repeated", "tools", tool, "name '" + tool + "' twice");
+            }
+        }
+        std::vector<string_view> told;
+        for (const context_relevance_input& input : t_.relevance) {
+            if (std::find(told.begin(), told.end(), input.name) != told.end()) {
+                tell("repeated", "context_relevance", input.name,
+                     "names '" + input.name + "' twice");
+            } else if (!names_.empty() &&
+                       std::find(names_.begin(), names_.end(), input.name) == names_.end()) {
+                tell("unknown-input", "context_relevance", input.name,
+                     "names '" + input.name + "', which is not one of the declared inputs",
+                     lang::suggest_names(input.name, names_));
+            }
+            if (told.size() < most_listed) told.push_back(input.name);
+        }
+    }
+
+    const task_template& t_;
+    const validation_options& options_;
+    std::vector<std::string> names_; ///< of the inputs
+    std::vector<template_violation> found_;
+};
+
+} // namespace
+
+std::vector<template_violation> validate_template(const task_template& declared,
+                                                  const validation_options& options) {
+    return validator(declared, options).run();
+}
+
+std::string violation_text(const template_violation& violation) {
+    const bool own = violation.code == "bad-placeholder" || violation.code == "bad-schema" ||
+                     violation.code == "unknown-placeholder" ||
+                     violation.code == "context-conflict" ||
+                     violation.code == "placeholder-in-command" || violation.part == "name";
+    return violation.part + (own ? ": " : " ") + violation.message;
+}
+
+error violation_error(const task_template& declared, const template_violation& violation) {
+    source_span where = declared.span;
+    if (violation.part == "instructions" && declared.instructions_span.known()) {
+        where = declared.instructions_span;
+    } else if (violation.part == "system" && declared.system_span.known()) {
+        where = declared.system_span;
+    } else if (violation.part == "output_format" && declared.output_span.known()) {
+        where = declared.output_span;
+    }
+    error failure(lang::errc::evaluation,
+                  "task " + declared.name + ": " + violation_text(violation));
+    if (!violation.hint.empty()) failure = std::move(failure).with_hint(violation.hint);
+    return std::move(failure).with_span(where);
+}
+
+bool is_aider_subtype(string_view subtype) noexcept {
+    return subtype == "aider_automatic" || subtype == "aider_interactive";
+}
+
+bool is_task_name(string_view text) noexcept {
+    if (text.empty() || text.size() > longest_name || !utf8::is_valid(text)) return false;
+    if (text == "true" || text == "false" || text == "nil" || text.starts_with('#')) return false;
+    if (has_blank(text) || text.find_first_of("()[]\"';,`{}") != string_view::npos) return false;
+    double number = 0;
+    const string_view digits = text.substr(text.front() == '+' ? 1 : 0);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return digits.empty() || read.ptr != digits.data() + digits.size();
+}
+
+bool is_input_name(string_view text) noexcept {
+    if (text.find_first_of(".:=") != string_view::npos || !is_task_name(text)) return false;
+    const char first = text.front();
+    return !ascii::is_digit(first) && first != '-' && first != '+';
+}
+
+void complete_template(task_template& made) {
+    if (!made.inputs.empty()) made.declares_inputs = true;
+    if (made.description.empty()) made.description = made.name;
+    const bool text = made.returns.empty() || made.returns == "text" || made.returns == "string";
+    if (!text && !made.output.json && made.output.schema.empty()) {
+        made.output = {true, made.returns};
+    }
+    if (!made.declares_inputs || made.inputs.empty() || !is_aider_subtype(made.subtype)) return;
+    const bool there =
+        std::any_of(made.inputs.begin(), made.inputs.end(),
+                    [](const task_input& input) { return input.name == task_description_input; });
+    if (there) return;
+    task_input implied;
+    implied.name = task_description_input;
+    implied.description = "what is to be done; the first input where it is left out";
+    implied.optional = true;
+    made.inputs.push_back(std::move(implied));
+}
+
+void fill_absent(task_template& made, const task_template& base) {
+    const auto text = [](std::string& own, const std::string& other) {
+        if (own.empty()) own = other;
+    };
+    if (made.description.empty() || made.description == task_template::default_description) {
+        if (!base.description.empty()) made.description = base.description;
+    }
+    if (made.subtype == "standard") made.subtype = base.subtype;
+    if (!made.declares_inputs && made.inputs.empty()) {
+        made.inputs = base.inputs;
+        made.declares_inputs = base.declares_inputs;
+    }
+    for (auto part :
+         {&task_template::instructions, &task_template::system, &task_template::model,
+          &task_template::provider, &task_template::criteria, &task_template::output_slot,
+          &task_template::input_source, &task_template::returns}) {
+        text(made.*part, base.*part);
+    }
+    const auto value = [](auto& own, const auto& other) {
+        if (!own) own = other;
+    };
+    value(made.temperature, base.temperature);
+    value(made.max_tokens, base.max_tokens);
+    value(made.timeout, base.timeout);
+    value(made.retries, base.retries);
+    fill_absent(made.parameters, base.parameters);
+    value(made.files, base.files);
+    if (!made.output.json && made.output.schema.empty()) made.output = base.output;
+    if (made.tools.empty()) made.tools = base.tools;
+    if (made.relevance.empty()) made.relevance = base.relevance;
+    if (made.assembly.primary.empty()) made.assembly.primary = base.assembly.primary;
+    if (made.assembly.secondary.empty()) made.assembly.secondary = base.assembly.secondary;
+    if (made.assembly.excluded.empty()) made.assembly.excluded = base.assembly.excluded;
+    // The two belong together: half of a pair from elsewhere could contradict the other half.
+    if (!made.context.inherit_context && !made.context.fresh_context) {
+        made.context.inherit_context = base.context.inherit_context;
+        made.context.fresh_context = base.context.fresh_context;
+    }
+    value(made.context.accumulate_data, base.context.accumulate_data);
+    value(made.context.accumulation_format, base.context.accumulation_format);
+    value(made.history.use_session_history, base.history.use_session_history);
+    value(made.history.history_turns_to_include, base.history.history_turns_to_include);
+    value(made.history.record_in_session_history, base.history.record_in_session_history);
+    value(made.limits.max_turns, base.limits.max_turns);
+    value(made.limits.max_context, base.limits.max_context);
+    value(made.limits.max_output, base.limits.max_output);
+    value(made.limits.max_tokens_total, base.limits.max_tokens_total);
+    value(made.limits.max_cost_usd, base.limits.max_cost_usd);
+    made.manual_xml = made.manual_xml || base.manual_xml;
+    made.disable_reparsing = made.disable_reparsing || base.disable_reparsing;
+}
+
+} // namespace heddle::tasks

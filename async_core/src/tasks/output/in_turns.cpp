@@ -1,0 +1,28 @@
+#include "tasks/output/in_turns.hpp"
+
+#include <heddle/coro/wait_point.hpp>
+
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// The library that checks schemas calls itself for what is inside; it is stopped at 2 MiB.
+constexpr std::size_t stack_bytes = 4 * 1024 * 1024;
+
+} // namespace
+
+// `owner` by reference: it outlives every call of a task.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+coro::task<result<void>> run_in_turns(host::session& owner, lang::metered_work work,
+                                      coro::call_context context) {
+    lang::host_job job(owner.world(), stack_bytes, std::move(work));
+    while (!job.resume()) {
+        co_await coro::yield_now(*context.loop);
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+    }
+    co_return result<void>();
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,327 @@
+// Checks by valijson, which only this file and schema_constraints.cpp see.
+#include "tasks/output/schema_constraints.hpp"
+#include "tasks/output/schema_rewriter.hpp"
+
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
+
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/stream_parser.hpp>
+
+#define VALIJSON_USE_EXCEPTIONS 1
+#include <valijson/adapters/boost_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace heddle::tasks {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t deepest_answer = 128;
+constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
+constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
+constexpr std::size_t longest_schema = 256 * 1024;
+/// What one check may take, in checks of a value by a schema: a schema that refers to itself can ask
+/// for more than there are atoms, with an answer of a few hundred bytes.
+constexpr std::uint64_t first_steps = 20'000;
+constexpr std::uint64_t steps_of_a_byte = 2;
+constexpr std::uint64_t max_steps = 1'000'000;
+constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
+
+[[nodiscard]] json::parse_options answer_options() {
+    json::parse_options options;
+    options.max_depth = deepest_answer;
+    return options;
+}
+
+/// Reading counts some 5 ns a byte.
+constexpr std::size_t bytes_of_a_piece = 16 * 1024;
+constexpr std::size_t bytes_read_in_a_unit = 2;
+
+/// Throws given_up.
+[[nodiscard]] json::value parse_answer(std::string_view text, json::storage_ptr memory,
+                                       boost::system::error_code& failed, lang::work_meter& work) {
+    json::stream_parser parser({}, answer_options());
+    parser.reset(std::move(memory)); // of the tree: released as a whole
+    for (std::size_t at = 0; at < text.size() && !failed; at += bytes_of_a_piece) {
+        const std::string_view piece = text.substr(at, bytes_of_a_piece);
+        if (!work.spend(piece.size() / bytes_read_in_a_unit)) throw given_up{};
+        parser.write(piece.data(), piece.size(), failed);
+    }
+    if (!failed) parser.finish(failed);
+    return failed ? json::value() : parser.release();
+}
+
+/// The library looks at no number that is above the greatest of std::int64_t, and takes 5.0 for no
+/// integer, which it is (draft 7). Result: false for text with a NUL, of which the library would see the
+/// beginning only.
+[[nodiscard]] bool make_comparable(json::value& tree) {
+    constexpr double exact = 9007199254740992.0; // whole numbers up to here are themselves
+    const auto has_nul = [](std::string_view text) { return text.find('\0') != text.npos; };
+    check_effort::spend(2);
+    if (json::array* list = tree.if_array()) {
+        for (json::value& each : *list) {
+            if (!make_comparable(each)) return false;
+        }
+    } else if (json::object* object = tree.if_object()) {
+        for (auto& [name, each] : *object) {
+            if (has_nul({name.data(), name.size()}) || !make_comparable(each)) return false;
+        }
+    } else if (tree.is_uint64()) {
+        tree = static_cast<double>(tree.get_uint64());
+    } else if (tree.is_double()) {
+        const double number = tree.get_double();
+        if (std::fabs(number) <= exact && std::trunc(number) == number)
+            tree = static_cast<std::int64_t>(number);
+    } else if (const json::string* text = tree.if_string()) {
+        return !has_nul({text->data(), text->size()});
+    }
+    return true;
+}
+
+/// "<root>", "[\"a\"]", "[0]" as a JSON pointer.
+[[nodiscard]] std::string pointer_of(const std::vector<std::string>& context) {
+    std::string path;
+    for (std::size_t i = 1; i < context.size(); ++i) {
+        std::string_view part = context[i];
+        if (part.starts_with('[')) part.remove_prefix(1);
+        if (part.ends_with(']')) part.remove_suffix(1);
+        if (part.size() >= 2 && part.front() == '"') part = part.substr(1, part.size() - 2);
+        path += '/';
+        path += part;
+    }
+    return path;
+}
+
+[[nodiscard]] std::string one_line(std::string_view text) {
+    return utf8::shortened(utf8::printable_line(text), 500);
+}
+
+/// Says what is wrong, as far as that does not take too long.
+void explain(const valijson::Schema& schema, const valijson::adapters::BoostJsonAdapter& target,
+             schema_violation& found, lang::work_meter& work) {
+    valijson::ValidationResults results;
+    try {
+        const check_effort bounded(explaining_steps, work);
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        validator.validate(schema, target, &results);
+    } catch (const too_dear&) { // what was found until then is true
+    }
+    constexpr std::size_t most_told = 3;
+    std::size_t told = 0;
+    for (const auto& one : results) {
+        if (told == most_told) break;
+        // What holds what is wrong is wrong too, which says nothing more.
+        if (told != 0 && one.description.starts_with("Failed to validate against schema")) continue;
+        const std::string path = pointer_of(one.context);
+        if (told == 0) found.path = path;
+        found.message += told == 0 ? ": " : "; ";
+        if (!path.empty()) found.message += "at " + one_line(path) + ": ";
+        found.message += one_line(one.description);
+        ++told;
+    }
+}
+
+} // namespace
+
+struct output_schema::compiled {
+    std::string text;
+    json::value document; ///< the parsed schema keeps parts of it
+    valijson::Schema schema;
+    bool object = false;
+    bool strict = false;
+};
+
+result<output_schema> output_schema::compile(std::string_view schema, schema_place* wrong) {
+    struct row {
+        std::string_view name;
+        basic meaning;
+    };
+    static constexpr std::array<row, 9> names{{{"", basic::any},
+                                               {"object", basic::object},
+                                               {"array", basic::array},
+                                               {"[]", basic::array},
+                                               {"string[]", basic::strings},
+                                               {"number[]", basic::numbers},
+                                               {"number", basic::number},
+                                               {"boolean", basic::boolean},
+                                               {"string", basic::string}}};
+    output_schema made;
+    for (const row& known : names) {
+        if (known.name != schema) continue;
+        made.basic_ = known.meaning;
+        return made;
+    }
+    const auto refused = [](const std::string& why) {
+        return error(heddle::errc::invalid_argument, why)
+            .with_hint(
+                "known names: object, array, [], string[], number[], number, boolean, "
+                "string; or a JSON Schema");
+    };
+    if (schema.find('{') == std::string_view::npos) {
+        return refused("'" + utf8::shortened(schema, 80) + "' is no known schema");
+    }
+    if (schema.size() > longest_schema) return refused("the schema is too long");
+    auto all = std::make_shared<compiled>();
+    all->text = schema;
+    boost::system::error_code failed;
+    json::stream_parser reading({}, answer_options());
+    const std::size_t read = reading.write_some(schema.data(), schema.size(), failed);
+    if (!failed && schema.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
+        failed = json::error::extra_data;
+    if (!failed) reading.finish(failed);
+    if (failed) {
+        if (wrong) wrong->offset = std::min(read, schema.size() - 1);
+        return refused("the schema is not JSON: " + failed.message());
+    }
+    all->document = reading.release();
+    if (!make_comparable(all->document))
+        return refused("the schema holds text with a NUL character");
+    if (!all->document.is_object()) return refused("the schema must be a JSON object");
+    const json::value* type = all->document.get_object().if_contains("type");
+    all->object = type && *type == json::value("object");
+    schema_rewriter rewriter;
+    if (auto done = rewriter.rewrite(all->document); !done) {
+        if (wrong) wrong->pointer = rewriter.wrong_place();
+        return refused(done.error().message());
+    }
+    all->strict = rewriter.strict() && all->object;
+    try {
+        valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
+        add_own_keywords(parser);
+        parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
+    } catch (const std::exception& unusable) {
+        return refused("the schema cannot be used: " + one_line(unusable.what()));
+    }
+    made.compiled_ = std::move(all);
+    return made;
+}
+
+std::optional<schema_violation> output_schema::check(const lang::value& content,
+                                                     std::string_view text,
+                                                     std::string_view subject) const {
+    lang::free_work work;
+    return check(content, text, subject, work);
+}
+
+std::optional<schema_violation> output_schema::check(const lang::value& content,
+                                                     std::string_view text,
+                                                     std::string_view subject,
+                                                     lang::work_meter& work) const {
+    const auto refused = [&](std::string_view what) {
+        return schema_violation{std::string(subject) + " " + std::string(what), ""};
+    };
+    if (!compiled_) return check_basic(content, work);
+    if (text.size() > longest_checked) {
+        return refused("is too long to be checked against the schema");
+    }
+    try {
+        json::monotonic_resource memory;
+        boost::system::error_code failed;
+        json::value document = parse_answer(text, &memory, failed, work);
+        if (failed) return refused("is not JSON: " + failed.message());
+        const valijson::adapters::BoostJsonAdapter target(document);
+        {
+            const check_effort bounded(
+                std::min(first_steps + steps_of_a_byte * text.size(), max_steps), work);
+            if (!make_comparable(document))
+                return refused("holds text with a NUL character, which cannot be checked");
+            valijson::Validator validator(valijson::Validator::kStrongTypes);
+            if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
+        }
+        schema_violation found = refused("does not match the schema");
+        if (text.size() <= longest_explained) explain(compiled_->schema, target, found, work);
+        return found;
+    } catch (const given_up&) {
+        return refused("was not checked to its end");
+    } catch (const too_dear&) {
+        return refused("cannot be checked: to hold it against the schema would take too long");
+    } catch (const std::exception& wrong) {
+        return refused("cannot be checked: " + one_line(wrong.what()));
+    }
+}
+
+std::optional<schema_violation> output_schema::check_basic(const lang::value& content,
+                                                           lang::work_meter& work) const {
+    const auto is_number = [](const lang::value& v) { return v.is_integer() || v.is_real(); };
+    const auto wrong = [&](const lang::value& v, std::string_view expected, std::string path) {
+        std::string message = "expected " + std::string(expected) + ", not ";
+        switch (v.type()) {
+        case lang::kind::nil: message += "null"; break;
+        case lang::kind::map: message += "an object"; break;
+        case lang::kind::list: message += "an array"; break;
+        case lang::kind::integer:
+        case lang::kind::real: message += "a number"; break;
+        default: message += "a " + std::string(lang::kind_name(v.type())); break;
+        }
+        if (!path.empty()) message = "at " + path + ": " + message;
+        return schema_violation{std::move(message), std::move(path)};
+    };
+    const auto all = [&](auto good, std::string_view expected) -> std::optional<schema_violation> {
+        if (!content.is(lang::kind::list)) return wrong(content, "an array", "");
+        std::size_t index = 0;
+        for (const lang::value& element : lang::list_items(content)) {
+            if (!good(element)) return wrong(element, expected, "/" + std::to_string(index));
+            if (++index % 4096 == 0 && !work.spend(4096)) break;
+        }
+        return std::nullopt;
+    };
+    switch (basic_) {
+    case basic::any: return std::nullopt;
+    case basic::object:
+        if (content.is(lang::kind::map)) return std::nullopt;
+        return wrong(content, "an object", "");
+    case basic::array:
+        if (content.is(lang::kind::list)) return std::nullopt;
+        return wrong(content, "an array", "");
+    case basic::strings:
+        return all([](const lang::value& v) { return v.is(lang::kind::string); }, "a string");
+    case basic::numbers: return all(is_number, "a number");
+    case basic::number:
+        if (is_number(content)) return std::nullopt;
+        return wrong(content, "a number", "");
+    case basic::boolean:
+        if (content.is_boolean()) return std::nullopt;
+        return wrong(content, "a boolean", "");
+    case basic::string:
+        if (content.is(lang::kind::string)) return std::nullopt;
+        return wrong(content, "a string", "");
+    }
+    return std::nullopt;
+}
+
+bool output_schema::describes_object() const noexcept {
+    return compiled_ ? compiled_->object : basic_ == basic::object;
+}
+
+std::string_view output_schema::json_schema() const noexcept {
+    return compiled_ ? std::string_view(compiled_->text) : std::string_view();
+}
+
+bool output_schema::fits_strict_mode() const noexcept { return compiled_ && compiled_->strict; }
+
+std::string output_schema::in_words() const {
+    if (compiled_) return "JSON that matches this JSON Schema: " + compiled_->text;
+    switch (basic_) {
+    case basic::any: return "JSON";
+    case basic::object: return "a JSON object";
+    case basic::array: return "a JSON array";
+    case basic::strings: return "a JSON array of strings";
+    case basic::numbers: return "a JSON array of numbers";
+    case basic::number: return "a JSON number";
+    case basic::boolean: return "true or false";
+    case basic::string: return "a JSON string";
+    }
+    return "JSON";
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,286 @@
+// Constraints of our own for the library valijson.
+#include "tasks/output/schema_constraints.hpp"
+
+#include "tasks/output/schema_rewriter.hpp"
+
+#include <re2/re2.h>
+
+#define VALIJSON_USE_EXCEPTIONS 1
+#include <valijson/adapters/boost_json_adapter.hpp>
+#include <valijson/constraints/concrete_constraints.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// The library calls itself for what is inside.
+constexpr std::uint64_t max_stack = 2 * 1024 * 1024;
+/// Bytes of a text, times the size of the pattern. Where the memory of a pattern is not enough for
+/// more, each byte is held against all of it.
+constexpr std::uint64_t matched_in_a_step = 256;
+/// What a step takes, about, in units of a meter.
+constexpr std::uint64_t units_of_a_check = 32;
+
+thread_local check_effort* current_effort = nullptr;
+
+/// The shortest text that no other number has.
+[[nodiscard]] std::string shortest(double number) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
+}
+
+/// Comes first in every schema.
+class counted_check final : public valijson::constraints::PolyConstraint {
+public:
+    explicit counted_check(std::uint64_t steps) : steps_(steps) {}
+
+    bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>&,
+                  valijson::ValidationResults*) const override {
+        check_effort::take(steps_);
+        return true;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) counted_check(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::uint64_t steps_;
+};
+
+/// `multipleOf`, of whole numbers exactly.
+class safe_multiple final : public valijson::constraints::PolyConstraint {
+public:
+    explicit safe_multiple(const valijson::adapters::Adapter& divisor) {
+        if (divisor.isInteger()) whole_ = divisor.asInteger();
+        number_ = divisor.isInteger() ? static_cast<double>(whole_) : divisor.asDouble();
+    }
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isNumber() || holds(target)) return true;
+        if (results) results->pushError(where, "The number should be a multiple of " + text());
+        return false;
+    }
+
+private:
+    [[nodiscard]] bool holds(const valijson::adapters::Adapter& target) const {
+        if (target.isInteger() && whole_ != 0) return target.asInteger() % whole_ == 0;
+        const double number =
+            target.isInteger() ? static_cast<double>(target.asInteger()) : target.asDouble();
+        // Neither may be a binary fraction: 19.99 / 0.01 is 1998.9999999999998.
+        constexpr double roundings = 4 * std::numeric_limits<double>::epsilon();
+        const double times = number / number_;
+        return std::fabs(times - std::round(times)) <= roundings * std::max(1.0, std::fabs(times));
+    }
+    [[nodiscard]] std::string text() const {
+        return whole_ != 0 ? std::to_string(whole_) : shortest(number_);
+    }
+    Constraint* cloneInto(void* place) const override { return new (place) safe_multiple(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::int64_t whole_ = 0; ///< 0: the divisor is none
+    double number_ = 0;
+};
+
+/// `pattern` in linear time.
+class safe_pattern final : public valijson::constraints::PolyConstraint {
+public:
+    explicit safe_pattern(const std::string& pattern)
+        : pattern_(std::make_shared<RE2>(pattern, RE2::Quiet)) {}
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isString()) return true;
+        const std::string text = target.asString();
+        const auto size = static_cast<std::uint64_t>(std::max(pattern_->ProgramSize(), 1));
+        check_effort::take(1 + text.size() * size / matched_in_a_step);
+        if (RE2::PartialMatch(text, *pattern_)) return true;
+        if (results) {
+            results->pushError(where, "The text does not match the pattern " + pattern_->pattern());
+        }
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_pattern(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::shared_ptr<const RE2> pattern_;
+};
+
+/// Text that is the same for equal values and for no others.
+void append_canonical(std::string& out, const valijson::adapters::Adapter& target) {
+    check_effort::take(1);
+    if (target.isArray()) {
+        out += '[';
+        target.applyToArray([&](const valijson::adapters::Adapter& element) {
+            append_canonical(out, element);
+            out += ',';
+            return true;
+        });
+        out += ']';
+    } else if (target.isObject()) {
+        std::vector<std::string> members;
+        target.applyToObject([&](const std::string& name, const valijson::adapters::Adapter& item) {
+            std::string member = std::to_string(name.size()) + ":" + name;
+            append_canonical(member, item);
+            members.push_back(std::move(member));
+            return true;
+        });
+        std::sort(members.begin(), members.end());
+        out += '{';
+        for (const std::string& member : members) out += member;
+        out += '}';
+    } else if (target.isString()) {
+        const std::string text = target.asString();
+        out += 's' + std::to_string(text.size()) + ':' + text;
+    } else if (target.isInteger()) {
+        out += std::to_string(target.asInteger());
+    } else if (target.isNumber()) {
+        const double number = target.asDouble();
+        const auto whole = static_cast<std::int64_t>(number < 9e18 && number > -9e18 ? number : 0);
+        out +=
+            static_cast<double>(whole) == number ? std::to_string(whole) : 'd' + shortest(number);
+    } else {
+        out += target.isNull() ? 'n' : target.asBool() ? 't' : 'f';
+    }
+}
+
+/// `enum` and `const`: a look-up, however many values there are.
+class safe_values final : public valijson::constraints::PolyConstraint {
+public:
+    /// `values`: an array.
+    explicit safe_values(const valijson::adapters::Adapter& values) {
+        std::vector<std::string> known;
+        values.applyToArray([&](const valijson::adapters::Adapter& each) {
+            append_canonical(known.emplace_back(), each);
+            return true;
+        });
+        std::sort(known.begin(), known.end());
+        known_ = std::make_shared<const std::vector<std::string>>(std::move(known));
+    }
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        std::string text;
+        append_canonical(text, target);
+        if (std::binary_search(known_->begin(), known_->end(), text)) return true;
+        if (results) results->pushError(where, "The value is none of those that the schema allows");
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_values(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    std::shared_ptr<const std::vector<std::string>> known_;
+};
+
+/// `uniqueItems` without comparing each with each.
+class safe_unique final : public valijson::constraints::PolyConstraint {
+public:
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isArray()) return true;
+        std::vector<std::string> elements;
+        target.applyToArray([&](const valijson::adapters::Adapter& element) {
+            append_canonical(elements.emplace_back(), element);
+            return true;
+        });
+        std::sort(elements.begin(), elements.end(), [](const auto& one, const auto& other) {
+            check_effort::spend(4);
+            return one < other;
+        });
+        if (std::adjacent_find(elements.begin(), elements.end()) == elements.end()) return true;
+        if (results) results->pushError(where, "Elements in the array should be unique");
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) safe_unique(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+};
+
+/// Makes one of the constraints above out of the value of its keyword.
+class own_builder final : public valijson::ConstraintBuilder {
+public:
+    using maker = valijson::constraints::Constraint* (*)(const valijson::adapters::Adapter&);
+    explicit own_builder(maker make) : make_(make) {}
+    valijson::constraints::Constraint* make(
+        const valijson::adapters::Adapter& content) const override {
+        return make_(content);
+    }
+
+private:
+    maker make_;
+};
+
+} // namespace
+
+void add_own_keywords(valijson::SchemaParser& parser) {
+    using valijson::adapters::Adapter;
+    using valijson::constraints::Constraint;
+    struct row {
+        std::string_view key;
+        own_builder::maker make;
+    };
+    static constexpr std::array<row, 5> rows{{
+        {effort_key,
+         [](const Adapter& content) -> Constraint* {
+             return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
+         }},
+        {safe_pattern_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_pattern(content.asString());
+         }},
+        {safe_multiple_key,
+         [](const Adapter& content) -> Constraint* { return new safe_multiple(content); }},
+        {safe_values_key,
+         [](const Adapter& content) -> Constraint* { return new safe_values(content); }},
+        {safe_unique_key, [](const Adapter&) -> Constraint* { return new safe_unique; }},
+    }};
+    // The parser deletes its builders.
+    for (const row& each : rows) {
+        parser.addConstraintBuilder(std::string(each.key), new own_builder(each.make));
+    }
+}
+
+check_effort::check_effort(std::uint64_t steps, lang::work_meter& work) noexcept
+    : left_(steps), work_(work), base_(__builtin_frame_address(0)),
+      outer_(std::exchange(current_effort, this)) {}
+
+check_effort::~check_effort() { current_effort = outer_; }
+
+void check_effort::take(std::uint64_t steps) {
+    check_effort* const mine = current_effort;
+    if (!mine) return;
+    if (steps > mine->left_ || mine->stack_used() > max_stack) throw too_dear{};
+    mine->left_ -= steps;
+    spend(steps * units_of_a_check);
+}
+
+void check_effort::spend(std::uint64_t units) {
+    check_effort* const mine = current_effort;
+    if (mine && !mine->work_.spend(units)) throw given_up{};
+}
+
+std::uint64_t check_effort::stack_used() const noexcept {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto there = reinterpret_cast<std::uintptr_t>(base_);
+    return here < there ? there - here : here - there;
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,396 @@
+#include "tasks/output/schema_rewriter.hpp"
+
+#include <heddle/base/utf8.hpp>
+
+#include <re2/re2.h>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t deepest = 64;
+constexpr std::size_t max_schemas = 10'000;
+constexpr std::size_t max_path = 2'048;      ///< bytes of the JSON pointer of a schema
+constexpr std::size_t max_chain = 1'000;     ///< schemas in and behind each other
+constexpr std::size_t members_of_a_step = 4; ///< so many cost as much as the check of one schema
+
+enum class holds : std::uint8_t { schema, same_value, schemas, same_value_list };
+
+struct keyword_row {
+    std::string_view name;
+    holds what;
+};
+
+constexpr std::array<keyword_row, 16> keywords{{
+    {"properties", holds::schemas},
+    {"definitions", holds::schemas},
+    {"$defs", holds::schemas},
+    {"dependencies", holds::schemas},
+    {"items", holds::schema},
+    {"additionalItems", holds::schema},
+    {"additionalProperties", holds::schema},
+    {"contains", holds::schema},
+    {"propertyNames", holds::schema},
+    {"not", holds::same_value},
+    {"if", holds::same_value},
+    {"then", holds::same_value},
+    {"else", holds::same_value},
+    {"allOf", holds::same_value_list},
+    {"anyOf", holds::same_value_list},
+    {"oneOf", holds::same_value_list},
+}};
+
+/// Keywords of later drafts and others that would be accepted and not checked.
+constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
+                                                       "prefixItems",
+                                                       "unevaluatedProperties",
+                                                       "unevaluatedItems",
+                                                       "dependentRequired",
+                                                       "dependentSchemas",
+                                                       "minContains",
+                                                       "maxContains",
+                                                       "$dynamicRef",
+                                                       "$recursiveRef",
+                                                       "$anchor"};
+
+/// A name as a part of a JSON pointer.
+[[nodiscard]] std::string escaped(std::string_view name) {
+    std::string out;
+    for (const char c : name) {
+        if (c == '~') out += "~0";
+        else if (c == '/') out += "~1";
+        else out += c;
+    }
+    return out;
+}
+
+/// Steps that a check by `schema` takes, without those by the schemas in it.
+[[nodiscard]] std::int64_t effort_of(const json::object& schema) {
+    std::size_t members = 0;
+    for (const auto& [name, content] : schema) {
+        if (name == "enum" || name == "const") continue; // counted by what is looked up
+        if (const json::array* list = content.if_array()) members += list->size();
+        else if (const json::object* object = content.if_object()) members += object->size();
+    }
+    return static_cast<std::int64_t>(1 + members / members_of_a_step);
+}
+
+/// The library looks at allOf before anything else, and at nothing else once that has failed. The
+/// new element goes to the end, so that references into the list stay right.
+void count_first(json::object& schema, std::int64_t effort) {
+    if (schema.contains("$ref")) return; // of a schema with a reference nothing else holds
+    json::value& all = schema["allOf"];
+    if (!all.is_array()) all = json::array();
+    all.get_array().push_back(json::object{{{effort_key.data(), effort_key.size()}, effort}});
+}
+
+/// Keywords that say nothing of a value.
+constexpr std::array<std::string_view, 16> annotations{
+    "$comment",    "$defs",      "$id",         "$ref",     "$schema",  "default",
+    "definitions", "deprecated", "description", "example",  "examples", "format",
+    "nullable",    "readOnly",   "title",       "writeOnly"};
+
+/// Schemas of later drafts mean what stands beside a $ref too; the library looks at the $ref alone.
+void move_reference_inside(json::object& schema) {
+    const json::value* reference = schema.if_contains("$ref");
+    if (!reference) return;
+    const bool alone = std::all_of(schema.begin(), schema.end(), [](const auto& member) {
+        const std::string_view name(member.key().data(), member.key().size());
+        return std::find(annotations.begin(), annotations.end(), name) != annotations.end();
+    });
+    if (alone) return;
+    json::value moved = *reference;
+    json::value& all = schema["allOf"];
+    if (!all.is_array()) all = json::array();
+    all.get_array().push_back(json::object{{"$ref", std::move(moved)}});
+    schema.erase("$ref");
+}
+
+void rename(json::object& schema, std::string_view from, std::string_view to) {
+    const auto found = schema.find({from.data(), from.size()});
+    if (found == schema.end()) return;
+    json::value moved = std::move(found->value());
+    schema.erase(found);
+    schema[{to.data(), to.size()}] = std::move(moved);
+}
+
+/// `enum` and `const` as one list. With both, a value must be in each.
+void take_values(json::object& schema) {
+    json::value wanted = json::array();
+    const auto only = schema.find("const");
+    if (only != schema.end()) {
+        wanted.get_array().push_back(std::move(only->value()));
+        schema.erase(only);
+        if (schema.contains("enum")) {
+            json::value& all = schema["allOf"];
+            if (!all.is_array()) all = json::array();
+            json::object inside;
+            inside[{safe_values_key.data(), safe_values_key.size()}] = std::move(wanted);
+            all.get_array().push_back(std::move(inside));
+            return take_values(schema);
+        }
+    } else if (const auto several = schema.find("enum");
+               several != schema.end() && several->value().is_array()) {
+        wanted = std::move(several->value());
+        schema.erase(several);
+    } else {
+        return;
+    }
+    schema[{safe_values_key.data(), safe_values_key.size()}] = std::move(wanted);
+}
+
+[[nodiscard]] bool is_above_zero(const json::value& number) {
+    if (number.is_int64()) return number.get_int64() > 0;
+    if (number.is_uint64()) return true;
+    return number.is_double() && number.get_double() > 0;
+}
+
+} // namespace
+
+/// `keyword`: of the schema at `path`, when that is what is wrong.
+error schema_rewriter::refused(std::string_view path, std::string_view why,
+                               std::string_view keyword) const {
+    wrong_ = path;
+    if (!keyword.empty()) wrong_.append("/").append(keyword);
+    return error(errc::invalid_argument,
+                 "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
+}
+
+/// Whether the schema is of draft 2019-09 or later: it says so, or has what these brought.
+[[nodiscard]] static bool is_later_draft(const json::value& schema) {
+    const json::object* root = schema.if_object();
+    if (!root) return false;
+    if (const json::value* draft = root->if_contains("$schema"); draft && draft->is_string()) {
+        const std::string_view name(draft->get_string());
+        return name.find("/20") != name.npos;
+    }
+    return root->contains("$defs");
+}
+
+result<void> schema_rewriter::rewrite(json::value& schema) {
+    later_draft_ = is_later_draft(schema);
+    HEDDLE_CHECK(visit(schema, "", 0));
+    HEDDLE_CHECK(check_references());
+    return check_depth();
+}
+
+result<void> schema_rewriter::visit(json::value& schema, const std::string& path,
+                                    std::size_t depth) {
+    const std::size_t beside = std::exchange(lowest_, depth);
+    HEDDLE_CHECK(visit_below(schema, path, depth));
+    heights_[path] = lowest_ - depth;
+    lowest_ = std::max(lowest_, beside);
+    return {};
+}
+
+result<void> schema_rewriter::visit_below(json::value& schema, const std::string& path,
+                                          std::size_t depth) {
+    if (depth > deepest) return refused(path, "is nested too deep");
+    if (path.size() > max_path) return refused(path, "has names that are too long");
+    if (schemas_.size() >= max_schemas) return refused(path, "is too large");
+    schemas_[path];
+    if (schema.is_bool()) {
+        strict_ = false;
+        return {};
+    }
+    json::object* object = schema.if_object();
+    if (!object) return refused(path, "must be an object");
+    for (const std::string_view name : unsupported) {
+        if (object->contains({name.data(), name.size()})) {
+            return refused(path, "uses " + std::string(name) + ", which is not supported", name);
+        }
+    }
+    if (later_draft_) move_reference_inside(*object);
+    look_at_object(*object);
+    return visit_members(*object, path, depth);
+}
+
+result<void> schema_rewriter::visit_members(json::object& schema, const std::string& path,
+                                            std::size_t depth) {
+    const std::int64_t effort = effort_of(schema);
+    for (auto& [name, content] : schema) {
+        HEDDLE_CHECK(visit_keyword(content, {name.data(), name.size()}, path, depth));
+    }
+    schema.erase("format");
+    for (const std::string_view own :
+         {safe_pattern_key, safe_unique_key, safe_values_key, safe_multiple_key, effort_key}) {
+        schema.erase({own.data(), own.size()}); // nobody else's to say
+    }
+    rename(schema, "pattern", safe_pattern_key);
+    rename(schema, "multipleOf", safe_multiple_key);
+    take_values(schema);
+    const json::value* unique = schema.if_contains("uniqueItems");
+    if (unique && unique->is_bool() && unique->get_bool()) {
+        rename(schema, "uniqueItems", safe_unique_key);
+    } else {
+        schema.erase("uniqueItems");
+    }
+    count_first(schema, effort);
+    return {};
+}
+
+result<void> schema_rewriter::visit_keyword(json::value& content, std::string_view keyword,
+                                            const std::string& path, std::size_t depth) {
+    if (keyword == "pattern") {
+        if (!content.is_string()) return refused(path, "has a pattern that is no string", keyword);
+        RE2::Options options;
+        options.set_log_errors(false);
+        const RE2 pattern({content.get_string().data(), content.get_string().size()}, options);
+        if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error(), keyword);
+        return {};
+    }
+    if (keyword == "type") return check_type(content, path);
+    if (keyword == "multipleOf") {
+        if (!is_above_zero(content))
+            return refused(path, "has a multipleOf that is not above zero", keyword);
+        return {};
+    }
+    if (keyword == "$ref") {
+        const std::string target =
+            content.is_string() ? std::string(content.get_string().c_str()) : std::string();
+        if (target != "#" && !target.starts_with("#/")) {
+            return refused(path, "has a $ref that does not begin with \"#/\"", keyword);
+        }
+        references_.push_back(target.substr(1));
+        schemas_[path].push_back(target.substr(1));
+        return {};
+    }
+    const auto row = std::find_if(keywords.begin(), keywords.end(),
+                                  [&](const keyword_row& known) { return known.name == keyword; });
+    if (row == keywords.end()) return {};
+    const std::string inside = path + "/" + std::string(keyword);
+    switch (row->what) {
+    case holds::same_value:
+        strict_ = false;
+        schemas_[path].push_back(inside);
+        break;
+    case holds::schema: break;
+    case holds::schemas: {
+        if (!content.is_object()) return refused(inside, "must be an object");
+        for (auto& [name, schema] : content.get_object()) {
+            if (keyword == "dependencies" && schema.is_array()) continue; // names of properties
+            const std::string part = inside + "/" + escaped({name.data(), name.size()});
+            if (keyword == "dependencies") schemas_[path].push_back(part); // of the same value
+            HEDDLE_CHECK(visit(schema, part, depth + 1));
+        }
+        return {};
+    }
+    case holds::same_value_list: {
+        if (!content.is_array()) return refused(inside, "must be an array");
+        if (keyword != "anyOf") strict_ = false;
+        std::size_t index = 0;
+        for (json::value& schema : content.get_array()) {
+            std::string element = inside + "/" + std::to_string(index++);
+            schemas_[path].push_back(element);
+            HEDDLE_CHECK(visit(schema, element, depth + 1));
+        }
+        return {};
+    }
+    }
+    if (content.is_array() && keyword == "items") { // one schema for each element
+        strict_ = false;
+        std::size_t index = 0;
+        for (json::value& schema : content.get_array()) {
+            HEDDLE_CHECK(visit(schema, inside + "/" + std::to_string(index++), depth + 1));
+        }
+        return {};
+    }
+    const bool was_strict = strict_;
+    HEDDLE_CHECK(visit(content, inside, depth + 1));
+    if (keyword == "additionalProperties" && content.is_bool()) strict_ = was_strict;
+    return {};
+}
+
+result<void> schema_rewriter::check_type(const json::value& content,
+                                         const std::string& path) const {
+    static constexpr std::array<std::string_view, 7> known{"array",  "boolean", "integer", "null",
+                                                           "number", "object",  "string"};
+    const auto is_known = [](const json::value& name) {
+        return name.is_string() && std::find(known.begin(), known.end(),
+                                             std::string_view(name.get_string())) != known.end();
+    };
+    const json::array* several = content.if_array();
+    const json::value* wrong = nullptr;
+    if (!several) wrong = is_known(content) ? nullptr : &content;
+    for (std::size_t i = 0; several && i < several->size() && !wrong; ++i)
+        wrong = is_known((*several)[i]) ? nullptr : &(*several)[i];
+    if (!wrong) return {};
+    return refused(path,
+                   "has an unknown type: " + utf8::shortened(json::serialize(*wrong), 80) +
+                       "; types are array, boolean, integer, null, number, object and string",
+                   "type");
+}
+
+/// References go to schemas that were seen, and following those that apply to the same value comes
+/// to an end: a loop would be a recursion without end in the validator.
+result<void> schema_rewriter::check_references() const {
+    for (const std::string& target : references_) {
+        if (!schemas_.contains(target)) return refused(target, "is referred to and is not there");
+    }
+    enum class mark : std::uint8_t { open, done };
+    std::map<std::string_view, mark> seen;
+    for (const auto& [start, unused] : schemas_) {
+        if (seen.contains(start)) continue;
+        std::vector<std::pair<std::string_view, std::size_t>> path{{start, 0}};
+        seen[start] = mark::open;
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            const std::vector<std::string>& edges = schemas_.find(at)->second;
+            if (next == edges.size()) {
+                seen[at] = mark::done;
+                path.pop_back();
+                continue;
+            }
+            const auto target = schemas_.find(edges[next++]);
+            if (target == schemas_.end()) continue;
+            const auto [known, fresh] = seen.try_emplace(target->first, mark::open);
+            if (fresh) path.emplace_back(target->first, 0);
+            else if (known->second == mark::open) return refused(target->first, "refers to itself");
+        }
+    }
+    return {};
+}
+
+/// The library reads a schema by calling itself, for what is inside of it and for what a reference
+/// leads to the first time. In whatever order it goes, this is as deep as it can come.
+result<void> schema_rewriter::check_depth() const {
+    const std::set<std::string_view> targets(references_.begin(), references_.end());
+    std::size_t chain = heights_.find("")->second + 1;
+    for (const std::string_view each : targets) chain += heights_.find(each)->second + 1;
+    if (chain > max_chain) return refused("", "refers to too many schemas with others in them");
+    return {};
+}
+
+void schema_rewriter::look_at_object(const json::object& schema) {
+    const json::value* type = schema.if_contains("type");
+    const json::value* properties = schema.if_contains("properties");
+    const bool object = properties || (type && *type == json::value("object"));
+    if (!object) return;
+    const json::value* more = schema.if_contains("additionalProperties");
+    const json::value* required = schema.if_contains("required");
+    if (!more || *more != json::value(false) || !properties || !properties->is_object() ||
+        !required || !required->is_array()) {
+        strict_ = false;
+        return;
+    }
+    std::set<json::string_view> names;
+    for (const json::value& name : required->get_array()) {
+        if (name.is_string()) names.insert(name.get_string());
+    }
+    for (const auto& [name, unused] : properties->get_object()) {
+        if (!names.contains(name)) strict_ = false;
+    }
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,112 @@
+#include <heddle/tasks/output/task_error.hpp>
+
+#include "tasks/output/failure_reason.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <array>
+
+namespace heddle::tasks {
+
+namespace {
+
+using reason = task_failure_reason;
+
+constexpr std::array<std::string_view, 17> reason_names{
+    "context_retrieval_failure", "context_matching_failure", "context_parsing_failure",
+    "xml_validation_failure",    "output_format_failure",    "execution_timeout",
+    "execution_halted",          "subtask_failure",          "input_validation_failure",
+    "template_not_found",        "tool_execution_error",     "llm_error",
+    "dependency_error",          "connection_error",         "protocol_error",
+    "configuration_error",       "unexpected_error"};
+static_assert(reason_names.size() == static_cast<std::size_t>(reason::unexpected_error) + 1);
+
+/// The error that a FAILED TaskResult carries, if it can be read.
+[[nodiscard]] std::optional<task_error> error_of_result(const lang::value& result_map) {
+    if (!result_map.is(lang::kind::map)) return std::nullopt;
+    const lang::value* notes = lang::map_find(result_map, "notes");
+    const lang::value* what =
+        notes && notes->is(lang::kind::map) ? lang::map_find(*notes, "error") : nullptr;
+    if (!what) return std::nullopt;
+    auto read = task_error_from_value(*what);
+    if (!read) return std::nullopt;
+    return *std::move(read);
+}
+
+[[nodiscard]] reason reason_of_language(const error& failure) {
+    switch (static_cast<lang::errc>(failure.code().value())) {
+    case lang::errc::timeout: return reason::execution_timeout;
+    case lang::errc::syntax: return reason::input_validation_failure;
+    case lang::errc::permission: return reason::configuration_error;
+    default: return reason::unexpected_error;
+    }
+}
+
+} // namespace
+
+std::string_view to_string(task_failure_reason which) noexcept {
+    return reason_names[static_cast<std::size_t>(which)];
+}
+
+std::optional<task_failure_reason> task_failure_reason_from(std::string_view text) noexcept {
+    for (std::size_t i = 0; i < reason_names.size(); ++i) {
+        if (reason_names[i] == text) return static_cast<task_failure_reason>(i);
+    }
+    return std::nullopt;
+}
+
+std::string_view task_error::type_name() const noexcept {
+    static constexpr std::array<std::string_view, std::variant_size_v<kind>> names{
+        "RESOURCE_EXHAUSTION", "TASK_FAILURE", "INVALID_OUTPUT", "VALIDATION_ERROR",
+        "XML_PARSE_ERROR"};
+    return names[what.index()];
+}
+
+task_error task_error_from(const error& failure) {
+    task_error made;
+    made.message = failure.message();
+    task_error::failure plain;
+    if (failure.is_cancelled()) {
+        plain.reason = failure.cancelled_because() == cancel_reason::deadline
+                           ? reason::execution_timeout
+                           : reason::execution_halted;
+        if (made.message.empty()) {
+            made.message =
+                plain.reason == reason::execution_timeout ? "the time is over" : "it was stopped";
+        }
+        made.what = std::move(plain);
+        return made;
+    }
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (script && script->result.is(lang::kind::map)) {
+        if (auto told = error_of_result(script->result)) return *std::move(told);
+    }
+    if (failure.code().category() == lang::lang_category()) {
+        if (failure.code() == lang::make_error_code(lang::errc::limit)) {
+            made.what = task_error::resource_exhaustion{"language", std::nullopt};
+            return made;
+        }
+        plain.reason = reason_of_language(failure);
+        if (script && !script->reason.empty()) {
+            plain.reason =
+                task_failure_reason_from(script->reason).value_or(reason::unexpected_error);
+        }
+    } else {
+        plain.reason =
+            task_failure_reason_from(failure_reason(failure)).value_or(reason::unexpected_error);
+    }
+    made.what = std::move(plain);
+    return made;
+}
+
+error to_error(const task_error& what) {
+    auto payload = std::make_shared<lang::script_payload>();
+    if (const auto* failed = std::get_if<task_error::failure>(&what.what)) {
+        payload->reason = to_string(failed->reason);
+    } else payload->reason = what.type_name();
+    return error(lang::errc::task, what.message).with_payload(std::move(payload));
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,128 @@
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle::tasks {
+
+namespace {
+
+[[nodiscard]] std::string_view text_of(const lang::value& map, std::string_view key) noexcept {
+    const lang::value* found = lang::map_find(map, key);
+    return found && found->is(lang::kind::string) ? lang::string_bytes(*found) : std::string_view();
+}
+
+constexpr unsigned max_depth = 8; ///< of lists and maps that are looked through for results
+
+[[nodiscard]] result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth);
+
+[[nodiscard]] bool may_hold_results(const lang::value& v) noexcept {
+    return v.is(lang::kind::map) || v.is(lang::kind::list);
+}
+
+[[nodiscard]] result<lang::value> stand_in_list(lang::heap& memory, lang::value given,
+                                                unsigned depth) {
+    std::vector<lang::value> items; // filled from the first element on that is replaced
+    const auto elements = lang::list_items(given);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (items.empty() && !may_hold_results(elements[i])) continue;
+        HEDDLE_TRY(lang::value item, stand_in(memory, elements[i], depth + 1));
+        if (items.empty()) {
+            if (item.identical(elements[i])) continue;
+            items.reserve(elements.size());
+            items.assign(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+        items.push_back(std::move(item));
+    }
+    if (items.empty()) return given;
+    return lang::make_list(memory, items);
+}
+
+[[nodiscard]] result<lang::value> stand_in_map(lang::heap& memory, lang::value given,
+                                               unsigned depth) {
+    lang::value made = given;
+    for (const lang::map_entry& entry : lang::map_entries(given)) {
+        if (!may_hold_results(entry.item)) continue;
+        HEDDLE_TRY(lang::value item, stand_in(memory, entry.item, depth + 1));
+        if (item.identical(entry.item)) continue;
+        made = lang::map_put(memory, std::move(made), entry.key, std::move(item));
+    }
+    return made;
+}
+
+result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth) {
+    if (!may_hold_results(given)) return given;
+    if (is_failed_result(given)) return task_error_of(given);
+    if (is_task_result(given)) {
+        const lang::value* parsed = lang::map_find(given, "parsedContent");
+        return parsed ? *parsed : *lang::map_find(given, "content");
+    }
+    if (depth == max_depth) return given;
+    return given.is(lang::kind::list) ? stand_in_list(memory, std::move(given), depth)
+                                      : stand_in_map(memory, std::move(given), depth);
+}
+
+} // namespace
+
+bool is_failed_result(const lang::value& v) noexcept {
+    return v.is(lang::kind::map) && text_of(v, "status") == "FAILED" && lang::map_find(v, "notes");
+}
+
+bool is_task_result(const lang::value& v) noexcept {
+    if (!v.is(lang::kind::map)) return false;
+    const std::string_view status = text_of(v, "status");
+    if (status != "COMPLETE" && status != "FAILED" && status != "CONTINUATION") return false;
+    const lang::value* content = lang::map_find(v, "content");
+    if (!content || !content->is(lang::kind::string)) return false;
+    const auto entries = lang::map_entries(v);
+    return std::all_of(entries.begin(), entries.end(), [](const lang::map_entry& entry) {
+        const std::string_view key = lang::string_bytes(entry.key);
+        return key == "status" || key == "content" || key == "parsedContent" || key == "criteria" ||
+               key == "notes";
+    });
+}
+
+result<lang::value> without_results(lang::heap& memory, lang::value given) {
+    return stand_in(memory, std::move(given), 0);
+}
+
+error task_error_of(const lang::value& failed) {
+    auto payload = std::make_shared<lang::script_payload>();
+    payload->result = failed;
+    std::string message;
+    const lang::value* details = nullptr;
+    const lang::value* notes = lang::map_find(failed, "notes");
+    if (notes && notes->is(lang::kind::map)) {
+        const lang::value* what = lang::map_find(*notes, "error");
+        if (what && what->is(lang::kind::map)) {
+            payload->reason = text_of(*what, "reason");
+            if (payload->reason.empty()) payload->reason = text_of(*what, "type");
+            message = text_of(*what, "message");
+            details = lang::map_find(*what, "details");
+        }
+        const std::string_view task = text_of(*notes, "template_used");
+        if (!task.empty()) message = "task '" + std::string(task) + "' failed: " + message;
+    }
+    if (payload->reason.empty()) payload->reason = "unexpected_error";
+    if (message.empty()) message = "a task failed: " + std::string(text_of(failed, "content"));
+    error made = error(lang::errc::task, std::move(message)).with_payload(std::move(payload));
+    if (!details || !details->is(lang::kind::map)) return made;
+    if (const std::string_view hint = text_of(*details, "hint"); !hint.empty()) {
+        made = std::move(made).with_hint(std::string(hint));
+    }
+    const lang::value* causes = lang::map_find(*details, "causes");
+    if (!causes || !causes->is(lang::kind::list)) return made;
+    for (const lang::value& cause : lang::list_items(*causes)) {
+        if (!cause.is(lang::kind::string)) continue;
+        made = std::move(made).with_last_cause(
+            error(lang::errc::task, std::string(lang::string_bytes(cause))));
+    }
+    return made;
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,167 @@
+#include <heddle/tasks/run/model_registry.hpp>
+
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t longest_list = 500; // bytes of names in a hint
+
+} // namespace
+
+void model_registry::add(ports::llm_port& provider) {
+    const auto [same, added] =
+        places_.emplace(std::string(provider.provider_name()), providers_.size());
+    if (added) {
+        providers_.push_back(&provider);
+    } else {
+        ports::llm_port*& replaced = providers_[same->second];
+        if (default_provider_ == replaced) default_provider_ = &provider;
+        replaced = &provider;
+    }
+    if (!default_provider_) default_provider_ = &provider;
+}
+
+ports::llm_port* model_registry::find(std::string_view provider) const noexcept {
+    const auto found = places_.find(provider);
+    return found == places_.end() ? nullptr : providers_[found->second];
+}
+
+error model_registry::unknown_provider(std::string_view name) const {
+    std::string known;
+    for (const ports::llm_port* one : providers_) {
+        if (!known.empty()) known += ", ";
+        if (known.size() > longest_list) {
+            known += "…";
+            break;
+        }
+        known += one->provider_name();
+    }
+    error failure = lang::task_error("configuration_error",
+                                     "there is no model provider '" + std::string(name) + "'");
+    if (known.empty()) return failure;
+    return std::move(failure).with_hint("configured: " + known);
+}
+
+result<void> model_registry::set_default(std::string_view model) {
+    HEDDLE_TRY(model, follow_aliases(model));
+    const std::size_t colon = model.find(':');
+    if (colon != std::string_view::npos) {
+        if (ports::llm_port* provider = find(model.substr(0, colon))) {
+            default_provider_ = provider;
+            model.remove_prefix(colon + 1);
+        } else if (!default_provider_) {
+            return unknown_provider(model.substr(0, colon));
+        }
+    }
+    default_model_ = model;
+    return {};
+}
+
+void model_registry::set_alias(std::string name, std::string target) {
+    aliases_.insert_or_assign(std::move(name), std::move(target));
+}
+
+void model_registry::add_route(std::string name, ports::llm_port& route, std::string first_model) {
+    routes_.insert_or_assign(std::move(name), named_route{&route, std::move(first_model)});
+}
+
+void model_registry::accept_only(std::string provider, accepted_models known) {
+    accepted_.insert_or_assign(std::move(provider), std::move(known));
+}
+
+result<std::string_view> model_registry::follow_aliases(std::string_view model) const {
+    const std::string_view first = model;
+    for (std::size_t steps = 0; steps <= aliases_.size(); ++steps) {
+        const auto alias = aliases_.find(model);
+        if (alias == aliases_.end()) return model;
+        model = alias->second;
+    }
+    return lang::task_error("configuration_error",
+                            "the model name '" + std::string(first) + "' leads back to itself")
+        .with_hint("one of its aliases has to name a model of a provider");
+}
+
+result<model_choice> model_registry::resolve(std::string_view model,
+                                             std::string_view provider) const {
+    HEDDLE_TRY(model_choice chosen, resolve_name(model, provider));
+    if (!strict_) return chosen;
+    if (auto doubt = doubt_about(chosen)) {
+        return lang::task_error("configuration_error", *std::move(doubt));
+    }
+    return chosen;
+}
+
+result<model_choice> model_registry::resolve_name(std::string_view model,
+                                                  std::string_view provider) const {
+    model_choice chosen;
+    if (provider.empty()) {
+        HEDDLE_TRY(model, follow_aliases(model));
+        const auto route = routes_.find(model.empty() ? default_model_ : model);
+        if (route != routes_.end()) {
+            chosen.provider = route->second.port;
+            chosen.model = route->second.first_model;
+            return chosen;
+        }
+    }
+    if (const std::size_t colon = model.find(':'); colon != std::string_view::npos) {
+        const std::string_view prefix = model.substr(0, colon);
+        if (provider.empty() || prefix == provider) chosen.provider = find(prefix);
+        if (chosen.provider) model.remove_prefix(colon + 1);
+    }
+    if (!chosen.provider && !provider.empty()) {
+        chosen.provider = find(provider);
+        if (!chosen.provider) return unknown_provider(provider);
+    }
+    if (!chosen.provider) chosen.provider = default_provider_;
+    if (!chosen.provider) {
+        return lang::task_error("configuration_error", "no model provider is configured");
+    }
+    // The default model belongs to the default provider.
+    if (model.empty() && chosen.provider == default_provider_ &&
+        !routes_.contains(default_model_)) {
+        model = default_model_;
+    }
+    if (model.empty()) {
+        return lang::task_error("configuration_error",
+                                "no model is given for provider '" +
+                                    std::string(chosen.provider->provider_name()) + "'")
+            .with_hint("add a (model \"…\") clause, or name a default model");
+    }
+    chosen.model = model;
+    return chosen;
+}
+
+std::optional<std::string> model_registry::doubt_about(const model_choice& chosen) const {
+    const std::string_view provider = chosen.provider->provider_name();
+    const auto known = accepted_.find(provider);
+    if (known == accepted_.end()) return std::nullopt;
+    const accepted_models& accepted = known->second;
+    const auto begins = [&](const std::string& prefix) { return chosen.model.starts_with(prefix); };
+    if (std::any_of(accepted.prefixes.begin(), accepted.prefixes.end(), begins)) return {};
+    if (std::find(accepted.names.begin(), accepted.names.end(), chosen.model) !=
+        accepted.names.end()) {
+        return {};
+    }
+    std::string told = "provider '" + std::string(provider) + "' is not known to have a model '" +
+                       chosen.model + "'";
+    for (const auto& [other, models] : accepted_) { // the right name at the wrong service
+        if (other == provider || !find(other)) continue;
+        if (std::any_of(models.prefixes.begin(), models.prefixes.end(), begins)) {
+            return told + "; '" + other + ":" + chosen.model + "' may be meant";
+        }
+    }
+    return told;
+}
+
+std::optional<std::string> model_registry::doubt_about(std::string_view model,
+                                                       std::string_view provider) const {
+    const auto chosen = resolve_name(model, provider);
+    if (!chosen) return chosen.error().message();
+    return doubt_about(*chosen);
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,275 @@
+#include "tasks/run/task_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr double warning_share = 0.8;
+constexpr std::size_t bytes_of_a_message = 16;                  ///< what roles and brackets come to
+constexpr std::int64_t max_tokens_of_a_request = 1'000'000'000; ///< whatever a service says
+constexpr std::int64_t priced_tokens = 1000;                    ///< prices are asked for so many
+constexpr std::array<std::string_view, 5> names{"turns", "context", "output", "tokens", "cost"};
+
+[[nodiscard]] std::string number(double n) {
+    char digits[32];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, n, std::chars_format::general, 6);
+    return {digits, end.ptr};
+}
+
+[[nodiscard]] exhausted_resource reached(std::string_view resource, double used, double limit,
+                                         std::string_view unit) {
+    return {resource, used, limit,
+            "the limit of the task is reached: " + number(used) + " of " + number(limit) + " " +
+                std::string(unit)};
+}
+
+} // namespace
+
+std::size_t text_bytes(const ports::chat_request& request) noexcept {
+    std::size_t bytes = 0;
+    for (const ports::chat_message& each : request.messages) {
+        bytes += each.text.size() + bytes_of_a_message;
+        for (const ports::tool_call& call : each.tool_calls) {
+            bytes += call.name.size() + call.arguments_json.size();
+        }
+        for (const ports::reasoning_part& part : each.reasoning) bytes += part.text.size();
+    }
+    for (const ports::tool_spec& tool : request.tools) {
+        bytes += tool.name.size() + tool.description.size() + tool.parameters_json.size();
+    }
+    return bytes + request.format.schema_json.size();
+}
+
+std::string_view task_session::name_of(resource what) noexcept {
+    return names[static_cast<std::size_t>(what)];
+}
+
+void task_session::begin(const resource_limits& limits, std::int64_t most_asks,
+                         std::optional<std::int64_t> window, const model_price& price,
+                         task_session* outer) {
+    limits_ = limits;
+    price_ = price;
+    most_turns_ = limits.max_turns.value_or(default_turns + most_asks);
+    window_ = window;
+    outer_ = outer;
+}
+
+std::int64_t task_session::estimate(std::size_t bytes) const noexcept {
+    return static_cast<std::int64_t>(static_cast<double>(bytes) * tokens_per_byte_);
+}
+
+std::int64_t task_session::estimate(const ports::chat_request& request) const noexcept {
+    return estimate(text_bytes(request));
+}
+
+std::optional<std::int64_t> task_session::room() const noexcept {
+    if (!window_) return std::nullopt;
+    return static_cast<std::int64_t>(static_cast<double>(*window_) *
+                                     limits_.max_context.value_or(1.0));
+}
+
+void task_session::warn(resource what, double used, double limit) {
+    bool& warned = warned_[static_cast<std::size_t>(what)];
+    if (warned || used < warning_share * limit) return;
+    warned = true;
+    warnings_.push_back(std::string(name_of(what)) + ": " + number(used) + " of " + number(limit) +
+                        " used");
+}
+
+void task_session::allowance::bound(std::int64_t left, resource what,
+                                    const task_session& session) noexcept {
+    if (left >= tokens) return;
+    tokens = left;
+    by = what;
+    in = &session;
+}
+
+/// Limits of the whole chain: of this task and of those that wait for it. `next`: tokens of input.
+std::optional<exhausted_resource> task_session::check_total(std::int64_t next,
+                                                            const model_price& price,
+                                                            allowance& left) {
+    if (const auto& most = limits_.max_tokens_total) {
+        const auto used = static_cast<double>(total_ + next);
+        const auto limit = static_cast<double>(*most);
+        if (total_ + next >= *most)
+            return reached(name_of(resource::tokens), used, limit, "tokens");
+        warn(resource::tokens, used, limit);
+        left.bound(*most - total_ - next, resource::tokens, *this);
+    }
+    if (limits_.max_cost_usd) {
+        if (auto over = check_cost(*limits_.max_cost_usd, next, price, left)) return over;
+    }
+    return outer_ ? outer_->check_total(next, price, left) : std::nullopt;
+}
+
+std::optional<exhausted_resource> task_session::check_cost(double limit, std::int64_t next,
+                                                           const model_price& price,
+                                                           allowance& left) {
+    ports::token_usage asked;
+    asked.input = next;
+    const auto input = price.of(asked);
+    asked.output = priced_tokens;
+    const auto both = price.of(asked);
+    if (!input || !both) {
+        if (!std::exchange(unpriced_, true)) {
+            warnings_.push_back("max_cost_usd: the price of the model '" +
+                                std::string(price.model) + "' is not known");
+        }
+        if (total_cost_ < limit) return std::nullopt;
+    }
+    const double used = total_cost_ + input.value_or(0);
+    const double per_token = input && both ? (*both - *input) / priced_tokens : 0;
+    const double tokens = per_token > 0 ? std::floor((limit - used) / per_token) : 0;
+    if (used > limit || total_cost_ >= limit || (per_token > 0 && tokens < 1)) {
+        // A model that costs nothing is never too dear.
+        if (input && both && *both == 0) return std::nullopt;
+        return reached(name_of(resource::cost), used, limit, "USD");
+    }
+    warn(resource::cost, used, limit);
+    if (per_token > 0 && tokens < static_cast<double>(INT64_MAX / 2)) {
+        left.bound(static_cast<std::int64_t>(tokens), resource::cost, *this);
+    }
+    return std::nullopt;
+}
+
+std::optional<exhausted_resource> task_session::check(ports::chat_request& request) {
+    if (turns_ >= most_turns_) {
+        return reached(name_of(resource::turns), static_cast<double>(turns_),
+                       static_cast<double>(most_turns_), "turns");
+    }
+    if (limits_.max_turns) {
+        warn(resource::turns, static_cast<double>(turns_ + 1), static_cast<double>(most_turns_));
+    }
+    asked_bytes_ = text_bytes(request);
+    const std::int64_t next = estimate(asked_bytes_);
+    if (const auto most = room()) {
+        const auto used = static_cast<double>(next);
+        const auto limit = static_cast<double>(*most);
+        if (used > limit)
+            return reached(name_of(resource::context), used, limit, "tokens of context");
+        warn(resource::context, used, limit);
+    }
+    allowance left;
+    if (const auto& most = limits_.max_output) {
+        if (usage_.output >= *most) {
+            return reached(name_of(resource::output), static_cast<double>(usage_.output),
+                           static_cast<double>(*most), "tokens of output");
+        }
+        left.bound(*most - usage_.output, resource::output, *this);
+    }
+    if (auto over = check_total(next, price_, left)) return over;
+    if (request.max_output_tokens && *request.max_output_tokens < left.tokens) left = {};
+    if (left.in) request.max_output_tokens = left.tokens;
+    allowed_ = left;
+    return std::nullopt;
+}
+
+std::optional<exhausted_resource> task_session::check_output() const {
+    const task_session* in = allowed_.in;
+    switch (allowed_.by) {
+    case resource::tokens:
+        return reached(name_of(allowed_.by), static_cast<double>(in->total_),
+                       static_cast<double>(*in->limits_.max_tokens_total), "tokens");
+    case resource::cost:
+        return reached(name_of(allowed_.by), in->total_cost_, *in->limits_.max_cost_usd, "USD");
+    default: break;
+    }
+    if (!limits_.max_output || usage_.output < *limits_.max_output) return std::nullopt;
+    return reached(name_of(resource::output), static_cast<double>(usage_.output),
+                   static_cast<double>(*limits_.max_output), "tokens of output");
+}
+
+exhausted_resource task_session::time_over(coro::clock::duration used,
+                                           coro::clock::duration limit) {
+    const std::chrono::duration<double> spent = used;
+    const std::chrono::duration<double> most = limit;
+    return {"time", spent.count(), most.count(), "the time given to the task is over"};
+}
+
+counted_use task_session::use_of(const ports::chat_response& response) const noexcept {
+    if (response.attempts == 0) return {}; // out of a cache
+    return use_of(response.usage, ports::bytes_of(response));
+}
+
+counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
+                                 std::size_t received) const noexcept {
+    counted_use made;
+    if (told) made.usage = *told;
+    else made.usage.input_told = made.usage.output_told = false;
+    const auto take = [&made](std::int64_t& figure, bool is_told, std::int64_t estimated) {
+        const bool possible = figure >= 0 && figure <= max_tokens_of_a_request;
+        if (!possible) figure = 0;
+        if (is_told && possible) return;
+        figure = std::max(figure, estimated);
+        made.estimated = true;
+    };
+    take(made.usage.input, made.usage.input_told, estimate(asked_bytes_));
+    take(made.usage.output, made.usage.output_told, estimate(received));
+    for (std::int64_t* each :
+         {&made.usage.cached, &made.usage.cache_written, &made.usage.reasoning}) {
+        *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
+    }
+    return made;
+}
+
+void task_session::add(const counted_use& use, std::optional<double> cost) {
+    used_ = true;
+    estimated_ = estimated_ || use.estimated;
+    usage_.input += use.usage.input;
+    usage_.output += use.usage.output;
+    usage_.cached += use.usage.cached;
+    usage_.cache_written += use.usage.cache_written;
+    usage_.reasoning += use.usage.reasoning;
+    if (cost) cost_ += *cost;
+    else cost_known_ = false;
+    for (task_session* each = this; each; each = each->outer_) {
+        each->total_ += use.usage.input + use.usage.output;
+        if (cost) each->total_cost_ += *cost;
+        const resource_limits& limits = each->limits_;
+        if (limits.max_tokens_total && each->total_ > *limits.max_tokens_total) {
+            each->warnings_.push_back(
+                "more tokens than max_tokens_total allows: " + std::to_string(each->total_) +
+                " of " + std::to_string(*limits.max_tokens_total));
+        }
+        if (limits.max_cost_usd && each->total_cost_ > *limits.max_cost_usd) {
+            each->warnings_.push_back(
+                "more than max_cost_usd allows: " + number(each->total_cost_) + " of " +
+                number(*limits.max_cost_usd) + " USD");
+        }
+    }
+}
+
+void task_session::count(const ports::chat_response& response, const counted_use& use,
+                         std::optional<double> cost) {
+    requests_ += response.attempts;
+    ++turns_;
+    if (!use.estimated && use.usage.input > 0 && asked_bytes_ != 0) {
+        // Kept within what texts can be, whatever a service says.
+        tokens_per_byte_ = std::clamp(
+            static_cast<double>(use.usage.input) / static_cast<double>(asked_bytes_), 0.05, 1.0);
+    }
+    add(use, cost);
+    if (limits_.max_output) {
+        warn(resource::output, static_cast<double>(usage_.output),
+             static_cast<double>(*limits_.max_output));
+    }
+}
+
+void task_session::count_failed(std::uint32_t attempts, const counted_use* use,
+                                std::optional<double> cost) {
+    requests_ += attempts;
+    if (use) add(*use, cost);
+}
+
+std::optional<double> model_price::of(const ports::token_usage& usage) const {
+    return prices ? prices->cost_usd(provider, model, usage) : std::nullopt;
+}
+
+} // namespace heddle::tasks

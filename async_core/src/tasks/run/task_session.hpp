@@ -1,0 +1,135 @@
+// The resources of one execution: turns, window, tokens, money.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/price_port.hpp>
+#include <heddle/tasks/definition/context_settings.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// A limit that is reached: RESOURCE_EXHAUSTION (docs/spec/runtime.md §6).
+struct exhausted_resource {
+    std::string_view resource; ///< turns, context, output, tokens, cost, time
+    double used = 0;
+    double limit = 0;
+    std::string message;
+};
+
+/// Prices of the model that a task asks. The names outlive it.
+struct model_price {
+    const ports::price_port* prices = nullptr; ///< null: no price is known
+    std::string_view provider;
+    std::string_view model;
+    [[nodiscard]] std::optional<double> of(const ports::token_usage& usage) const;
+};
+
+/// Tokens of one request.
+struct counted_use {
+    ports::token_usage usage;
+    bool estimated = false; ///< the service did not report them
+};
+
+/// Counts what the conversation of one execution uses, its subtasks included where that is said, and
+/// knows when it is enough. Lives in the frame of the execution. Threads: its shard's only.
+class task_session {
+public:
+    static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
+
+    /// `outer`: the session of the task that this one was started by; it outlives this one.
+    void begin(const resource_limits& limits, std::int64_t most_asks,
+               std::optional<std::int64_t> window, const model_price& price, task_session* outer);
+
+    /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by what
+    /// the limits leave, and notes warnings at 80 %.
+    [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request);
+    /// What a response used: the service's figures, and for those that it did not tell, or that cannot
+    /// be, an estimate from the texts. Nothing for one out of a cache.
+    [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
+    /// The same for the last request, whatever came of it. `received`: bytes of a response.
+    [[nodiscard]] counted_use use_of(const std::optional<ports::token_usage>& told,
+                                     std::size_t received) const noexcept;
+    /// After a response. `cost`: empty when the price is not known.
+    void count(const ports::chat_response& response, const counted_use& use,
+               std::optional<double> cost);
+    /// After requests without a response. `use`: what they used at least; null: nothing that is paid.
+    void count_failed(std::uint32_t attempts, const counted_use* use, std::optional<double> cost);
+    /// After a response that ended at its length: whether that was a limit of the task.
+    [[nodiscard]] std::optional<exhausted_resource> check_output() const;
+    /// Time that a timeout has ended.
+    [[nodiscard]] static exhausted_resource time_over(coro::clock::duration used,
+                                                      coro::clock::duration limit);
+
+    /// Tokens that a request takes, by what the provider said of earlier ones, else by its bytes.
+    [[nodiscard]] std::int64_t estimate(const ports::chat_request& request) const noexcept;
+    /// Tokens that a text takes.
+    [[nodiscard]] std::int64_t estimate(std::size_t bytes) const noexcept;
+    /// Tokens of the window that the conversation may use, if the window is known.
+    [[nodiscard]] std::optional<std::int64_t> room() const noexcept;
+
+    [[nodiscard]] const ports::token_usage& usage() const noexcept { return usage_; }
+    /// Whether usage() says something: a response came, or what failed was sent.
+    [[nodiscard]] bool used() const noexcept { return used_; }
+    [[nodiscard]] bool estimated() const noexcept { return estimated_; }
+    [[nodiscard]] std::optional<double> cost() const noexcept {
+        return cost_known_ ? std::optional(cost_) : std::nullopt;
+    }
+    [[nodiscard]] std::uint32_t requests() const noexcept { return requests_; }
+    [[nodiscard]] std::int64_t turns() const noexcept { return turns_; }
+    /// Warnings since the last call.
+    [[nodiscard]] std::vector<std::string> take_warnings() { return std::move(warnings_); }
+
+private:
+    enum class resource : std::uint8_t { turns, context, output, tokens, cost, count };
+    /// What the limits leave for the output of a request.
+    struct allowance {
+        std::int64_t tokens = INT64_MAX;
+        resource by = resource::count; ///< count: nothing bounds it
+        const task_session* in = nullptr;
+        void bound(std::int64_t left, resource what, const task_session& session) noexcept;
+    };
+    [[nodiscard]] std::optional<exhausted_resource> check_total(std::int64_t next,
+                                                                const model_price& price,
+                                                                allowance& left);
+    [[nodiscard]] std::optional<exhausted_resource> check_cost(double limit, std::int64_t next,
+                                                               const model_price& price,
+                                                               allowance& left);
+    [[nodiscard]] static std::string_view name_of(resource what) noexcept;
+    void warn(resource what, double used, double limit);
+    void add(const counted_use& use, std::optional<double> cost);
+
+    resource_limits limits_;
+    std::int64_t most_turns_ = default_turns;
+    std::optional<std::int64_t> window_;
+    model_price price_;
+    task_session* outer_ = nullptr;
+    allowance allowed_; ///< of the last request
+    ports::token_usage usage_;
+    std::int64_t total_ = 0; ///< tokens of this and all below, as far as known
+    double total_cost_ = 0;  ///< of this and all below, as far as known
+    double cost_ = 0;
+    bool used_ = false;
+    bool estimated_ = false;
+    bool cost_known_ = true;
+    std::uint32_t requests_ = 0;
+    std::int64_t turns_ = 0;
+    std::size_t asked_bytes_ = 0; ///< of the last request
+    double tokens_per_byte_ = 0.25;
+    bool warned_[static_cast<std::size_t>(resource::count)] = {};
+    bool unpriced_ = false; ///< the warning about max_cost_usd was given
+    std::vector<std::string> warnings_;
+};
+
+/// Tokens in the window of a model, by what its name begins with; nothing for names that are not known.
+[[nodiscard]] std::optional<std::int64_t> window_of_model(std::string_view model) noexcept;
+
+/// Bytes of text in a request.
+[[nodiscard]] std::size_t text_bytes(const ports::chat_request& request) noexcept;
+
+} // namespace heddle::tasks

@@ -1,0 +1,212 @@
+#include <heddle/tasks/session/session_tasks.hpp>
+
+#include "tasks/run/task_runner.hpp"
+#include "tasks/session/context_tools.hpp"
+#include "tasks/tools/deftool.hpp"
+#include "tasks/tools/file_tools.hpp"
+#include "tasks/tools/match_tool.hpp"
+#include "tasks/tools/process_tools.hpp"
+#include "tasks/tools/user_tools.hpp"
+
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/errors.hpp>
+
+#include <heddle/tasks/definition/template_validation.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+coro::task<result<lang::value>> refuse(error failure) { co_return std::move(failure); }
+
+} // namespace
+
+session_tasks::session_tasks(host::session& owner, task_system_parts parts)
+    : owner_(owner), parts_(std::move(parts)) {
+    runner_ = std::make_unique<task_runner>(owner_, parts_, registry_, tools_);
+    for (const task_template& declared : parts_.templates) {
+        if (auto added = add(declared); !added) {
+            owner_.owner().log().write(log_level::error, "tasks",
+                                       "a template was left out: " + added.error().message());
+        }
+    }
+    for (const auto& built_in : {context_tools(parts_.memory, parts_.matching),
+                                 file_tools(),
+                                 process_tools(parts_.processes, parts_.processes_hint),
+                                 {match_tool(registry_), user_tool(parts_.ask_user)},
+                                 parts_.tools}) {
+        for (const tool& declared : built_in) {
+            if (auto added = add(declared); !added) {
+                owner_.owner().log().write(log_level::error, "tasks",
+                                           "left out: " + added.error().message());
+            }
+        }
+    }
+}
+
+session_tasks::~session_tasks() = default;
+
+result<lang::value> session_tasks::add(task_template declared) {
+    if (!declared.ref.empty()) {
+        const registered_task* base = registry_.find(declared.ref);
+        if (!base) {
+            std::vector<std::string> names;
+            registry_.collect_names(names);
+            return error(lang::errc::evaluation, "task " + declared.name +
+                                                     ": ref: there is no template '" +
+                                                     declared.ref + "'")
+                .with_hint(lang::suggest_names(declared.ref, names));
+        }
+        fill_absent(declared, base->task->declared);
+    }
+    HEDDLE_TRY(auto task, compile_task(std::move(declared)));
+    lang::value callable =
+        lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
+    const auto before = registry_.add({task, callable});
+    log_port& log = owner_.owner().log();
+    if (log.enabled(log_level::warn)) {
+        const task_template& made = task->declared;
+        if (before.name) {
+            log.write(log_level::warn, "tasks", "task " + made.name + " replaces an earlier one");
+        } else if (before.kind && made.subtype != "standard") {
+            // Tasks of one kind are the rule: who means a certain one names it.
+            log.write(log_level::info, "tasks",
+                      "task " + made.name + " replaces an earlier one as " + made.type + ":" +
+                          made.subtype);
+        }
+    }
+    return callable;
+}
+
+result<void> session_tasks::add(tool declared) {
+    return tools_.add(owner_.memory(), std::move(declared));
+}
+
+/// How a task is called; without its callable.
+lang::operator_info session_tasks::described(const compiled_task& task) {
+    lang::operator_info info;
+    info.declares_inputs = task.declared.declares_inputs;
+    info.inputs = task.input_names;
+    for (const task_input& input : task.declared.inputs) {
+        if (!input.from.empty()) info.inputs.push_back(input.from);
+    }
+    info.name = task.declared.name;
+    info.aliases = {task.declared.type + ":" + task.declared.subtype};
+    return info;
+}
+
+std::optional<lang::operator_info> session_tasks::find(lang::heap&, std::string_view name) const {
+    const registered_task* found = registry_.find(name);
+    if (!found) return tools_.find(name);
+    lang::operator_info info = described(*found->task);
+    info.callable = found->callable;
+    return info;
+}
+
+std::optional<lang::operator_info> session_tasks::describe(
+    const lang::host_object& callable) const {
+    if (const auto* one = dynamic_cast<const tool_callable*>(&callable)) {
+        return tool_registry::describe(*one->get());
+    }
+    const auto* task = dynamic_cast<const task_callable*>(&callable);
+    if (!task) return std::nullopt;
+    return described(*task->task());
+}
+
+std::optional<lang::operator_doc> session_tasks::document(std::string_view name) const {
+    const registered_task* found = registry_.find(name);
+    if (!found) return document_tool(name);
+    const task_template& declared = found->task->declared;
+    lang::operator_doc made;
+    made.description = declared.description;
+    for (const task_input& each : declared.inputs)
+        made.inputs.push_back({each.name, each.type, each.description, each.optional});
+    made.place = declared.span;
+    return made;
+}
+
+std::optional<lang::operator_doc> session_tasks::document_tool(std::string_view name) const {
+    const auto found = tools_.find(name);
+    if (!found) return std::nullopt;
+    const auto* callable = lang::host_as<tool_callable>(found->callable);
+    if (!callable) return std::nullopt;
+    const registered_tool& known = *callable->get();
+    lang::operator_doc made;
+    made.is_tool = true;
+    made.description = known.declared.description;
+    for (const std::string& clause : known.clauses) {
+        const bool required =
+            std::find(known.required.begin(), known.required.end(), clause) != known.required.end();
+        made.inputs.push_back({clause, "", "", !required});
+    }
+    return made;
+}
+
+bool session_tasks::is_reserved_key(std::string_view name) const {
+    return is_reserved_call_key(name);
+}
+
+void session_tasks::collect_names(std::vector<std::string>& names) const {
+    registry_.collect_names(names);
+    tools_.collect_names(names);
+}
+
+coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
+    if (const auto* one = lang::host_as<tool_callable>(call.request.callee)) {
+        return runner_->run_tool(one->get(), std::move(call));
+    }
+    const auto* callable = lang::host_as<task_callable>(call.request.callee);
+    if (!callable) {
+        return refuse(error(lang::errc::evaluation, "only a task or a tool can be called")
+                          .with_span(call.request.span));
+    }
+    auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));
+    if (!bound) return refuse(std::move(bound).error());
+    return execute(std::move(*bound));
+}
+
+coro::task<result<lang::value>> session_tasks::execute(task_call call) {
+    return runner_->run(std::move(call));
+}
+
+result<lang::value> session_tasks::define_task(host::session&, const lang::value& form,
+                                               source_span span) {
+    HEDDLE_TRY(task_template declared, parse_defatom(form, span));
+    return add(std::move(declared));
+}
+
+result<lang::value> session_tasks::define_tool(host::session&, const lang::value& form,
+                                               lang::value body, source_span span) {
+    HEDDLE_TRY(tool_definition definition, parse_deftool(form, span));
+    const std::string name = definition.name;
+    if (owner_.owner().log().enabled(log_level::warn)) announce_tool(name);
+    auto added = add(make_language_tool(std::move(definition), std::move(body)));
+    if (!added) return std::move(added).error().with_span(span);
+    return tools_.find(name)->callable;
+}
+
+/// Says what a new tool hides, or is hidden by.
+void session_tasks::announce_tool(const std::string& name) {
+    log_port& log = owner_.owner().log();
+    if (tools_.find(name)) {
+        log.write(log_level::warn, "tasks", "tool " + name + " replaces an earlier one");
+    }
+    if (registry_.find(name)) {
+        log.write(log_level::warn, "tasks",
+                  "tool " + name + " has the name of a task, which other calls by name reach");
+    }
+    if (lang::find_builtin(name) || owner_.owner().find_effect(name)) {
+        log.write(log_level::warn, "tasks", "tool " + name + " hides the primitive of that name");
+    }
+}
+
+std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
+    task_system_parts parts) {
+    return [parts = std::move(parts)](host::session& owner) {
+        return std::make_unique<session_tasks>(owner, parts);
+    };
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,185 @@
+#include "tasks/template_files/element_reading.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t longest_shown = 60;
+
+[[nodiscard]] std::string shown(std::string_view text) {
+    return "\"" + utf8::shortened(text, longest_shown) + "\"";
+}
+
+[[nodiscard]] std::size_t indentation(std::string_view line) noexcept {
+    return std::min(line.find_first_not_of(" \t"), line.size());
+}
+
+} // namespace
+
+std::string text_block(const xml_element& element) {
+    const std::string_view text = element.text;
+    const xml_attribute* space = element.attribute("xml:space");
+    if (space && space->text == "preserve") return std::string(text);
+    std::vector<std::string_view> lines;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    // The first line stands behind the tag: its indentation says nothing.
+    std::size_t common = std::string_view::npos;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        if (!ascii::trim(lines[i]).empty()) common = std::min(common, indentation(lines[i]));
+    }
+    std::string made;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        std::string_view line = lines[i];
+        if (i != 0 && common != std::string_view::npos) {
+            line.remove_prefix(std::min(common, line.size()));
+        }
+        if (i != 0) made += '\n';
+        made += line;
+    }
+    return std::string(ascii::trim(made));
+}
+
+std::vector<std::string> comma_list(std::string_view text) {
+    std::vector<std::string> made;
+    text = ascii::trim(text);
+    if (text.empty()) return made;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        made.emplace_back(ascii::trim(text.substr(at, end - at)));
+        at = end + 1;
+    }
+    return made;
+}
+
+void element_reading::tell(std::string_view code, source_span where, std::string message,
+                           std::string hint) {
+    problems_.push_back({lang::severity::error, code, std::move(message), std::move(hint), where});
+}
+
+source_span element_reading::place(const xml_element& element) {
+    return element.inside.end > element.inside.begin && element.children.empty() ? element.inside
+                                                                                 : element.span;
+}
+
+void element_reading::only_attributes(const xml_element& element,
+                                      std::initializer_list<std::string_view> known) {
+    for (const xml_attribute& each : element.attributes) {
+        if (std::find(known.begin(), known.end(), each.name) != known.end()) continue;
+        const std::vector<std::string> names(known.begin(), known.end());
+        std::string hint = lang::suggest_names(each.name, names);
+        if (hint.empty()) {
+            hint =
+                names.empty() ? "it takes none" : "its attributes are " + ascii::join(names, ", ");
+        }
+        tell("unknown-attribute", each.name_span,
+             "<" + element.name + "> has no attribute " + each.name, std::move(hint));
+    }
+}
+
+void element_reading::no_children(const xml_element& element) {
+    for (const xml_element& child : element.children) {
+        tell("unknown-element", child.span,
+             "<" + element.name + "> holds text only, no <" + child.name + ">",
+             "write &lt; for the character itself, or use <![CDATA[ … ]]>");
+    }
+}
+
+void element_reading::no_text(const xml_element& element) {
+    if (!element.has_text()) return;
+    tell("stray-text", element.span, "<" + element.name + "> holds elements, no text");
+}
+
+std::optional<std::string> element_reading::text(const xml_element& element) {
+    no_children(element);
+    if (!element.children.empty()) return std::nullopt;
+    const std::string_view content = ascii::trim(element.text);
+    if (content.empty()) {
+        tell("missing", element.span, "<" + element.name + "> is empty");
+        return std::nullopt;
+    }
+    return std::string(content);
+}
+
+std::optional<bool> element_reading::boolean(std::string_view what, std::string_view content,
+                                             source_span where) {
+    if (content == "true" || content == "false") return content == "true";
+    tell("bad-value", where, std::string(what) + " must be true or false, not " + shown(content));
+    return std::nullopt;
+}
+
+std::optional<bool> element_reading::boolean(const xml_element& element) {
+    only_attributes(element, {});
+    no_children(element);
+    return boolean("<" + element.name + ">", ascii::trim(element.text), place(element));
+}
+
+std::optional<double> element_reading::number(const xml_element& element) {
+    only_attributes(element, {});
+    const auto content = text(element);
+    if (!content) return std::nullopt;
+    double made = 0;
+    const auto read = std::from_chars(content->data(), content->data() + content->size(), made);
+    if (read.ec == std::errc() && read.ptr == content->data() + content->size() &&
+        std::isfinite(made)) {
+        return made;
+    }
+    tell("bad-value", place(element),
+         "<" + element.name + "> must be a number, not " + shown(*content));
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> element_reading::whole(const xml_element& element) {
+    only_attributes(element, {});
+    const auto content = text(element);
+    if (!content) return std::nullopt;
+    std::int64_t made = 0;
+    const auto read = std::from_chars(content->data(), content->data() + content->size(), made);
+    if (read.ec == std::errc() && read.ptr == content->data() + content->size()) return made;
+    tell("bad-value", place(element),
+         "<" + element.name + "> must be a whole number, not " + shown(*content));
+    return std::nullopt;
+}
+
+std::optional<std::size_t> element_reading::choice(std::string_view what, std::string_view content,
+                                                   source_span where,
+                                                   std::initializer_list<std::string_view> words) {
+    const auto found = std::find(words.begin(), words.end(), content);
+    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+    std::string known;
+    for (const std::string_view word : words) {
+        known += known.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ";
+        known += word;
+    }
+    tell("bad-value", where, std::string(what) + " must be " + known + ", not " + shown(content),
+         lang::suggest_names(content, {words.begin(), words.end()}));
+    return std::nullopt;
+}
+
+std::optional<std::size_t> element_reading::choice(const xml_element& element,
+                                                   std::initializer_list<std::string_view> words) {
+    only_attributes(element, {});
+    no_children(element);
+    return choice("<" + element.name + ">", ascii::trim(element.text), place(element), words);
+}
+
+void element_reading::unknown_element(const xml_element& child, std::string_view inside,
+                                      const std::vector<std::string>& known) {
+    std::string hint = lang::suggest_names(child.name, known);
+    if (hint.empty()) hint = "it holds " + ascii::join(known, ", ");
+    tell("unknown-element", child.span,
+         "<" + std::string(inside) + "> has no element <" + child.name + ">", std::move(hint));
+}
+
+} // namespace heddle::tasks

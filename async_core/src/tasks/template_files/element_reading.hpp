@@ -1,0 +1,52 @@
+// What readers of elements share.
+#pragma once
+
+#include "tasks/template_files/xml_tree.hpp"
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Text of several lines as it was meant: without blank lines around it and without the indentation
+/// that all its lines share.
+[[nodiscard]] std::string text_block(const xml_element& element);
+/// Words of a comma-separated list, each trimmed; empty ones too, unless there is nothing at all.
+[[nodiscard]] std::vector<std::string> comma_list(std::string_view text);
+
+/// Reads values and tells what is wrong with them.
+class element_reading {
+public:
+    explicit element_reading(std::vector<lang::problem>& problems) : problems_(problems) {}
+
+    void tell(std::string_view code, source_span where, std::string message, std::string hint = {});
+    /// Refuses every other attribute.
+    void only_attributes(const xml_element& element, std::initializer_list<std::string_view> known);
+    /// Refuses children, or text, that do not belong.
+    void no_children(const xml_element& element);
+    void no_text(const xml_element& element);
+    /// An element that is nothing but text: trimmed, told when empty.
+    std::optional<std::string> text(const xml_element& element);
+    std::optional<bool> boolean(const xml_element& element);
+    std::optional<bool> boolean(std::string_view what, std::string_view text, source_span where);
+    std::optional<double> number(const xml_element& element);
+    std::optional<std::int64_t> whole(const xml_element& element);
+    /// One of the words; their number, or nothing.
+    std::optional<std::size_t> choice(std::string_view what, std::string_view text,
+                                      source_span where,
+                                      std::initializer_list<std::string_view> words);
+    std::optional<std::size_t> choice(const xml_element& element,
+                                      std::initializer_list<std::string_view> words);
+    /// Where the text of an element stands, else its tag.
+    [[nodiscard]] static source_span place(const xml_element& element);
+    void unknown_element(const xml_element& child, std::string_view inside,
+                         const std::vector<std::string>& known);
+
+private:
+    std::vector<lang::problem>& problems_;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,125 @@
+// The only file that sees pugixml.
+#include "tasks/template_files/xml_tree.hpp"
+
+#include <heddle/base/utf8.hpp>
+
+#include <pugixml.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+class tree_maker {
+public:
+    explicit tree_maker(const std::vector<xml_tag_place>& places) : places_(places) {}
+
+    /// Elements come in the order in which they open: so do their places. The depth was checked.
+    [[nodiscard]] xml_element make(const pugi::xml_node& node) {
+        xml_element made;
+        const xml_tag_place& place = places_[next_++];
+        made.name = node.name();
+        made.span = place.tag;
+        made.inside = place.inside;
+        std::size_t i = 0;
+        for (const pugi::xml_attribute& each : node.attributes()) {
+            made.attributes.push_back(
+                {each.name(), each.value(), place.attributes[i].name, place.attributes[i].text});
+            ++i;
+        }
+        for (const pugi::xml_node& child : node.children()) {
+            if (child.type() == pugi::node_element) made.children.push_back(make(child));
+            else made.text += child.value();
+        }
+        return made;
+    }
+
+private:
+    const std::vector<xml_tag_place>& places_;
+    std::size_t next_ = 0;
+};
+
+/// The tree and the places must agree, whatever the bytes were.
+[[nodiscard]] bool agrees(const pugi::xml_node& node, const std::vector<xml_tag_place>& places,
+                          std::size_t& next) {
+    if (next >= places.size()) return false;
+    const xml_tag_place& place = places[next++];
+    const auto attributes = node.attributes();
+    if (std::distance(attributes.begin(), attributes.end()) !=
+        static_cast<std::ptrdiff_t>(place.attributes.size())) {
+        return false;
+    }
+    for (const pugi::xml_node& child : node.children()) {
+        if (child.type() == pugi::node_element && !agrees(child, places, next)) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+const xml_attribute* xml_element::attribute(std::string_view wanted) const noexcept {
+    const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const xml_attribute& each) { return each.name == wanted; });
+    return found == attributes.end() ? nullptr : &*found;
+}
+
+bool xml_element::has_text() const noexcept {
+    return text.find_first_not_of(" \t\r\n") != std::string::npos;
+}
+
+std::optional<xml_element> read_xml(std::string_view text, std::uint32_t position,
+                                    const template_file_limits& limits,
+                                    std::vector<lang::problem>& problems) {
+    std::vector<xml_tag_place> places;
+    if (!check_xml(text, position, limits, places, problems)) return std::nullopt;
+    pugi::xml_document document;
+    // No DTD, no entities of one's own: check_xml has refused them, and pugixml expands none.
+    constexpr unsigned manner =
+        pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_wconv_attribute;
+    const pugi::xml_parse_result read =
+        document.load_buffer(text.data(), text.size(), manner, pugi::encoding_utf8);
+    std::size_t count = 0;
+    const pugi::xml_node root = document.document_element();
+    if (!read || !root || !agrees(root, places, count) || count != places.size()) {
+        const auto at =
+            position + static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(
+                           0, std::min<std::ptrdiff_t>(read.offset,
+                                                       static_cast<std::ptrdiff_t>(text.size()))));
+        problems.push_back({lang::severity::error,
+                            "xml-syntax",
+                            std::string("the XML cannot be read: ") + read.description(),
+                            {},
+                            {at, at}});
+        return std::nullopt;
+    }
+    return tree_maker(places).make(root);
+}
+
+std::string xml_escaped(std::string_view text) {
+    std::string made;
+    made.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point point = utf8::decode(text, at);
+        switch (point.value) {
+        case '&': made += "&amp;"; break;
+        case '<': made += "&lt;"; break;
+        case '>': made += "&gt;"; break;
+        case '"': made += "&quot;"; break;
+        case '\r': made += "&#13;"; break; // else a reader takes it for a line end
+        case '\t':
+        case '\n': made += text[at]; break;
+        default:
+            // XML 1.0 has no way to write the other control codes and the last two of the plane.
+            if (point.value < 0x20 || point.value == 0xFFFE || point.value == 0xFFFF) {
+                made += utf8::replacement;
+            } else {
+                utf8::append(made, point.value);
+            }
+        }
+        at += point.bytes;
+    }
+    return made;
+}
+
+} // namespace heddle::tasks

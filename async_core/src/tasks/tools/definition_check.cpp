@@ -1,0 +1,285 @@
+#include <heddle/tasks/tools/definition_check.hpp>
+
+#include "tasks/definition/schema_place.hpp"
+#include "tasks/definition/source_form.hpp"
+#include "tasks/tools/deftool.hpp"
+#include "tasks/tools/value_check.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/tasks/definition/task_template.hpp>
+#include <heddle/tasks/definition/template_validation.hpp>
+#include <heddle/tasks/prompt/prompt_template.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::problem;
+using lang::severity;
+
+constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs another reading
+
+class definition_reading {
+public:
+    definition_reading(lang::realm& world, const lang::value& definition, source_span span,
+                       std::vector<problem>& problems)
+        : world_(world), whole_{definition, span}, problems_(problems) {}
+
+    std::optional<lang::task_signature> run() {
+        auto made = read_clauses();
+        if (!made) return std::nullopt;
+        task_template whole = *made;
+        complete_template(whole);
+        lang::task_signature signature =
+            signature_of_task(std::make_shared<const task_template>(std::move(whole)));
+        bool good = check_template(made->instructions, made->instructions_span, signature);
+        good = check_template(made->system, made->system_span, signature) && good;
+        for (const std::string& tool : made->tools)
+            signature.tools.push_back({tool, clause_span("tools")});
+        if (good) {
+            if (readable_) note_unused(*made, signature);
+            complete_template(*made);
+            for (const template_violation& each : validate_template(*made)) {
+                tell_violation(*made, each);
+            }
+        }
+        return signature;
+    }
+
+private:
+    void tell(std::string_view code, const error& failure) {
+        const error_info& info = failure.info();
+        problems_.push_back({severity::error, code, info.message, info.hint,
+                             info.span.known() ? info.span : whole_.span});
+    }
+
+    void tell_violation(const task_template& made, const template_violation& each) {
+        const bool bad = each.level == severity::error;
+        tell(bad ? std::string_view("bad-template") : each.code, violation_error(made, each));
+        problem& told = problems_.back();
+        told.level = each.level;
+        if (each.inside.known()) told.span = place_in_schema(made, each);
+        if (each.code != "placeholder-in-command") return;
+        told.span = clause_span("file_paths");
+        const std::size_t at = world_.sources().text(told.span).find(each.item);
+        if (at == std::string_view::npos) return;
+        told.span.begin += static_cast<std::uint32_t>(at);
+        told.span.end = told.span.begin + static_cast<std::uint32_t>(each.item.size());
+    }
+
+    /// (output_format ((type "json") (schema …)))
+    [[nodiscard]] source_span place_in_schema(const task_template& made,
+                                              const template_violation& wrong) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            const bool found = clause.is_list() && clause.size() == 2 && clause[0].is_symbol() &&
+                               clause[0].text() == "output_format";
+            const source_form pairs = found ? clause[1].unquoted() : source_form{};
+            for (std::size_t k = 0; found && k < pairs.size(); ++k) {
+                if (pairs[k].size() != 2 || pairs[k][0].text() != "schema") continue;
+                const source_form schema = pairs[k][1].unquoted();
+                if (!schema.is_string()) return place_in_data(schema, wrong.inside);
+                return place_in_text(world_.sources().text(schema.span), schema.span,
+                                     text_writing::quoted, made.output.schema, wrong.inside);
+            }
+        }
+        return made.output_span;
+    }
+
+    /// The template without the clauses that cannot be read. Each of them is told; what is missing
+    /// then is not.
+    std::optional<task_template> read_clauses() {
+        std::vector<lang::value> parts;
+        std::vector<source_span> places;
+        for (std::size_t i = 0; i < whole_.size(); ++i) {
+            parts.push_back(whole_[i].content);
+            places.push_back(whole_[i].span);
+        }
+        const std::size_t all = parts.size();
+        for (;;) {
+            auto made = parse_defatom(list_of(parts, places), whole_.span);
+            if (made) return *std::move(made);
+            const source_span where = made.error().info().span;
+            const std::size_t wrong = clause_at(places, where);
+            if (wrong == places.size()) {
+                // A clause that was taken out may be the one that is missed.
+                if (parts.size() == all) tell("bad-task", made.error());
+                return std::nullopt;
+            }
+            tell("bad-task", made.error());
+            if (all - parts.size() >= most_wrong_clauses) return std::nullopt;
+            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
+            places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
+        }
+    }
+
+    [[nodiscard]] lang::value list_of(const std::vector<lang::value>& parts,
+                                      const std::vector<source_span>& places) const {
+        lang::heap& memory = world_.memory();
+        lang::value made = lang::make_list(memory, parts);
+        auto* storage = static_cast<lang::list_object*>(made.target());
+        const std::size_t room = storage->capacity;
+        storage->places =
+            new lang::list_places{whole_.span, room, std::make_unique<source_span[]>(room)};
+        memory.charge(lang::list_places::bytes_for(room));
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            storage->places->elements[made.offset() + i] = places[i];
+        }
+        return made;
+    }
+
+    /// The clause that an error stands in; the number of parts when it stands in none. `defatom` and
+    /// the name are no clauses.
+    static std::size_t clause_at(const std::vector<source_span>& places, source_span where) {
+        for (std::size_t i = 2; i < places.size() && where.known(); ++i) {
+            if (where.begin >= places[i].begin && where.end <= places[i].end) return i;
+        }
+        return places.size();
+    }
+
+    bool check_template(const std::string& text, source_span place,
+                        lang::task_signature& signature) {
+        const std::vector<std::string>& inputs = signature.inputs;
+        const auto made = prompt_template::compile(text, nullptr);
+        if (!made) { // compile_task says what is wrong
+            readable_ = false;
+            return true;
+        }
+        for (const prompt_call& call : made->calls()) note_call(call, place, signature);
+        bool good = true;
+        for (const std::string& name : made->names()) {
+            used_.push_back(name);
+            if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
+            good = false;
+            std::string hint = lang::suggest_names(name, inputs);
+            if (hint.empty())
+                hint = "add it to (params …), or write \\\\{{ for the braces themselves";
+            problems_.push_back(
+                {severity::error, "unknown-placeholder",
+                 "{{" + name + "}} is no parameter of the task '" + task_name() + "'",
+                 std::move(hint), place_of(name, place)});
+        }
+        return good;
+    }
+
+    [[nodiscard]] std::string task_name() const {
+        return whole_.size() > 1 ? std::string(whole_[1].text()) : std::string();
+    }
+
+    /// Where a string of the source holds {{name; else the string.
+    [[nodiscard]] source_span place_of(std::string_view name, source_span place) const {
+        const std::string_view text = world_.sources().text(place);
+        for (std::size_t at = text.find("{{"); at != std::string_view::npos;
+             at = text.find("{{", at + 2)) {
+            if (at != 0 && text[at - 1] == '\\') continue;
+            const std::size_t begin = text.find_first_not_of(" \t\n", at + 2);
+            if (begin == std::string_view::npos) break;
+            const std::string_view rest = text.substr(begin);
+            if (!rest.starts_with(name)) continue;
+            const char after = rest.size() > name.size() ? rest[name.size()] : '}';
+            if (std::string_view("} \t\n.[(").find(after) == std::string_view::npos) continue;
+            const auto offset = static_cast<std::uint32_t>(at);
+            const std::size_t end = std::min(text.find("}}", begin), text.size() - 2) + 2;
+            return {place.begin + offset, place.begin + static_cast<std::uint32_t>(end)};
+        }
+        return place.known() ? place : whole_.span;
+    }
+
+    void note_call(const prompt_call& call, source_span place, lang::task_signature& signature) {
+        lang::text_call made{call.text, call.task, 0, {}, place_of(call.task, place)};
+        for (const prompt_argument& argument : call.arguments) {
+            if (argument.name.empty()) ++made.positions;
+            else made.names.push_back(argument.name);
+        }
+        signature.calls.push_back(std::move(made));
+    }
+
+    void note_unused(const task_template& declared, lang::task_signature& signature) const {
+        for (const task_input& input : declared.inputs) {
+            const std::string& name = input.name;
+            const bool used = std::find(used_.begin(), used_.end(), name) != used_.end();
+            if (used || name.starts_with('_')) continue;
+            signature.unused.push_back({name, parameter_span(name)});
+        }
+    }
+
+    /// The clause of that name; else the name of the task.
+    [[nodiscard]] source_span clause_span(std::string_view name) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            if (clause.is_list() && clause.size() != 0 && clause[0].is_symbol() &&
+                clause[0].text() == name)
+                return clause.span;
+        }
+        return whole_[1].span;
+    }
+
+    /// A parameter where it is declared: a name, or the first part of (name type …).
+    [[nodiscard]] source_span parameter_span(std::string_view name) const {
+        for (std::size_t i = 2; i < whole_.size(); ++i) {
+            const source_form clause = whole_[i];
+            if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol() ||
+                clause[0].text() != "params")
+                continue;
+            for (std::size_t k = 1; k < clause.size(); ++k) {
+                const source_form one = clause[k];
+                if (one.is_symbol() && one.text() == name) return one.span;
+                if (one.is_list() && one.size() != 0 && one[0].is_symbol() && one[0].text() == name)
+                    return one.span;
+            }
+        }
+        return whole_[1].span;
+    }
+
+    lang::realm& world_;
+    source_form whole_;
+    std::vector<problem>& problems_;
+    std::vector<std::string> used_; ///< names in the texts
+    bool readable_ = true;          ///< the texts are
+};
+
+std::optional<lang::task_signature> check_tool(lang::realm& world, const lang::value& definition,
+                                               source_span span, std::vector<problem>& problems) {
+    const auto made = parse_deftool(definition, span);
+    if (!made) {
+        const error_info& info = made.error().info();
+        problems.push_back({severity::error, "bad-tool", info.message, info.hint,
+                            info.span.known() ? info.span : span});
+        return std::nullopt;
+    }
+    lang::task_signature signature;
+    signature.is_tool = true;
+    for (const task_input& input : made->inputs) {
+        signature.inputs.push_back(input.name);
+        if (!input.optional) signature.required.push_back(input.name);
+    }
+    signature.refuses = refusal_by_schema(world, made->name, made->input_schema);
+    return signature;
+}
+
+} // namespace
+
+std::optional<lang::task_signature> definition_check::check(
+    lang::realm& world, const lang::value& definition, source_span span,
+    std::vector<lang::problem>& problems) const {
+    const source_form whole{definition, span};
+    const bool tool = whole.is_list() && whole.size() != 0 && whole[0].is_symbol() &&
+                      whole[0].text() == "deftool";
+    if (tool) return check_tool(world, definition, span, problems);
+    return definition_reading(world, definition, span, problems).run();
+}
+
+std::optional<lang::task_signature> definition_check::signature_of(
+    lang::realm& world, const lang::host_object& callable) const {
+    if (const auto* tool = dynamic_cast<const tool_callable*>(&callable))
+        return signature_of_tool(world, tool->get());
+    const auto* task = dynamic_cast<const task_callable*>(&callable);
+    if (!task) return std::nullopt;
+    return signature_of_task({task->task(), &task->task()->declared});
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,175 @@
+#include "tasks/tools/deftool.hpp"
+
+#include "tasks/definition/parameter_list.hpp"
+#include "tasks/definition/source_form.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/map.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace heddle::tasks {
+
+namespace {
+
+namespace json = boost::json;
+
+struct parameter_type {
+    std::string_view written;
+    std::string_view schema; ///< name of a JSON type; "": any value
+    std::string_view items;  ///< of an array
+};
+
+constexpr std::array known_types{
+    parameter_type{"", "", ""},
+    parameter_type{"any", "", ""},
+    parameter_type{"string", "string", ""},
+    parameter_type{"text", "string", ""},
+    parameter_type{"integer", "integer", ""},
+    parameter_type{"int", "integer", ""},
+    parameter_type{"number", "number", ""},
+    parameter_type{"float", "number", ""},
+    parameter_type{"boolean", "boolean", ""},
+    parameter_type{"bool", "boolean", ""},
+    parameter_type{"array", "array", ""},
+    parameter_type{"list", "array", ""},
+    parameter_type{"string[]", "array", "string"},
+    parameter_type{"integer[]", "array", "integer"},
+    parameter_type{"number[]", "array", "number"},
+    parameter_type{"boolean[]", "array", "boolean"},
+    parameter_type{"object[]", "array", "object"},
+    parameter_type{"object", "object", ""},
+    parameter_type{"map", "object", ""},
+};
+
+constexpr std::string_view usage =
+    "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
+
+[[nodiscard]] result<json::object> schema_of(const task_input& input, const std::string& definer,
+                                             source_span where) {
+    const auto known =
+        std::find_if(known_types.begin(), known_types.end(),
+                     [&](const parameter_type& row) { return row.written == input.type; });
+    if (known == known_types.end()) {
+        return error(lang::errc::evaluation, definer + ": params gives '" + input.name +
+                                                 "' the unknown type '" + input.type + "'")
+            .with_hint(
+                "types: string, integer, number, boolean, array, string[], integer[], "
+                "number[], boolean[], object[], object, any")
+            .with_span(where);
+    }
+    json::object made;
+    if (!known->schema.empty()) made["type"] = known->schema;
+    if (!known->items.empty()) made["items"] = json::object{{"type", known->items}};
+    if (!input.description.empty()) made["description"] = input.description;
+    if (input.default_json) {
+        boost::system::error_code unreadable;
+        json::value given = json::parse(*input.default_json, unreadable);
+        if (!unreadable) made["default"] = std::move(given);
+    }
+    return made;
+}
+
+/// The JSON Schema of the clauses of a call.
+[[nodiscard]] result<std::string> schema_of(const std::vector<task_input>& inputs,
+                                            const std::string& definer, source_span where) {
+    json::object properties;
+    json::array required;
+    for (const task_input& input : inputs) {
+        HEDDLE_TRY(properties[input.name], schema_of(input, definer, where));
+        if (!input.optional) required.emplace_back(input.name);
+    }
+    json::object whole{{"type", "object"}, {"properties", std::move(properties)}};
+    if (!required.empty()) whole["required"] = std::move(required);
+    whole["additionalProperties"] = false;
+    return json::serialize(whole);
+}
+
+/// Runs the body. The parts are the session's: it ends after every call.
+coro::task<result<lang::value>> run_body(std::shared_ptr<const tool_definition> definition,
+                                         lang::value body, tool_call call) {
+    lang::heap& memory = call.owner.memory();
+    std::vector<lang::value> arguments;
+    arguments.reserve(definition->inputs.size());
+    for (const task_input& input : definition->inputs) {
+        if (const lang::value* given = lang::map_find(call.inputs, input.name)) {
+            arguments.push_back(*given);
+        } else if (input.default_json) {
+            auto content = lang::json_to_value(memory, *input.default_json);
+            if (!content) co_return std::move(content).error();
+            arguments.push_back(*std::move(content));
+        } else arguments.emplace_back();
+    }
+    result<lang::value> ended = co_await call.owner.call_within(
+        std::move(body), std::move(arguments), std::move(call.scope), call.context);
+    if (!ended) {
+        co_return std::move(ended).error().with_trace("in tool " + definition->name, call.span);
+    }
+    co_return ended;
+}
+
+} // namespace
+
+result<tool_definition> parse_deftool(const lang::value& form, source_span span) {
+    const source_form whole{form, span};
+    tool_definition made;
+    made.span = span;
+    const auto fail = [&](source_span where, const std::string& what) {
+        return error(lang::errc::evaluation,
+                     "deftool" + (made.name.empty() ? "" : " " + made.name) + ": " + what)
+            .with_span(where)
+            .with_hint(std::string(usage));
+    };
+    if (!whole.is_list() || whole.size() < 2 || !whole[1].is_symbol()) {
+        return fail(span, "expects a name");
+    }
+    made.name = whole[1].text();
+    const std::string definer = "deftool " + made.name;
+    bool has_params = false;
+    bool has_description = false;
+    source_span params_at = span;
+    for (std::size_t i = 2; i < whole.size(); ++i) {
+        const source_form clause = whole[i];
+        if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) break;
+        if (clause[0].text() == "params" && !has_params) {
+            has_params = true;
+            params_at = clause.span;
+            HEDDLE_TRY(made.inputs, read_parameters(clause, definer));
+        } else if (clause[0].text() == "description" && !has_description) {
+            has_description = true;
+            if (clause.size() != 2 || !clause[1].is_string() || clause[1].text().empty()) {
+                return fail(clause.span, "description must be one string that is not empty");
+            }
+            made.description = clause[1].text();
+        } else break;
+    }
+    if (!has_params || !has_description) {
+        return fail(span, "(params …) and (description \"…\") come before the body");
+    }
+    HEDDLE_TRY(made.input_schema, schema_of(made.inputs, definer, params_at));
+    return made;
+}
+
+tool make_language_tool(tool_definition definition, lang::value body) {
+    tool made;
+    made.name = definition.name;
+    made.description = definition.description;
+    made.input_schema = definition.input_schema;
+    const auto shared = std::make_shared<const tool_definition>(std::move(definition));
+    made.body = std::make_shared<const lang::value>(std::move(body));
+    made.run = [shared, kept = made.body](tool_call call) {
+        return run_body(shared, *kept, std::move(call));
+    };
+    return made;
+}
+
+} // namespace heddle::tasks

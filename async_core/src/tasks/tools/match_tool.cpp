@@ -1,0 +1,81 @@
+#include "tasks/tools/match_tool.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::value;
+
+constexpr std::string_view input_schema = R"({
+  "type": "object",
+  "properties": {
+    "text": {"type": "string", "description": "What is to be done, in words"},
+    "limit": {"type": "integer", "minimum": 1, "maximum": 10000,
+      "description": "Most tasks to give; 10 when it is left out"},
+    "threshold": {"type": "number", "minimum": 0, "maximum": 1,
+      "description": "Least score; 0.1 when it is left out"},
+    "hints": {"type": "array", "items": {"type": "string"}, "maxItems": 1000,
+      "description": "Names, or type:subtype, that come first"}
+  },
+  "required": ["text"], "additionalProperties": false
+})";
+
+[[nodiscard]] double number_or(const value& inputs, std::string_view name, double otherwise) {
+    const value* given = lang::map_find(inputs, name);
+    if (!given) return otherwise;
+    return given->is_integer() ? static_cast<double>(given->as_integer()) : given->as_real();
+}
+
+[[nodiscard]] value written(lang::heap& memory, const matching_task& match) {
+    const task_template& declared = match.found->task->declared;
+    value made = value::empty_map();
+    const auto put = [&](std::string_view key, value item) {
+        made = lang::map_put(memory, std::move(made), key, std::move(item));
+    };
+    put("name", lang::make_string(memory, declared.name));
+    put("score", value::real(match.score));
+    put("kind", lang::make_string(memory, declared.type + ":" + declared.subtype));
+    put("description", lang::make_string(memory, declared.description));
+    return made;
+}
+
+coro::task<result<value>> find(const task_registry* registry, tool_call call) {
+    lang::heap& memory = call.owner.memory();
+    const std::string_view text = lang::string_bytes(*lang::map_find(call.inputs, "text"));
+    std::vector<std::string> hints;
+    if (const value* given = lang::map_find(call.inputs, "hints")) {
+        for (const value& each : lang::list_items(*given)) {
+            hints.emplace_back(each.is(lang::kind::symbol) ? lang::symbol_name(each)
+                                                           : lang::string_bytes(each));
+        }
+    }
+    const auto limit = static_cast<std::size_t>(number_or(call.inputs, "limit", 10));
+    const double threshold = number_or(call.inputs, "threshold", default_match_threshold);
+    value made = value::empty_list();
+    for (const matching_task& each : registry->find_matching_tasks(text, threshold, hints)) {
+        if (made.length() == limit) break;
+        made = lang::list_push_back(memory, std::move(made), written(memory, each));
+    }
+    co_return made;
+}
+
+} // namespace
+
+tool match_tool(const task_registry& registry) {
+    tool made;
+    made.name = "match-tasks";
+    made.aliases = {"match_tasks", "system:match_tasks"};
+    made.description = "Finds the tasks whose descriptions match a text, best first";
+    made.input_schema = input_schema;
+    const task_registry* tasks = &registry;
+    made.run = [tasks](tool_call call) { return find(tasks, std::move(call)); };
+    return made;
+}
+
+} // namespace heddle::tasks

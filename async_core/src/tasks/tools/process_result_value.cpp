@@ -1,0 +1,102 @@
+#include "tasks/tools/process_result_value.hpp"
+
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <cstring>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// A number of seconds as people write it.
+[[nodiscard]] std::string seconds_text(std::chrono::milliseconds span) {
+    std::string text = std::to_string(span.count() / 1000);
+    if (const auto rest = span.count() % 1000; rest != 0) {
+        std::string fraction = std::to_string(1000 + rest).substr(1);
+        while (fraction.back() == '0') fraction.pop_back();
+        text += "." + fraction;
+    }
+    return text + " s";
+}
+
+} // namespace
+
+std::string describe_end(const ports::process_result& ended, std::chrono::milliseconds timeout) {
+    if (ended.timed_out) return "took longer than " + seconds_text(timeout);
+    if (ended.signal != 0) {
+        const char* name = ::strsignal(ended.signal);
+        return "was ended by signal " + std::to_string(ended.signal) +
+               (name ? " (" + std::string(name) + ")" : "");
+    }
+    return "exited with code " + std::to_string(ended.exit_code);
+}
+
+lang::value process_notes(lang::heap& memory, ports::process_result& ended) {
+    lang::value notes = lang::value::empty_map();
+    const auto put = [&](std::string_view key, lang::value item) {
+        notes = lang::map_put(memory, std::move(notes), key, std::move(item));
+    };
+    const auto text = [&](std::string& bytes, std::uint64_t& dropped) {
+        if (dropped != 0) { // the limit counts bytes, and may have cut a character
+            const std::size_t part = utf8::incomplete_end(bytes);
+            bytes.resize(bytes.size() - part);
+            dropped += part;
+        }
+        return lang::make_string(memory, std::exchange(bytes, {}));
+    };
+    put("success", lang::value::boolean(ended.exit_code == 0 && !ended.timed_out));
+    put("exit_code", lang::value::integer(ended.exit_code));
+    put("stdout", text(ended.out, ended.out_dropped));
+    put("stderr", text(ended.err, ended.err_dropped));
+    if (ended.signal != 0) put("signal", lang::value::integer(ended.signal));
+    if (ended.timed_out) put("timed_out", lang::value::boolean(true));
+    const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(ended.elapsed);
+    put("elapsed_ms", lang::value::real(static_cast<double>(elapsed.count()) / 1000.0));
+    lang::value warnings = lang::value::empty_list();
+    const auto note_dropped = [&](std::string_view stream, std::uint64_t dropped) {
+        if (dropped == 0) return;
+        const std::string said = std::string(stream) + " was longer than its limit: the last " +
+                                 std::to_string(dropped) + " bytes are left out";
+        warnings =
+            lang::list_push_back(memory, std::move(warnings), lang::make_string(memory, said));
+    };
+    note_dropped("stdout", ended.out_dropped);
+    note_dropped("stderr", ended.err_dropped);
+    if (warnings.length() != 0) put("warnings", std::move(warnings));
+    return notes;
+}
+
+lang::value failure_note(lang::heap& memory, std::string_view reason, std::string_view message) {
+    lang::value made = lang::value::empty_map();
+    const auto put = [&](std::string_view key, std::string_view text) {
+        made = lang::map_put(memory, std::move(made), key, lang::make_string(memory, text));
+    };
+    put("type", "TASK_FAILURE");
+    put("reason", reason);
+    put("message", message);
+    return lang::map_put(memory, std::move(made), "details", lang::value::empty_map());
+}
+
+lang::value tool_result(lang::heap& memory, lang::value content, lang::value notes,
+                        std::string_view reason, std::string_view message) {
+    if (!reason.empty()) {
+        notes =
+            lang::map_put(memory, std::move(notes), "error", failure_note(memory, reason, message));
+    }
+    lang::value made =
+        lang::map_put(memory, lang::value::empty_map(), "status",
+                      lang::make_string(memory, reason.empty() ? "COMPLETE" : "FAILED"));
+    made = lang::map_put(memory, std::move(made), "content", std::move(content));
+    return lang::map_put(memory, std::move(made), "notes", std::move(notes));
+}
+
+error no_programs(std::string_view who, const std::string& hint) {
+    return error(lang::errc::permission, std::string(who) + ": workflows may not run programs here")
+        .with_hint(hint.empty() ? "the program that runs this workflow has to allow it" : hint);
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,81 @@
+#include "tasks/tools/user_tools.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::value;
+
+constexpr std::string_view input_schema = R"({
+  "type": "object",
+  "properties": {
+    "question": {"type": "string", "minLength": 1, "description": "What to ask, for a person"},
+    "choices": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 100,
+      "description": "The answers to choose from; any answer when it is left out"},
+    "default": {"type": "string", "description": "The answer when the person enters nothing"}
+  },
+  "required": ["question"], "additionalProperties": false
+})";
+
+[[nodiscard]] user_question question_of(const value& inputs) {
+    user_question made;
+    made.text = lang::string_bytes(*lang::map_find(inputs, "question"));
+    if (const value* given = lang::map_find(inputs, "choices")) {
+        for (const value& each : lang::list_items(*given))
+            made.choices.emplace_back(lang::string_bytes(each));
+    }
+    if (const value* given = lang::map_find(inputs, "default"))
+        made.fallback = lang::string_bytes(*given);
+    return made;
+}
+
+[[nodiscard]] bool is_choice(const user_question& asked, const std::string& answer) {
+    return asked.choices.empty() ||
+           std::find(asked.choices.begin(), asked.choices.end(), answer) != asked.choices.end();
+}
+
+/// `ask` is the tool's, which outlives the call.
+coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
+    user_question asked = question_of(call.inputs);
+    if (asked.fallback && !is_choice(asked, *asked.fallback)) {
+        co_return error(lang::errc::evaluation, "system:ask_user: the default \"" +
+                                                    *asked.fallback + "\" is none of the choices");
+    }
+    if (!*ask) {
+        co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
+            .with_hint("run the workflow on a terminal, or give what it asks for as an input");
+    }
+    coro::task<result<std::string>> asking = (*ask)(asked, call.context);
+    result<std::string> answer = co_await std::move(asking);
+    if (!answer) co_return std::move(answer).error();
+    if (answer->empty() && asked.fallback) *answer = *asked.fallback;
+    if (!is_choice(asked, *answer)) {
+        co_return error(lang::errc::evaluation,
+                        "system:ask_user: \"" + *answer + "\" is none of the choices");
+    }
+    co_return lang::make_string(call.owner.memory(), *answer);
+}
+
+} // namespace
+
+tool user_tool(user_port ask) {
+    tool made;
+    made.name = "system:ask_user";
+    made.aliases = {"ask-user"};
+    made.description = "Asks the person who runs the workflow, and gives the answer";
+    made.input_schema = input_schema;
+    const auto kept = std::make_shared<const user_port>(std::move(ask));
+    made.run = [kept](tool_call call) { return ask_user(kept.get(), std::move(call)); };
+    return made;
+}
+
+} // namespace heddle::tasks
