@@ -10,6 +10,7 @@
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/call/task_call.hpp>
 #include <heddle/tasks/definition/template_validation.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
@@ -60,7 +61,8 @@ error call_binder::malformed(std::string what) const {
 }
 
 error call_binder::refused(std::string what) const {
-    return lang::task_error("input_validation_failure", title(task_) + ": " + std::move(what))
+    return task_failed(task_failure_reason::input_validation_failure,
+                       title(task_) + ": " + std::move(what))
         .with_span(made_.span);
 }
 

@@ -9,6 +9,7 @@
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/definition/effective_context.hpp>
 #include <heddle/tasks/definition/template_validation.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 #include <array>
@@ -165,8 +166,8 @@ private:
         }
         if (!read) return malformed_clause(read.error());
         if (auto fits = check_context_layer(task_.subtype, *read); !fits) {
-            return lang::task_error("input_validation_failure",
-                                    "task " + task_.name + ": context: " + fits.error().message())
+            return task_failed(task_failure_reason::input_validation_failure,
+                               "task " + task_.name + ": context: " + fits.error().message())
                 .with_hint(fits.error().info().hint)
                 .with_span(where_);
         }

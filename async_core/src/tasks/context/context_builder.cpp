@@ -9,6 +9,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -131,8 +132,8 @@ coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::pr
     const task_template& declared = call.task->declared;
     const auto settings = settings_of(call);
     if (!settings) {
-        co_return lang::task_error("input_validation_failure",
-                                   "task " + declared.name + ": " + settings.error().message())
+        co_return task_failed(task_failure_reason::input_validation_failure,
+                              "task " + declared.name + ": " + settings.error().message())
             .with_hint(settings.error().info().hint)
             .with_span(call.span);
     }

@@ -8,6 +8,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,9 +32,9 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
     if (compiled) done = compiled->fill(made, call.inputs);
     if (compiled && done) return made;
     const error& inner = compiled ? done.error() : compiled.error();
-    return lang::task_error("input_validation_failure", "task " + call.task->declared.name + ": " +
-                                                            std::string(clause) + ": " +
-                                                            inner.message())
+    return task_failed(task_failure_reason::input_validation_failure,
+                       "task " + call.task->declared.name + ": " + std::string(clause) + ": " +
+                           inner.message())
         .with_span(call.span);
 }
 
@@ -191,8 +192,8 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
     if (!answer && answer.error().is_cancelled()) co_return std::move(answer).error();
     const std::string trouble = !answer ? answer.error().message() : answer->error.value_or("");
     if (!trouble.empty()) {
-        error failed = lang::task_error("context_retrieval_failure",
-                                        "the context cannot be looked up: " + trouble)
+        error failed = task_failed(task_failure_reason::context_retrieval_failure,
+                                   "the context cannot be looked up: " + trouble)
                            .with_span(request.call->span);
         if (!answer && !answer.error().info().hint.empty()) {
             failed = std::move(failed).with_hint(answer.error().info().hint);

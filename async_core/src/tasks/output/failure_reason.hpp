@@ -2,12 +2,11 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
-
-#include <string_view>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 namespace heddle::tasks {
 
 /// The reason (docs/spec/runtime.md §6) for an error that a model service gave.
-[[nodiscard]] std::string_view failure_reason(const error& failure) noexcept;
+[[nodiscard]] task_failure_reason failure_reason(const error& failure) noexcept;
 
 } // namespace heddle::tasks

@@ -14,15 +14,6 @@ namespace {
 
 using reason = task_failure_reason;
 
-constexpr std::array<std::string_view, 17> reason_names{
-    "context_retrieval_failure", "context_matching_failure", "context_parsing_failure",
-    "xml_validation_failure",    "output_format_failure",    "execution_timeout",
-    "execution_halted",          "subtask_failure",          "input_validation_failure",
-    "template_not_found",        "tool_execution_error",     "llm_error",
-    "dependency_error",          "connection_error",         "protocol_error",
-    "configuration_error",       "unexpected_error"};
-static_assert(reason_names.size() == static_cast<std::size_t>(reason::unexpected_error) + 1);
-
 /// The error that a FAILED TaskResult carries, if it can be read.
 [[nodiscard]] std::optional<task_error> error_of_result(const lang::value& result_map) {
     if (!result_map.is(lang::kind::map)) return std::nullopt;
@@ -45,17 +36,6 @@ static_assert(reason_names.size() == static_cast<std::size_t>(reason::unexpected
 }
 
 } // namespace
-
-std::string_view to_string(task_failure_reason which) noexcept {
-    return reason_names[static_cast<std::size_t>(which)];
-}
-
-std::optional<task_failure_reason> task_failure_reason_from(std::string_view text) noexcept {
-    for (std::size_t i = 0; i < reason_names.size(); ++i) {
-        if (reason_names[i] == text) return static_cast<task_failure_reason>(i);
-    }
-    return std::nullopt;
-}
 
 std::string_view task_error::type_name() const noexcept {
     static constexpr std::array<std::string_view, std::variant_size_v<kind>> names{
@@ -94,8 +74,7 @@ task_error task_error_from(const error& failure) {
                 task_failure_reason_from(script->reason).value_or(reason::unexpected_error);
         }
     } else {
-        plain.reason =
-            task_failure_reason_from(failure_reason(failure)).value_or(reason::unexpected_error);
+        plain.reason = failure_reason(failure);
     }
     made.what = std::move(plain);
     return made;

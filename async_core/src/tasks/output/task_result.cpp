@@ -3,6 +3,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
@@ -108,7 +109,7 @@ error task_error_of(const lang::value& failed) {
         const std::string_view task = text_of(*notes, "template_used");
         if (!task.empty()) message = "task '" + std::string(task) + "' failed: " + message;
     }
-    if (payload->reason.empty()) payload->reason = "unexpected_error";
+    if (payload->reason.empty()) payload->reason = to_string(task_failure_reason::unexpected_error);
     if (message.empty()) message = "a task failed: " + std::string(text_of(failed, "content"));
     error made = error(lang::errc::task, std::move(message)).with_payload(std::move(payload));
     if (!details || !details->is(lang::kind::map)) return made;

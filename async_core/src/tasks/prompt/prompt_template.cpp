@@ -4,6 +4,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/prompt/prompt_template.hpp>
 #include "tasks/output/message_json.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 }
 
 [[nodiscard]] error unusable(std::string_view inside, std::string why) {
-    return lang::task_error("input_validation_failure", braced(inside) + ": " + std::move(why));
+    return task_failed(task_failure_reason::input_validation_failure,
+                       braced(inside) + ": " + std::move(why));
 }
 
 /// The content of a string as it is, everything else as JSON.

@@ -8,6 +8,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 
@@ -126,7 +127,8 @@ aider_executor::aider_executor(ports::process_port* processes, aider_mode mode,
 coro::task<result<executor_answer>> aider_executor::execute(executor_request request) {
     if (!processes_) co_return no_programs(aider_subtype(mode_), options_.hint);
     if (options_.command.empty()) {
-        co_return lang::task_error("configuration_error", "no program is named for Aider");
+        co_return task_failed(task_failure_reason::configuration_error,
+                              "no program is named for Aider");
     }
     const bool automatic = mode_ == aider_mode::automatic;
     const std::string message = message_of(request);
@@ -169,7 +171,8 @@ coro::task<result<executor_answer>> aider_executor::execute(executor_request req
             failure.code() == make_error_code(process_errc::not_permitted)) {
             co_return absent(program, failure.message());
         }
-        co_return lang::task_error("tool_execution_error", failure.message()).with_cause(failure);
+        co_return task_failed(task_failure_reason::tool_execution_error, failure.message())
+            .with_cause(failure);
     }
     if (!automatic &&
         (ended->exit_code == shell_not_found || ended->exit_code == shell_not_permitted)) {

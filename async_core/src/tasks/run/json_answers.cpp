@@ -5,6 +5,7 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/host_job.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <utility>
 
@@ -75,7 +76,8 @@ std::optional<result<lang::value>> task_execution::end_check() {
     end.parse_error = violation;
     if (task.schema.accepts_all()) return complete(std::move(end));
     lang::heap& memory = runner_.owner().memory();
-    task_failure what{"output_format_failure", violation, {}};
+    task_failure what{
+        std::string(to_string(task_failure_reason::output_format_failure)), violation, {}};
     what.details = runner_.results().make_details(
         {{"error_type",
           lang::make_string(memory, not_json_ ? "JSONDecodeError" : "SchemaViolation")},

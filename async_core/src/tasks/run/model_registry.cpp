@@ -1,6 +1,7 @@
 #include <heddle/tasks/run/model_registry.hpp>
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 
@@ -40,8 +41,8 @@ error model_registry::unknown_provider(std::string_view name) const {
         }
         known += one->provider_name();
     }
-    error failure = lang::task_error("configuration_error",
-                                     "there is no model provider '" + std::string(name) + "'");
+    error failure = task_failed(task_failure_reason::configuration_error,
+                                "there is no model provider '" + std::string(name) + "'");
     if (known.empty()) return failure;
     return std::move(failure).with_hint("configured: " + known);
 }
@@ -80,8 +81,8 @@ result<std::string_view> model_registry::follow_aliases(std::string_view model) 
         if (alias == aliases_.end()) return model;
         model = alias->second;
     }
-    return lang::task_error("configuration_error",
-                            "the model name '" + std::string(first) + "' leads back to itself")
+    return task_failed(task_failure_reason::configuration_error,
+                       "the model name '" + std::string(first) + "' leads back to itself")
         .with_hint("one of its aliases has to name a model of a provider");
 }
 
@@ -90,7 +91,7 @@ result<model_choice> model_registry::resolve(std::string_view model,
     HEDDLE_TRY(model_choice chosen, resolve_name(model, provider));
     if (!strict_) return chosen;
     if (auto doubt = doubt_about(chosen)) {
-        return lang::task_error("configuration_error", *std::move(doubt));
+        return task_failed(task_failure_reason::configuration_error, *std::move(doubt));
     }
     return chosen;
 }
@@ -118,7 +119,8 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
     }
     if (!chosen.provider) chosen.provider = default_provider_;
     if (!chosen.provider) {
-        return lang::task_error("configuration_error", "no model provider is configured");
+        return task_failed(task_failure_reason::configuration_error,
+                           "no model provider is configured");
     }
     // The default model belongs to the default provider.
     if (model.empty() && chosen.provider == default_provider_ &&
@@ -126,9 +128,9 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
         model = default_model_;
     }
     if (model.empty()) {
-        return lang::task_error("configuration_error",
-                                "no model is given for provider '" +
-                                    std::string(chosen.provider->provider_name()) + "'")
+        return task_failed(task_failure_reason::configuration_error,
+                           "no model is given for provider '" +
+                               std::string(chosen.provider->provider_name()) + "'")
             .with_hint("add a (model \"…\") clause, or name a default model");
     }
     chosen.model = model;

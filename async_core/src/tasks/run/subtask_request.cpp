@@ -7,6 +7,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ namespace heddle::tasks {
 namespace {
 
 [[nodiscard]] error invalid(const std::string& what) {
-    return lang::task_error("input_validation_failure", "subtask_request: " + what)
+    return task_failed(task_failure_reason::input_validation_failure, "subtask_request: " + what)
         .with_hint(
             "fields: type, description and inputs; also name, subtype, template_hints, "
             "context_management, max_depth and file_paths");
@@ -85,7 +86,7 @@ result<const registered_task*> choose_template(const task_registry& tasks,
     const auto absent = [&](const std::string& wanted, const std::string& searched) {
         std::vector<std::string> names;
         tasks.collect_names(names);
-        return lang::task_error("template_not_found", wanted)
+        return task_failed(task_failure_reason::template_not_found, wanted)
             .with_hint(lang::suggest_names(searched, names));
     };
     if (!request.name.empty()) {

@@ -243,7 +243,8 @@ result<lang::value> task_execution::fail(task_ending end, const task_failure& fa
 
 result<lang::value> task_execution::exhaust(const exhausted_resource& what,
                                             std::string_view content) {
-    task_failure failure{what.resource == "time" ? "execution_timeout" : "", what.message, {}};
+    task_failure failure{{}, what.message, {}};
+    if (what.resource == "time") failure.reason = to_string(task_failure_reason::execution_timeout);
     failure.resource = what.resource;
     failure.used = what.used;
     failure.limit = what.limit;
@@ -342,12 +343,11 @@ result<lang::value> task_execution::take_error(error failure, std::string_view s
                                                timeout_.value_or(std::chrono::nanoseconds(0))),
                        kept);
     }
-    task_failure what;
-    what.reason = failure_reason(failure);
-    what.message = failure.message();
-    if (what.reason == "configuration_error") {
+    const task_failure_reason reason = failure_reason(failure);
+    task_failure what{std::string(to_string(reason)), failure.message(), {}};
+    if (reason == task_failure_reason::configuration_error) {
         report(task_outcome::failed, what.reason);
-        error told = lang::task_error(what.reason, what.message);
+        error told = task_failed(reason, what.message);
         if (!failure.info().hint.empty()) told = std::move(told).with_hint(failure.info().hint);
         return placed(std::move(told).with_cause(std::move(failure)));
     }
@@ -374,8 +374,8 @@ result<lang::value> task_execution::take_step_error(error failure, bool of_workf
     const auto* payload = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     const bool data = !of_workflow && failure.code() == lang::errc::task && payload &&
                       !lang::passes_catches(failure) &&
-                      payload->reason != "input_validation_failure" &&
-                      payload->reason != "configuration_error";
+                      payload->reason != to_string(task_failure_reason::input_validation_failure) &&
+                      payload->reason != to_string(task_failure_reason::configuration_error);
     if (!data) return placed(std::move(failure));
     const std::string message = failure.message();
     return fail(ending(message), {payload->reason, message, {}});
@@ -432,7 +432,8 @@ lang::value task_execution::asked_subtask(const lang::value& ended) {
 
 result<lang::value> task_execution::fail_subtask(std::string_view partial, std::string message,
                                                  lang::value details) {
-    const task_failure what{"subtask_failure", std::move(message), std::move(details)};
+    const task_failure what{std::string(to_string(task_failure_reason::subtask_failure)),
+                            std::move(message), std::move(details)};
     return fail(ending(partial.empty() ? std::string_view(what.message) : partial), what);
 }
 

@@ -6,6 +6,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
@@ -91,8 +92,9 @@ result<void> task_execution::choose_model() {
     choose(declared.model, declared.provider);
     choose(settings_.model, settings_.provider);
     if (overrides) choose(overrides->model, overrides->provider);
-    auto resolved = models ? models->resolve(model, provider)
-                           : lang::task_error("configuration_error", "no model is configured");
+    auto resolved =
+        models ? models->resolve(model, provider)
+               : task_failed(task_failure_reason::configuration_error, "no model is configured");
     if (!resolved) return placed(std::move(resolved).error());
     chosen_ = std::move(*resolved);
     request_.model = chosen_.model;
@@ -219,22 +221,24 @@ result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
     std::vector<bound_prompt_call> made;
     for (const prompt_template* text : {&call_.task->system, &call_.task->instructions}) {
         for (const prompt_call& wanted : text->calls()) {
-            const auto fail = [&](const char* reason, const std::string& what) {
-                return placed(lang::task_error(reason, "{{" + wanted.text + "}}: " + what));
+            const auto fail = [&](task_failure_reason reason, const std::string& what) {
+                return placed(task_failed(reason, "{{" + wanted.text + "}}: " + what));
             };
             const registered_task* found = runner_.tasks().find(wanted.task);
             if (!found) {
                 std::vector<std::string> names;
                 runner_.tasks().collect_names(names);
-                return fail("template_not_found", "there is no task '" + wanted.task + "'")
+                return fail(task_failure_reason::template_not_found,
+                            "there is no task '" + wanted.task + "'")
                     .with_hint(lang::suggest_names(wanted.task, names));
             }
             if (chain_.has(*found->task)) {
-                return fail("execution_halted",
+                return fail(task_failure_reason::execution_halted,
                             "the prompt of '" + wanted.task + "' would be needed for itself");
             }
             if (chain_.depth_left <= 0) {
-                return fail("execution_halted", "prompts call each other too deep");
+                return fail(task_failure_reason::execution_halted,
+                            "prompts call each other too deep");
             }
             const auto& declared = found->task->input_names;
             host::effect_call call{runner_.owner(), {}, call_.scope, context_};
@@ -244,9 +248,9 @@ result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
             for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
                 const prompt_argument& argument = wanted.arguments[i];
                 if (argument.name.empty() && i >= declared.size()) {
-                    return fail("input_validation_failure", "'" + wanted.task + "' takes " +
-                                                                std::to_string(declared.size()) +
-                                                                " inputs by position");
+                    return fail(task_failure_reason::input_validation_failure,
+                                "'" + wanted.task + "' takes " + std::to_string(declared.size()) +
+                                    " inputs by position");
                 }
                 const std::string& name = argument.name.empty() ? declared[i] : argument.name;
                 names = lang::list_push_back(memory, std::move(names), memory.symbol(name));
@@ -257,7 +261,7 @@ result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
                     const bound_input* input = prompt_template::find_input(
                         call_.inputs, argument.input, argument.input_index);
                     if (!input) {
-                        return fail("input_validation_failure",
+                        return fail(task_failure_reason::input_validation_failure,
                                     "there is no input '" + argument.input + "'");
                     }
                     content = input->content;
@@ -404,9 +408,9 @@ result<cost_estimate> task_execution::first_estimate() const {
     const auto both = price().of(most);
     if (!input || !both) {
         return placed(
-            lang::task_error("configuration_error",
-                             "a budget in dollars cannot be held: the price of the model '" +
-                                 chosen_.model + "' is not known")
+            task_failed(task_failure_reason::configuration_error,
+                        "a budget in dollars cannot be held: the price of the model '" +
+                            chosen_.model + "' is not known")
                 .with_hint("give its price in the price file (prices in heddle.toml), or bound the "
                            "calls with max-calls"));
     }

@@ -283,8 +283,8 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
         if (!bound) co_return std::move(bound).error();
         bound->chain = &execution.chain();
         if (execution.chain().depth_left <= 0 || execution.chain().has(*bound)) {
-            co_return lang::task_error("execution_halted",
-                                       "tasks call each other in a circle, or too deep");
+            co_return task_failed(task_failure_reason::execution_halted,
+                                  "tasks call each other in a circle, or too deep");
         }
         result<lang::value> ended = co_await run(std::move(*bound));
         co_return ended;
@@ -302,7 +302,8 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
         co_await run_subtask(std::move(asked), &execution.chain(), execution.call().scope,
                              execution.call().span, context);
     if (!outcome) co_return std::move(outcome).error();
-    if (outcome->failed) co_return lang::task_error("subtask_failure", outcome->message);
+    if (outcome->failed)
+        co_return task_failed(task_failure_reason::subtask_failure, outcome->message);
     co_return outcome->result;
 }
 
@@ -350,13 +351,13 @@ result<task_call> task_runner::bind_subtask(const lang::value& asked, const task
     const std::string& name = found->task->declared.name;
     if (auto stop = lang::refused_by_sandbox(scope, name)) return *std::move(stop);
     if (chain && chain->depth_left <= 0) {
-        return lang::task_error("execution_halted", "subtasks are nested deeper than " +
-                                                        std::to_string(chain->nesting()));
+        return task_failed(task_failure_reason::execution_halted,
+                           "subtasks are nested deeper than " + std::to_string(chain->nesting()));
     }
     if (wanted.max_depth && *wanted.max_depth > task_chain::max_depth) {
-        return lang::task_error("input_validation_failure",
-                                "subtask_request: 'max_depth' must be at most " +
-                                    std::to_string(task_chain::max_depth));
+        return task_failed(task_failure_reason::input_validation_failure,
+                           "subtask_request: 'max_depth' must be at most " +
+                               std::to_string(task_chain::max_depth));
     }
     task_call of;
     of.scope = std::move(scope);
@@ -369,9 +370,10 @@ result<task_call> task_runner::bind_subtask(const lang::value& asked, const task
     bound.max_depth = wanted.max_depth;
     if (!wanted.subtype.empty()) bound.subtype = wanted.subtype;
     if (chain && chain->has(bound)) {
-        return lang::task_error("execution_halted", "the subtask '" + name +
-                                                        "' with the same inputs waits in the chain "
-                                                        "already");
+        return task_failed(task_failure_reason::execution_halted,
+                           "the subtask '" + name +
+                               "' with the same inputs waits in the chain "
+                               "already");
     }
     return bound;
 }
@@ -384,9 +386,9 @@ result<void> task_runner::add_overrides(lang::effect_request& request, const com
         if (item.is_nil()) return {};
         const auto& inputs = task.input_names;
         if (std::find(inputs.begin(), inputs.end(), clause) != inputs.end()) {
-            return lang::task_error("input_validation_failure",
-                                    "subtask_request: the template has an input '" +
-                                        std::string(clause) + "', which hides the setting");
+            return task_failed(task_failure_reason::input_validation_failure,
+                               "subtask_request: the template has an input '" +
+                                   std::string(clause) + "', which hides the setting");
         }
         request.names =
             lang::list_push_back(memory, std::move(request.names), memory.symbol(clause));
@@ -469,7 +471,7 @@ coro::task<result<lang::value>> task_runner::run_tool(std::shared_ptr<const regi
     if (!outcome) co_return std::move(outcome).error();
     if (!outcome->failed) co_return outcome->result;
     auto payload = std::make_shared<lang::script_payload>();
-    payload->reason = "subtask_failure";
+    payload->reason = to_string(task_failure_reason::subtask_failure);
     payload->data = subtask_details(asked, *outcome, partial_output(*ended, *outcome));
     co_return error(lang::errc::task, "Subtask execution failed: " + outcome->message)
         .with_payload(std::move(payload))

@@ -9,6 +9,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -185,9 +186,9 @@ coro::task<result<value>> run_script(ports::process_port* processes, std::string
     if (ended->exit_code != 0 || ended->timed_out) {
         message = "the command " + describe_end(*ended, timeout);
     }
-    const std::string_view reason = ended->timed_out   ? "execution_timeout"
-                                    : !message.empty() ? "tool_execution_error"
-                                                       : "";
+    std::string_view reason; // empty: it did not fail
+    if (ended->timed_out) reason = to_string(task_failure_reason::execution_timeout);
+    else if (!message.empty()) reason = to_string(task_failure_reason::tool_execution_error);
     value notes = process_notes(memory, *ended);
     value content = *lang::map_find(notes, "stdout");
     co_return tool_result(memory, std::move(content), std::move(notes), reason, message);

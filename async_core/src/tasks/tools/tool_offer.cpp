@@ -5,6 +5,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -140,9 +141,9 @@ result<std::vector<offered_tool>> offer_tools(const compiled_task& task, const t
             std::vector<std::string> known{std::string(spawn_subtask_name)};
             tasks.collect_names(known);
             tools.collect_names(known);
-            return lang::task_error("configuration_error", "task " + task.declared.name +
-                                                               ": there is no tool or task '" +
-                                                               name + "' to offer to the model")
+            return task_failed(task_failure_reason::configuration_error,
+                               "task " + task.declared.name + ": there is no tool or task '" +
+                                   name + "' to offer to the model")
                 .with_hint(lang::suggest_names(name, known));
         }
         one.wire_name = wire_name_of(one.name, made);

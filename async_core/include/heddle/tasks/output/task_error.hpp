@@ -3,6 +3,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -12,33 +13,6 @@
 #include <vector>
 
 namespace heddle::tasks {
-
-/// Why a task failed.
-enum class task_failure_reason : std::uint8_t {
-    context_retrieval_failure,
-    context_matching_failure,
-    context_parsing_failure,
-    xml_validation_failure,
-    output_format_failure,
-    execution_timeout,
-    execution_halted,
-    subtask_failure,
-    input_validation_failure,
-    template_not_found,
-    tool_execution_error,
-    llm_error,
-    dependency_error,
-    connection_error,
-    protocol_error,
-    configuration_error,
-    unexpected_error
-};
-
-/// "llm_error".
-[[nodiscard]] std::string_view to_string(task_failure_reason reason) noexcept;
-/// Nothing for a word that is no reason.
-[[nodiscard]] std::optional<task_failure_reason> task_failure_reason_from(
-    std::string_view text) noexcept;
 
 /// One error of the task system. It can be written as JSON, as a value of the language, and as the XML
 /// of the task schema; each can be read back and gives an equal one.
