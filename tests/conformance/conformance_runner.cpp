@@ -9,6 +9,8 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/reader.hpp>
 
+#include <step_watch.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -44,23 +46,6 @@ struct manner {
     std::uint32_t slice = 2000;             ///< 1: every call and back-edge ends a slice
     bool moved = false;                     ///< stacks move at every step
     std::optional<std::uint64_t> cancel_at; ///< after that many steps
-};
-
-/// Counts steps, and asks for cancellation after some.
-class step_watch final : public host::slice_observer {
-public:
-    explicit step_watch(std::optional<std::uint64_t> cancel_at) : cancel_at_(cancel_at) {
-        if (cancel_at_ == std::uint64_t{0}) cancel.request(cancel_reason::user);
-    }
-    void after_slice(std::uint64_t so_far) noexcept override {
-        steps = so_far;
-        if (cancel_at_ && steps >= *cancel_at_) cancel.request(cancel_reason::user);
-    }
-    coro::cancel_source cancel;
-    std::uint64_t steps = 0;
-
-private:
-    std::optional<std::uint64_t> cancel_at_;
 };
 
 /// One case in a session of its own. `problem` is empty when it holds.
@@ -236,7 +221,7 @@ private:
     const json::object& case_;
     const json::object& wanted_;
     const manner how_;
-    step_watch watch_{how_.cancel_at};
+    testing::step_watch watch_{how_.cancel_at};
     boost::asio::io_context io_{1};
     coro::event_loop loop_{io_};
     stub_llm llm_;
