@@ -10,43 +10,6 @@ namespace {
 
 class builtins_data : public lang_fixture {};
 
-TEST_F(builtins_data, json) {
-    EXPECT_EQ(call("json-parse", R"("{\"a\": [1, 2.5, null]}")"), "(dict \"a\" (1 2.5 nil))");
-    EXPECT_EQ(call("json-parse", R"("[1,]")"),
-              "SexpEvaluationError: json-parse: line 1, column 4: expected a value but found ]");
-    EXPECT_TRUE(call("json-parse", "5").starts_with("TypeError"));
-    EXPECT_EQ(call("json-string", "(dict \"a\" (1 x))"), R"("{\"a\":[1,\"x\"]}")");
-    EXPECT_EQ(call("json-string", "(1) 2"), R"("[\n  1\n]")");
-    EXPECT_TRUE(call("json-string", "(+inf.0)")
-                    .starts_with("SexpEvaluationError: json-string: JSON cannot"));
-    EXPECT_TRUE(call("json-string", "() -1").starts_with("TypeError"));
-}
-
-TEST_F(builtins_data, equality_and_not) {
-    EXPECT_EQ(call("eq?", "(1 2) (1 2.0)"), "true");
-    EXPECT_EQ(call("equal?", "a \"a\""), "false");
-    EXPECT_EQ(call("eq?", "1"), "ArityError");
-    for (const char* falsey : {"nil", "false", "0", "0.0", "\"\"", "()", "(dict)"}) {
-        EXPECT_EQ(call("not", falsey), "true") << falsey;
-    }
-    for (const char* truthy : {"true", "1", "a", "\" \"", "(nil)", "-0.5"}) {
-        EXPECT_EQ(call("not", truthy), "false") << truthy;
-    }
-}
-
-TEST_F(builtins_data, types) {
-    EXPECT_EQ(call("type-of", "nil"), "null");
-    EXPECT_EQ(call("type-of", "1"), "integer");
-    EXPECT_EQ(call("type-of", "1.0"), "float");
-    EXPECT_EQ(call("type-of", "(dict)"), "map");
-    EXPECT_EQ(call_with("type-of", {value::of_builtin(*find_builtin("+"))}), "primitive");
-    EXPECT_EQ(call("boolean?", "false"), "true");
-    EXPECT_EQ(call("string?", "a"), "false");
-    EXPECT_EQ(call("symbol?", "a"), "true");
-    EXPECT_EQ(call_with("procedure?", {value::of_builtin(*find_builtin("+"))}), "true");
-    EXPECT_EQ(call("procedure?", "+"), "false");
-}
-
 TEST_F(builtins_data, every_row_is_documented_and_found) {
     std::set<std::string_view> names;
     for (const auto family : {number_builtins(), string_builtins(), regex_builtins(),

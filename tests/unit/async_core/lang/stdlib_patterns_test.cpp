@@ -41,51 +41,6 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(schedules, patterns, ::testing::Values(0, 1, 2, 3));
 
-TEST_P(patterns, attempt_reads_what_a_call_gives) {
-    load("attempts");
-    EXPECT_EQ(shown("(get (attempt done \"x\") 'value)"), "\"x\"");
-    EXPECT_EQ(shown("(get (attempt (lambda () (put (done \"[1]\") 'parsedContent '(1)))) 'value)"),
-              "(1)");
-    EXPECT_EQ(shown("(at (attempt failed \"down\") 'ok 'reason 'message)"),
-              "(false \"llm_error\" \"down\")");
-    EXPECT_EQ(shown("(at (attempt (lambda () (content (failed \"down\")))) 'ok 'reason)"),
-              "(false \"llm_error\")");
-    EXPECT_EQ(shown("(attempt (lambda () (error \"mine\")))"), "UserError: mine");
-    EXPECT_THAT(shown("(attempt (lambda () (nth '() 3)))"), StartsWith("SexpEvaluationError"));
-    EXPECT_EQ(shown("(at (attempt (lambda () nil)) 'ok 'value)"), "(true nil)");
-}
-
-TEST_P(patterns, vote_counts_normalised_answers) {
-    load("voting");
-    EXPECT_EQ(shown("(at (majority-vote (answers \"No\" \"Yes.\" (done \" yes \") \"YES!\" \"no\") "
-                    "\"?\" 5 (asked 5)) 'answer 'votes 'confidence 'tie 'counts 'calls "
-                    "'stopped-early)"),
-              "(\"Yes.\" 3 0.6 false (dict \"no\" 2 \"yes\" 3) 5 false)");
-    EXPECT_EQ(shown("(at (majority-vote (answers 2 (dict 'a 1) 2) \"?\" 3 (asked 3)) 'answer "
-                    "'votes)"),
-              "(2 2)");
-    EXPECT_EQ(shown("(get (majority-vote (answers 12 19 23) \"?\" 3 (put (asked 3) 'normalise "
-                    "(lambda (n) (quotient n 10)))) 'answer)"),
-              "12");
-}
-
-TEST_P(patterns, vote_of_one_and_of_none) {
-    load("voting");
-    EXPECT_EQ(shown("(at (majority-vote (lambda (q) q) \"me\" 1) 'answer 'votes 'confidence "
-                    "'stopped-early)"),
-              "(\"me\" 1 1 false)");
-    EXPECT_EQ(shown("(majority-vote (lambda (q) q) \"me\" 0)"),
-              "SexpEvaluationError: majority-vote: the number of samples must be an integer of at "
-              "least 1, not 0");
-    EXPECT_THAT(shown("(majority-vote (lambda (q) q) \"me\" true)"),
-                StartsWith("SexpEvaluationError: majority-vote: the number of samples"));
-    EXPECT_THAT(shown("(majority-vote 'f \"me\" 2)"),
-                StartsWith("SexpEvaluationError: majority-vote: the sample must be something"));
-    EXPECT_EQ(shown("(majority-vote (lambda (q) q) \"me\" 2 (dict 'normalize 1))"),
-              "SexpEvaluationError: majority-vote: unknown option 'normalize'; known: normalise, "
-              "numbered, stop-early");
-}
-
 TEST_P(patterns, vote_of_a_tie_goes_to_the_first_sample) {
     load("voting");
     for (const char* order : {"(- 10 i)", "i"}) { // whoever ends first
@@ -93,21 +48,6 @@ TEST_P(patterns, vote_of_a_tie_goes_to_the_first_sample) {
                         ") (nth '(b a a b) (- i 1))) \"?\" 4 (asked 4)) 'answer 'tie 'votes)"),
                   "(b true 2)");
     }
-}
-
-TEST_P(patterns, vote_lives_with_failures_but_not_without_answers) {
-    load("voting");
-    EXPECT_EQ(shown("(let ((v (majority-vote (answers (failed \"down\") \"a\" \"\" nil \"a\" "
-                    "\" . \") \"?\" 6 (asked 6)))) (list (at v 'answer 'votes 'confidence) (map "
-                    "(lambda (one) (at one 'number 'reason)) (get v 'failed))))"),
-              "((\"a\" 2 1) ((1 \"llm_error\") (3 \"empty_answer\") (4 \"empty_answer\") (6 "
-              "\"no_answer\")))");
-    EXPECT_EQ(shown("(majority-vote (answers (failed \"down\") (failed \"off\") (failed \"down\")) "
-                    "\"?\" 3 (asked 3))"),
-              "UserError: majority-vote: all 3 samples failed: down; off");
-    EXPECT_EQ(shown("(majority-vote (lambda (q i) (if (= i 2) (error \"a bug\") \"a\")) \"?\" 3 "
-                    "(asked 3))"),
-              "UserError: a bug");
 }
 
 TEST_P(patterns, vote_ends_the_rest_once_the_winner_is_certain) {
@@ -118,9 +58,6 @@ TEST_P(patterns, vote_ends_the_rest_once_the_winner_is_certain) {
               "(yes 4 5 true)");
     EXPECT_FALSE(world.stuck);
     EXPECT_EQ(world.notes.size(), GetParam() == 3 ? 5U : 7U) << "branches in flight were cancelled";
-    EXPECT_EQ(shown("(get (majority-vote (lambda (q i) (pause i) (failed \"x\")) \"?\" 3 (dict "
-                    "'numbered true)) 'answer)"),
-              "UserError: majority-vote: all 3 samples failed: x");
 }
 
 TEST_P(patterns, vote_is_cancelled_at_any_step) {
@@ -135,36 +72,6 @@ TEST_P(patterns, vote_is_cancelled_at_any_step) {
             at);
         EXPECT_TRUE(shown == "a" || shown.rfind("CancelledError", 0) == 0) << k << ": " << shown;
     }
-}
-
-TEST_P(patterns, best_of_takes_the_greatest_valid_score) {
-    load("best-of");
-    EXPECT_EQ(shown("(at (best-of (answers 'a 'b 'c) (lambda (q x) (get (dict 'a \"7/10\" 'b "
-                    "\"Score: 9\" 'c (dict 'score 8.5)) x)) \"?\" 3 (dict 'numbered true)) 'answer "
-                    "'score 'number 'calls)"),
-              "(b 9 2 6)");
-    EXPECT_EQ(shown("(at (best-of (answers 'a 'b) (lambda (q x) 5) \"?\" 2 (dict 'numbered true)) "
-                    "'answer 'number)"),
-              "(a 1)")
-        << "a tie goes to the first";
-    EXPECT_EQ(shown("(at (best-of (answers 'a 'b) (lambda (q x) (if (eq? x 'a) 1000 3)) \"?\" 2 "
-                    "(dict 'numbered true 'range '(0 10))) 'answer 'calls)"),
-              "(b 5)")
-        << "a score out of range was asked for again";
-}
-
-TEST_P(patterns, best_of_asks_again_for_garbage_and_counts_it_lowest) {
-    load("best-of");
-    EXPECT_EQ(shown("(define tried (dict)) (define (judge q x) (set! tried (put tried x (+ 1 (get "
-                    "tried x 0)))) (cond ((eq? x 'a) \"{\\\"score\\\": \\\"nine\\\"}\") ((eq? x "
-                    "'b) (if (= 1 (get tried x)) (failed \"busy\") (done \"{\\\"score\\\": "
-                    "-3}\"))) (else true)))"
-                    "(let ((b (best-of (answers 'a 'b 'c) judge \"?\" 3 (dict 'numbered true)))) "
-                    "(list (at b 'answer 'score) (map (lambda (one) (at one 'number 'score "
-                    "'tries)) (get b 'candidates))))"),
-              "((b -3) ((1 nil 2) (2 -3 2) (3 nil 2)))");
-    EXPECT_EQ(shown("(best-of (answers 'a) (lambda (q x) \"\") \"?\" 1 (dict 'numbered true))"),
-              "UserError: best-of: the judge gave no candidate a valid score: the answer is empty");
 }
 
 TEST_P(patterns, best_of_reads_scores_as_people_write_them) {
@@ -187,48 +94,6 @@ TEST_P(patterns, best_of_reads_scores_as_people_write_them) {
     }
 }
 
-TEST_P(patterns, an_answer_of_any_depth_is_garbage_like_any_other) {
-    load("refine");
-    EXPECT_EQ(shown("(define deep (string-join (map (lambda (i) \"[\") (range 20000)) \"\"))"
-                    "(define closed (string-append deep (string-replace deep \"[\" \"]\")))"
-                    "(map (lambda (text) (get (refine-until (lambda (q) \"d\") (lambda (q d) text) "
-                    "(lambda (q d f) d) \"?\") 'accepted)) (list deep closed))"),
-              "(false false)");
-}
-
-TEST_P(patterns, best_of_lives_with_failures_but_not_without_candidates) {
-    load("best-of");
-    EXPECT_EQ(shown("(let ((b (best-of (answers (failed \"x\") 'b) (lambda (q x) 1) \"?\" 2 (dict "
-                    "'numbered true)))) (list (get b 'answer) (map (lambda (one) (at one 'number "
-                    "'message)) (get b 'failed))))"),
-              "(b ((1 \"x\")))");
-    EXPECT_EQ(shown("(best-of (lambda (q) (failed \"x\")) (lambda (q x) 1) \"?\" 2)"),
-              "UserError: best-of: all 2 candidates failed: x");
-    EXPECT_THAT(shown("(best-of (lambda (q) q) (lambda (q x) 1) \"?\" 0)"),
-                StartsWith("SexpEvaluationError: best-of: the number of candidates"));
-    EXPECT_THAT(shown("(best-of (lambda (q) q) (lambda (q x) 1) \"?\" 1 (dict 'range '(2 1)))"),
-                StartsWith("SexpEvaluationError: best-of: the option range"));
-}
-
-TEST_P(patterns, refine_goes_on_until_the_critic_accepts) {
-    load("refine");
-    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) (dict 'accept (>= d 3) "
-                    "'feedback \"more\")) (lambda (q d f) (+ d 1)) \"?\") 'answer 'accepted "
-                    "'rounds 'calls)"),
-              "(3 true 3 6)");
-    EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) 1) (lambda (q d) false) (lambda (q d f) (+ "
-                    "d 1)) \"?\" (dict 'max-rounds 2)))) (list (at r 'answer 'accepted 'rounds "
-                    "'calls) (map (lambda (h) (get h 'draft)) (get r 'history))))"),
-              "((2 false 2 4) (1 2))")
-        << "the last draft has been seen by the critic";
-    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) 7) (lambda (q d f) d) \"?\" "
-                    "(dict 'max-rounds 0)) 'answer 'accepted 'history)"),
-              "(1 false ())");
-    EXPECT_EQ(shown("(at (refine-until (lambda (q) 1) (lambda (q d) d) (lambda (q d f) (list d f)) "
-                    "\"?\" (dict 'accepted? list?)) 'answer 'accepted)"),
-              "((1 \"1\") true)");
-}
-
 TEST_P(patterns, refine_takes_nothing_but_true_for_acceptance) {
     load("refine");
     for (const char* verdict :
@@ -240,28 +105,6 @@ TEST_P(patterns, refine_takes_nothing_but_true_for_acceptance) {
             "false")
             << verdict;
     }
-    EXPECT_EQ(shown("(get (refine-until (lambda (q) \"d\") (lambda (q d) (done \"Fine. ```json\\n"
-                    "{\\\"accept\\\": true}\\n```\")) list \"?\") 'accepted)"),
-              "true");
-}
-
-TEST_P(patterns, refine_lives_with_failures_of_critic_and_reviser) {
-    load("refine");
-    EXPECT_EQ(shown("(define n 0) (define (flaky x) (set! n (+ n 1)) (if (= n 1) (failed \"busy\") "
-                    "x)) (let ((r (refine-until (lambda (q) \"d\") (lambda (q d) (flaky (string=? "
-                    "d \"e\"))) (lambda (q d f) \"e\") \"?\"))) (list (at r 'answer 'accepted) "
-                    "(map (lambda (h) (get h 'failed)) (get r 'history))))"),
-              "((\"e\" true) (\"critic\" nil nil))");
-    EXPECT_EQ(shown("(let ((r (refine-until (lambda (q) \"d\") (lambda (q d) \"bad\") (lambda (q d "
-                    "f) \" \") \"?\"))) (list (at r 'answer 'accepted) (map (lambda (h) (at h "
-                    "'failed 'message)) (get r 'history))))"),
-              "((\"d\" false) ((\"revise\" \"the answer is empty\") (\"revise\" \"the answer is "
-              "empty\") (nil nil)))");
-    EXPECT_EQ(
-        shown("(refine-until (lambda (q) \"d\") (lambda (q d) (failed \"busy\")) list \"?\")"),
-        "UserError: refine-until: the critic failed in all rounds: busy");
-    EXPECT_EQ(shown("(refine-until (lambda (q) \"\") (lambda (q d) true) list \"?\")"),
-              "UserError: refine-until: the draft failed: the answer is empty");
 }
 
 TEST_P(patterns, verification_answers_questions_and_revises) {
@@ -305,21 +148,6 @@ TEST_P(patterns, tournament_ranks_by_points) {
     EXPECT_EQ(shown("(at (tournament " + more + " '(7)) 'answer 'calls 'rounds)"), "(7 0 0)");
     EXPECT_EQ(shown("(tournament " + more + " '())"),
               "SexpEvaluationError: tournament: there are no candidates");
-    EXPECT_EQ(shown("(map (lambda (one) (get one 'number)) (get (tournament (lambda (a b) 0) '(a b "
-                    "c)) 'ranking))"),
-              "(1 2 3)");
-}
-
-TEST_P(patterns, tournament_asked_both_ways_has_no_use_for_places) {
-    load("tournament");
-    EXPECT_EQ(shown("(at (tournament (lambda (a b) 1) '(a b) (dict 'both-ways true)) 'answer "
-                    "'calls 'matches)"),
-              "(a 2 ((dict \"round\" 1 \"first\" 1 \"second\" 2 \"winner\" nil \"asked\" 2 "
-              "\"message\" nil)))");
-    EXPECT_EQ(shown("(get (tournament (lambda (a b) (cond ((eq? a 'b) 1) (else (failed \"x\")))) "
-                    "'(a b) (dict 'both-ways true)) 'answer)"),
-              "b")
-        << "one verdict of two is enough";
 }
 
 TEST_P(patterns, tournament_takes_garbage_for_draws) {
