@@ -121,7 +121,7 @@ constexpr width_range double_width[] = {
 } // namespace
 
 unsigned display_width(char32_t point) noexcept {
-    if (point < zero_width[0].first) return 1;
+    if (point < zero_width[0].first || utf8::is_display_control(point)) return 1;
     if (is_in(zero_width, point)) return 0;
     return is_in(double_width, point) ? 2 : 1;
 }

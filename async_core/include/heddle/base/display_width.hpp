@@ -8,8 +8,8 @@
 namespace heddle {
 
 /// The width of a code point: 2 for wide characters of East Asian scripts and for emoji, 0 for
-/// combining marks and other characters that only change their neighbours, otherwise 1. A control
-/// character has width 1, as utf8::printable() shows it.
+/// combining marks and other characters that only change their neighbours, otherwise 1. A character
+/// for which utf8::is_display_control holds has width 1, as utf8::printable() shows it.
 [[nodiscard]] unsigned display_width(char32_t point) noexcept;
 
 /// The width of UTF-8 text; an invalid sequence has width 1.
