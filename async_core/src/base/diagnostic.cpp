@@ -3,6 +3,10 @@
 #include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace heddle {
 
 namespace {
@@ -58,6 +62,42 @@ void append_snippet(std::string& out, const source_location& place, const painte
            paint("1;31", std::string(std::max<std::size_t>(1, length), '^')) + "\n";
 }
 
+/// A line of a trace and how often it follows itself: that of a function that calls itself.
+struct repeated_line {
+    const trace_entry* entry;
+    std::size_t times;
+};
+
+std::vector<repeated_line> repeated_lines(const std::vector<trace_entry>& trace) {
+    std::vector<repeated_line> lines;
+    for (const trace_entry& each : trace) {
+        const trace_entry* const last = lines.empty() ? nullptr : lines.back().entry;
+        if (last && last->what == each.what && last->where == each.where) ++lines.back().times;
+        else lines.push_back({&each, 1});
+    }
+    return lines;
+}
+
+void append_trace(std::string& out, const std::vector<trace_entry>& trace,
+                  const source_map& sources, const diagnostic_style& style, const painter& paint) {
+    const std::vector<repeated_line> lines = repeated_lines(trace);
+    const std::size_t folded = lines.size() - std::min(lines.size(), style.max_trace);
+    const std::size_t fold_begin = folded == 0 ? lines.size() : style.max_trace / 2;
+    const auto append_line = [&](const repeated_line& line) {
+        out += "  " + shown(line.entry->what, style.max_message);
+        const source_location place = sources.locate(line.entry->where);
+        if (place.line != 0) out += paint("2", " (" + place_name(place) + ")");
+        if (line.times != 1) out += ", " + std::to_string(line.times) + " times";
+        out += "\n";
+    };
+    for (std::size_t i = 0; i < fold_begin; ++i) append_line(lines[i]);
+    if (folded == 0) return;
+    std::size_t left_out = 0;
+    for (std::size_t i = fold_begin; i < fold_begin + folded; ++i) left_out += lines[i].times;
+    out += "  … " + std::to_string(left_out) + " more …\n";
+    for (std::size_t i = fold_begin + folded; i < lines.size(); ++i) append_line(lines[i]);
+}
+
 } // namespace
 
 std::string render_diagnostic(std::string_view kind, const error& failure,
@@ -70,25 +110,7 @@ std::string render_diagnostic(std::string_view kind, const error& failure,
         const source_location place = sources.locate(info.span);
         if (place.line != 0) append_snippet(out, place, paint);
     }
-    const std::size_t count = info.trace.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        if (count > style.max_trace && i == style.max_trace / 2) {
-            const std::size_t skip = count - style.max_trace;
-            out += "  … " + std::to_string(skip) + " more …\n";
-            i += skip;
-        }
-        const trace_entry& entry = info.trace[i];
-        out += "  " + shown(entry.what, style.max_message);
-        const source_location place = sources.locate(entry.where);
-        if (place.line != 0) out += paint("2", " (" + place_name(place) + ")");
-        // A function that calls itself.
-        const std::size_t first = i;
-        while (i + 1 < count && info.trace[i + 1].what == entry.what &&
-               info.trace[i + 1].where == entry.where)
-            ++i;
-        if (i != first) out += ", " + std::to_string(i - first + 1) + " times";
-        out += "\n";
-    }
+    append_trace(out, info.trace, sources, style, paint);
     if (!info.hint.empty())
         out += paint("1;36", "hint") + ": " + shown(info.hint, style.max_message) + "\n";
     std::size_t depth = 0;

@@ -10,7 +10,7 @@ namespace heddle {
 
 struct diagnostic_style {
     bool colour = false;            ///< ANSI colours
-    std::size_t max_trace = 20;     ///< trace lines shown before the middle is folded
+    std::size_t max_trace = 20;     ///< trace lines shown; those in the middle are counted
     std::size_t max_message = 4000; ///< longer messages are cut, with a note
 };
 

@@ -90,6 +90,21 @@ TEST(diagnostic, the_mark_stands_below_wide_and_combining_characters) {
     EXPECT_EQ(mark("a ", "日本"), "   |   ^^^^");
     EXPECT_EQ(mark("👍 ", "e\u0301"), "   |    ^");
     EXPECT_EQ(mark("a ", ""), "   |   ^");
+    EXPECT_EQ(mark("a\u202Eb ", "bad"), "   |     ^^^"); // shown as "a?b bad"
+}
+
+TEST(diagnostic, a_mark_in_several_lines_ends_with_the_first) {
+    source_map sources;
+    const std::uint32_t at = sources.add("p", "(ab\ncd)");
+    const std::string out =
+        rendered(error(errc::internal, "x").with_span({at + 1, at + 6}), sources);
+    EXPECT_EQ(line_of(out, 2), " 1 | (ab");
+    EXPECT_EQ(line_of(out, 3), "   |  ^^");
+}
+
+TEST(diagnostic, a_place_that_is_not_known_any_more_is_left_out) {
+    EXPECT_EQ(rendered(error(errc::internal, "x").with_span({7, 9}).with_trace("in 'f'", {7, 9})),
+              "error: x\n  in 'f'\n");
 }
 
 TEST(diagnostic, a_long_message_is_cut_between_characters) {
@@ -113,6 +128,33 @@ TEST(diagnostic, a_long_trace_is_folded_in_the_middle) {
         failure = std::move(failure).with_trace("step " + std::to_string(i));
     EXPECT_EQ(rendered(failure, {}, style),
               "error: x\n  step 0\n  step 1\n  … 6 more …\n  step 8\n  step 9\n");
+}
+
+TEST(diagnostic, a_bound_of_any_size_holds) {
+    error failure(errc::internal, "x");
+    for (int i = 0; i < 3; ++i)
+        failure = std::move(failure).with_trace("step " + std::to_string(i));
+    diagnostic_style style;
+    style.max_trace = 0;
+    EXPECT_EQ(rendered(failure, {}, style), "error: x\n  … 3 more …\n");
+    style.max_trace = 1;
+    EXPECT_EQ(rendered(failure, {}, style), "error: x\n  … 2 more …\n  step 2\n");
+    style.max_trace = 2;
+    EXPECT_EQ(rendered(failure, {}, style), "error: x\n  step 0\n  … 1 more …\n  step 2\n");
+    style.max_trace = 3;
+    EXPECT_EQ(rendered(failure, {}, style), "error: x\n  step 0\n  step 1\n  step 2\n");
+}
+
+TEST(diagnostic, a_trace_is_folded_behind_lines_that_repeat) {
+    error failure(errc::internal, "x");
+    for (int i = 0; i < 8; ++i) failure = std::move(failure).with_trace("in 'f'");
+    for (int i = 0; i < 3; ++i) failure = std::move(failure).with_trace("in 'g'");
+    for (int i = 0; i < 4; ++i)
+        failure = std::move(failure).with_trace("step " + std::to_string(i));
+    diagnostic_style style;
+    style.max_trace = 3;
+    EXPECT_EQ(rendered(failure, {}, style),
+              "error: x\n  in 'f', 8 times\n  … 5 more …\n  step 2\n  step 3\n");
 }
 
 TEST(diagnostic, equal_lines_of_a_trace_are_counted) {
