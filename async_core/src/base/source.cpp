@@ -61,7 +61,6 @@ std::uint32_t source_map::add_generated(std::string name, std::string text) {
     while (generated_bytes_ > most_generated_bytes || generated_.size() > most_generated_texts) {
         const auto oldest = entries_.find(generated_.front());
         generated_.pop_front();
-        if (oldest == entries_.end()) continue;
         generated_bytes_ -= oldest->second.text.size();
         entries_.erase(oldest);
     }
@@ -112,6 +111,11 @@ void source_map::drop_last(std::uint32_t first_position) {
     const auto found = entries_.find(first_position);
     if (found == entries_.end()) return;
     if (std::next(found) == entries_.end()) next_ = found->first;
+    const auto generated = std::lower_bound(generated_.begin(), generated_.end(), first_position);
+    if (generated != generated_.end() && *generated == first_position) {
+        generated_bytes_ -= found->second.text.size();
+        generated_.erase(generated);
+    }
     entries_.erase(found);
 }
 

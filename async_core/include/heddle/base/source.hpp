@@ -79,7 +79,7 @@ private:
 
     std::map<std::uint32_t, entry> entries_; ///< by their first position
     std::uint64_t next_ = 1;
-    std::deque<std::uint32_t> generated_; ///< first positions, oldest first
+    std::deque<std::uint32_t> generated_; ///< first positions, ascending
     std::size_t generated_bytes_ = 0;
 };
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace heddle {
 namespace {
 
@@ -90,6 +94,62 @@ TEST(source_map, positions_for_generated_code_end_before_those_for_files) {
     const std::uint32_t file = map.add("file", "still");
     ASSERT_NE(file, 0U);
     EXPECT_EQ(at(map, file), "file:1:1|still|0+1");
+    // 1 GiB is left. What is not the last is dropped without its positions.
+    constexpr std::size_t large = 64 * 1024 * 1024;
+    std::uint32_t last = map.add("large", std::string(large, 'x'));
+    int added = 0;
+    for (std::uint32_t next = last; next != 0; ++added) {
+        next = map.add("large", std::string(large, 'x'));
+        if (next != 0) map.drop_last(std::exchange(last, next));
+    }
+    EXPECT_EQ(added, 16); // the last of them was refused
+    EXPECT_EQ(map.text({last, last + 3}), "xxx");
+    EXPECT_NE(map.add("small", "y"), 0U);
+}
+
+TEST(source_map, dropped_code_makes_room_for_other) {
+    source_map map;
+    const std::string text(600 * 1024, 'x');
+    for (int i = 0; i < 4; ++i) { // as the last, whose positions are given out again
+        const std::uint32_t made = map.add_generated("g", text);
+        ASSERT_EQ(map.text({made, made + 1}), "x") << i;
+        map.drop_last(made);
+    }
+    for (int i = 0; i < 4; ++i) { // and not as the last
+        const std::uint32_t made = map.add_generated("g", text);
+        const std::uint32_t file = map.add("file", "kept");
+        ASSERT_EQ(map.text({made, made + 1}), "x") << i;
+        map.drop_last(made);
+        EXPECT_EQ(map.text({file, file + 4}), "kept");
+    }
+    const std::uint32_t last = map.add_generated("g", "last");
+    EXPECT_EQ(map.text({last, last + 4}), "last");
+}
+
+TEST(source_map, a_span_ends_with_its_text) {
+    source_map map;
+    const std::uint32_t first = map.add("a", "one");
+    const std::uint32_t second = map.add("b", "two");
+    EXPECT_EQ(map.text({first + 1, second + 2}), "ne");
+    EXPECT_EQ(map.text({first + 2, first + 1}), "");
+    EXPECT_EQ(at(map, first + 1, second + 2), "a:1:2|one|1+2");
+}
+
+TEST(source_span, is_known_when_it_has_a_position) {
+    EXPECT_FALSE(source_span{}.known());
+    EXPECT_TRUE((source_span{1, 1}.known()));
+    EXPECT_EQ((source_span{1, 2}), (source_span{1, 2}));
+    EXPECT_NE((source_span{1, 2}), (source_span{1, 3}));
+}
+
+TEST(columns_before, counts_characters_from_the_beginning_of_the_line) {
+    const std::string_view text = "\xEF\xBB\xBFé\nżx";
+    EXPECT_EQ(columns_before(text, 0, 0), 0U);
+    EXPECT_EQ(columns_before(text, 0, 3), 0U);
+    EXPECT_EQ(columns_before(text, 0, 5), 1U);
+    EXPECT_EQ(columns_before(text, 6, 8), 1U);
+    EXPECT_EQ(columns_before(text, 6, 9), 2U);
+    EXPECT_EQ(columns_before(text, 6, 6), 0U);
 }
 
 TEST(source_map, gives_out_the_positions_of_a_dropped_source_again_if_it_was_the_last) {
