@@ -155,7 +155,7 @@ error&& error::with_attempts(std::uint32_t attempts) && {
 }
 error&& error::with_last_cause(error cause) && {
     std::vector<error> chain{*this};
-    while (chain.size() < most_causes && chain.back().info().cause) {
+    while (chain.size() <= most_causes && chain.back().info().cause) {
         chain.push_back(error(*chain.back().info().cause));
     }
     for (; chain.size() > 1; chain.pop_back()) {

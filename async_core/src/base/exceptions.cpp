@@ -9,20 +9,17 @@ namespace heddle {
 namespace {
 
 error of_current(std::string_view doing) {
-    std::string what(doing);
     try {
         throw;
-    } catch (const error_exception& carried) {
+    } catch (const error_exception& carried) { // needs no memory
         return carried.failure();
     } catch (const std::bad_alloc&) {
         return out_of_memory();
     } catch (const std::exception& thrown) {
-        what += " threw an exception: ";
-        what += thrown.what();
+        return error(errc::internal, std::string(doing) + " threw an exception: " + thrown.what());
     } catch (...) {
-        what += " threw an exception of an unknown type";
+        return error(errc::internal, std::string(doing) + " threw an exception of an unknown type");
     }
-    return error(errc::internal, std::move(what));
 }
 
 /// Made with the program, so that the first lack of memory finds it. Never destroyed: other threads

@@ -1,19 +1,28 @@
 #include <heddle/base/error.hpp>
 
-#include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <new>
-#include <stdexcept>
+#include <algorithm>
+#include <memory>
+#include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace heddle {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Of an error and its causes.
+std::vector<std::string> messages_of(const error& failure) {
+    std::vector<std::string> made;
+    for (const error* each = &failure; each; each = each->info().cause.get())
+        made.push_back(each->message());
+    return made;
+}
 
 TEST(error, a_copy_shares_until_one_of_both_changes) {
     const error first(errc::not_found, "no such file");
@@ -143,24 +152,107 @@ TEST(error, a_long_chain_of_causes_is_cut) {
     EXPECT_LE(length, 129U);
 }
 
-error thrown_and_caught(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (...) {
-        return error_of_exception("the effect 'fetch'");
-    }
-    return error(errc::internal, "nothing was thrown");
+TEST(error, a_trace_is_whole_up_to_its_bound) {
+    error failure(errc::internal, "deep");
+    for (int i = 0; i < 256; ++i)
+        failure = std::move(failure).with_trace("line " + std::to_string(i));
+    ASSERT_EQ(failure.info().trace.size(), 256U);
+    EXPECT_EQ(failure.info().trace[64].what, "line 64");
+    failure = std::move(failure).with_trace("line 256");
+    ASSERT_EQ(failure.info().trace.size(), 129U);
+    EXPECT_EQ(failure.info().trace[64].what, "… 129 more lines …");
+    EXPECT_EQ(failure.info().trace[65].what, "line 193");
 }
 
-TEST(exceptions, are_errors_with_the_name_of_who_threw) {
-    EXPECT_EQ(thrown_and_caught([] { throw std::runtime_error("no way"); }).message(),
-              "the effect 'fetch' threw an exception: no way");
-    EXPECT_EQ(thrown_and_caught([] { throw 7; }).message(),
-              "the effect 'fetch' threw an exception of an unknown type");
-    EXPECT_EQ(thrown_and_caught([] { throw std::bad_alloc(); }).code(),
-              make_error_code(errc::limit_exceeded));
-    const error own(errc::not_found, "gone");
-    EXPECT_EQ(thrown_and_caught([&] { throw error_exception(own); }).message(), "gone");
+TEST(error, a_later_cause_comes_behind_those_that_there_are) {
+    const error first = error(errc::io_error, "outer").with_cause(error(errc::io_error, "inner"));
+    const error both =
+        error(first).with_last_cause(error(errc::not_found, "root").with_hint("look"));
+    EXPECT_EQ(messages_of(both), (std::vector<std::string>{"outer", "inner", "root"}));
+    EXPECT_EQ(both.info().cause->info().cause->info().hint, "look");
+    EXPECT_EQ(messages_of(first), (std::vector<std::string>{"outer", "inner"}));
+    EXPECT_EQ(messages_of(error(errc::io_error, "alone").with_last_cause(error(errc::ok, "cause"))),
+              (std::vector<std::string>{"alone", "cause"}));
+}
+
+TEST(error, the_first_64_causes_stay_before_a_later_one) {
+    for (const int count : {63, 64, 65, 100}) {
+        error failure(errc::internal, std::to_string(count));
+        for (int i = count - 1; i >= 0; --i)
+            failure = error(errc::internal, std::to_string(i)).with_cause(std::move(failure));
+        const auto found =
+            messages_of(std::move(failure).with_last_cause(error(errc::internal, "root")));
+        const auto kept = static_cast<std::size_t>(std::min(count, 64));
+        ASSERT_EQ(found.size(), kept + 2) << count;
+        for (std::size_t i = 0; i <= kept; ++i) EXPECT_EQ(found[i], std::to_string(i));
+        EXPECT_EQ(found.back(), "root");
+    }
+}
+
+TEST(error, figures_of_its_attempts_are_kept) {
+    const error once = error(errc::io_error, "x").with_attempts(1);
+    const error thrice = error(once).with_attempts(3);
+    EXPECT_EQ(once.info().attempts, 1U);
+    EXPECT_EQ(thrice.info().attempts, 3U);
+    EXPECT_EQ(error(errc::io_error, "x").info().attempts, std::nullopt);
+}
+
+TEST(error, a_span_that_is_unknown_holds_no_place) {
+    EXPECT_EQ(error(errc::internal, "x").with_span({}).with_span({8, 9}).info().span,
+              (source_span{8, 9}));
+}
+
+TEST(error, every_reason_of_cancellation_has_words_of_its_own) {
+    std::set<std::string_view> seen;
+    for (const cancel_reason reason :
+         {cancel_reason::none, cancel_reason::user, cancel_reason::deadline, cancel_reason::sibling,
+          cancel_reason::budget, cancel_reason::shutdown}) {
+        EXPECT_TRUE(seen.insert(to_string(reason)).second) << to_string(reason);
+        if (reason == cancel_reason::none) continue;
+        const error stopped = error::cancelled(reason);
+        EXPECT_EQ(stopped.cancelled_because(), reason);
+        EXPECT_EQ(stopped.code(), errc::cancelled);
+        EXPECT_EQ(stopped.message(), to_string(reason));
+        EXPECT_EQ(error(stopped).with_trace("outer").cancelled_because(), reason);
+    }
+}
+
+TEST(error, copies_are_changed_in_several_threads) {
+    const error shared = error(errc::io_error, "shared").with_trace("first");
+    std::vector<error> made(4);
+    std::vector<std::thread> threads;
+    for (error& each : made)
+        threads.emplace_back([&each, copy = shared]() mutable {
+            for (int i = 0; i < 1000; ++i) each = error(copy).with_trace("second");
+        });
+    for (std::thread& each : threads) each.join();
+    for (const error& each : made) EXPECT_EQ(each.info().trace.size(), 2U);
+    EXPECT_EQ(shared.info().trace.size(), 1U);
+}
+
+result<int> half_of(int number) {
+    if (number % 2 != 0) return error(errc::invalid_argument, std::to_string(number) + " is odd");
+    return number / 2;
+}
+result<void> check_even(int number) {
+    HEDDLE_TRY([[maybe_unused]] const int half, half_of(number));
+    return {};
+}
+result<std::unique_ptr<int>> quarter_of(int number) {
+    HEDDLE_TRY(const int half, half_of(number));
+    HEDDLE_CHECK(check_even(half));
+    HEDDLE_TRY(int quarter, half_of(half));
+    return std::make_unique<int>(quarter);
+}
+result<int> quarter_by_pointer(int number) {
+    HEDDLE_TRY(const std::unique_ptr<int> quarter, quarter_of(number));
+    return *quarter;
+}
+
+TEST(result, is_passed_on_by_the_first_step_that_fails) {
+    EXPECT_EQ(quarter_by_pointer(12).value(), 3);
+    EXPECT_EQ(quarter_by_pointer(7).error().message(), "7 is odd");
+    EXPECT_EQ(quarter_by_pointer(6).error().message(), "3 is odd");
 }
 
 } // namespace

@@ -1,52 +1,43 @@
 #include <heddle/base/secret.hpp>
 
-#include <gtest/gtest.h>
+#include "allocation_watch.hpp"
 
-#include <malloc.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <new>
-
-namespace {
-
-constexpr std::string_view mark = "sk-SECRET-KEY-0123456789";
-bool watching = false;
-int released_with_mark = 0;
-
-/// Looks into the memory of this program before it is given back.
-void look_and_release(void* block) noexcept {
-    if (block && watching) {
-        const std::string_view bytes(static_cast<const char*>(block), malloc_usable_size(block));
-        if (bytes.find(mark.substr(0, 14)) != std::string_view::npos) ++released_with_mark;
-    }
-    std::free(block);
-}
-
-} // namespace
-
-void* operator new(std::size_t size) {
-    // Filled, so that nothing is found of what was there before.
-    void* const block = std::calloc(1, size == 0 ? 1 : size);
-    if (!block) throw std::bad_alloc();
-    return block;
-}
-void operator delete(void* block) noexcept { look_and_release(block); }
-void operator delete(void* block, std::size_t) noexcept { look_and_release(block); }
+#include <ostream>
+#include <string>
+#include <type_traits>
 
 namespace heddle {
 namespace {
 
+constexpr std::string_view mark = "sk-SECRET-KEY-0123456789";
+
+template <class T>
+concept shown = requires(std::ostream& out, const T& value) {
+    out << value;
+};
+template <class T, class Other>
+concept compared = requires(const T& one, const Other& other) {
+    one == other;
+};
+
+static_assert(shown<std::string> && !shown<secret>);
+static_assert(compared<std::string, std::string_view>);
+static_assert(!compared<secret, std::string> && !compared<secret, std::string_view> &&
+              !compared<secret, const char*> && !compared<secret, secret>);
+static_assert(!std::is_convertible_v<secret, std::string> &&
+              !std::is_convertible_v<secret, std::string_view> &&
+              !std::is_constructible_v<std::string, secret>);
+static_assert(!std::is_convertible_v<std::string, secret>); // none is made by accident
+static_assert(std::is_nothrow_move_constructible_v<secret> &&
+              std::is_nothrow_move_assignable_v<secret>);
+
 class secret_memory : public ::testing::Test {
 protected:
-    void SetUp() override {
-        released_with_mark = 0;
-        watching = true;
-    }
-    void TearDown() override { watching = false; }
-
     /// Moved in, so that no copy but the secret's is made.
     static secret made() {
         std::string key;
@@ -54,16 +45,18 @@ protected:
         key += mark;
         return secret(std::move(key));
     }
+
+    testing::release_watch watch_{mark.substr(0, 14)};
 };
 
 TEST_F(secret_memory, the_watch_sees_what_a_string_leaves_behind) {
     { std::string careless(mark); }
-    EXPECT_EQ(released_with_mark, 1);
+    EXPECT_EQ(watch_.found(), 1);
 }
 
 TEST_F(secret_memory, nothing_is_left_by_a_secret_that_ends) {
     { const secret key = made(); }
-    EXPECT_EQ(released_with_mark, 0);
+    EXPECT_EQ(watch_.found(), 0);
 }
 
 TEST_F(secret_memory, nothing_is_left_by_copies_and_moves) {
@@ -80,7 +73,7 @@ TEST_F(secret_memory, nothing_is_left_by_copies_and_moves) {
         key = same;
         EXPECT_EQ(key.reveal(), mark);
     }
-    EXPECT_EQ(released_with_mark, 0);
+    EXPECT_EQ(watch_.found(), 0);
 }
 
 TEST_F(secret_memory, nothing_is_left_when_another_value_is_assigned) {
@@ -90,19 +83,28 @@ TEST_F(secret_memory, nothing_is_left_when_another_value_is_assigned) {
         key = longer;
         EXPECT_EQ(key.reveal().size(), 1000U);
     }
-    EXPECT_EQ(released_with_mark, 0);
+    EXPECT_EQ(watch_.found(), 0);
     {
         secret key = made();
         const secret shorter("x"); // fits in front of the old bytes
         key = shorter;
         EXPECT_EQ(key.reveal(), "x");
     }
-    EXPECT_EQ(released_with_mark, 0);
+    EXPECT_EQ(watch_.found(), 0);
     {
         secret key = made();
         key = secret("x");
     }
-    EXPECT_EQ(released_with_mark, 0);
+    EXPECT_EQ(watch_.found(), 0);
+}
+
+TEST(secret, is_empty_until_it_holds_something) {
+    EXPECT_TRUE(secret().empty());
+    EXPECT_TRUE(secret("").empty());
+    EXPECT_EQ(secret().reveal(), "");
+    EXPECT_FALSE(secret("x").empty());
+    const std::string with_nul("a\0b", 3);
+    EXPECT_EQ(secret(with_nul).reveal(), with_nul);
 }
 
 /// A short key lies in the object itself.
