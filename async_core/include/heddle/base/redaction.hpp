@@ -13,7 +13,8 @@ namespace heddle {
 
 /// Replaces the values of secrets in strings with a mark. Also finds values that are escaped: for
 /// JSON and most languages, at any depth (a document inside a string of another), and for URLs.
-/// Three quarters of a secret are enough, so that a truncated value is hidden as well.
+/// Three quarters of a secret of 12 to 512 characters are enough, so that a truncated value is hidden as
+/// well; of any other all of it must be there.
 /// Knows no document format: apply it to the strings of a document, not to its JSON text, in which
 /// it could also replace member names. Immutable after construction. Threads: any.
 class redactor {

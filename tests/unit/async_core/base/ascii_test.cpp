@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -44,6 +46,22 @@ TEST(ascii, join_puts_the_separator_between) {
     EXPECT_EQ(ascii::join(std::vector<std::string>{}, ", "), "");
     EXPECT_EQ(ascii::join(std::vector<std::string>{"a"}, ", "), "a");
     EXPECT_EQ(ascii::join(std::vector<std::string_view>{"", "b", ""}, ", "), ", b, ");
+    EXPECT_EQ(ascii::join(std::vector<char>{'a', 'b'}, ""), "ab");
+}
+
+TEST(ascii, blanks_are_those_of_json_and_xml) {
+    EXPECT_EQ(ascii::blanks.size(), 4U);
+    for (const char c : ascii::blanks) EXPECT_TRUE(ascii::is_blank(c)) << static_cast<int>(c);
+}
+
+TEST(ascii, hex_digits_have_their_value_in_either_case) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (int byte = 0; byte < 256; ++byte) {
+        const char c = static_cast<char>(byte);
+        const std::size_t at = digits.find(ascii::to_lower(c));
+        const int expected = at == std::string_view::npos ? -1 : static_cast<int>(at);
+        EXPECT_EQ(ascii::hex_value(c), expected) << byte;
+    }
 }
 
 TEST(ascii, four_hex_digits_are_four_and_inside_of_the_text) {

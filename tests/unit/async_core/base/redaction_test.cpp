@@ -36,6 +36,24 @@ TEST(redactor, three_quarters_of_a_secret_are_as_good_as_all_of_it) {
     EXPECT_EQ(small.hidden("four four5"), "four *");
 }
 
+TEST(redactor, all_of_a_secret_is_looked_for_when_it_is_short_or_very_long) {
+    const redactor small({secret("eleven-char")}, "*", 4);
+    EXPECT_EQ(small.hidden("eleven-char"), "*");
+    EXPECT_EQ(small.hidden("eleven-cha"), "eleven-cha");
+    std::string key;
+    while (key.size() < 512) key += "k" + std::to_string(key.size());
+    key.resize(512);
+    EXPECT_EQ(redactor({secret(key)}, "*").hidden(key.substr(0, 384)), "*");
+    EXPECT_EQ(redactor({secret(key + "x")}, "*").hidden(key), key);
+    EXPECT_EQ(redactor({secret(key + "x")}, "*").hidden(key + "x"), "*");
+}
+
+TEST(redactor, has_a_mark_unless_told_otherwise) {
+    EXPECT_EQ(redactor({secret("sk-0123456789ab")}).hidden("a sk-0123456789ab b"), "a [hidden] b");
+    EXPECT_FALSE(redactor().hides());
+    EXPECT_EQ(redactor().hidden("a sk-0123456789ab b"), "a sk-0123456789ab b");
+}
+
 TEST(redactor, hides_a_secret_however_it_is_escaped) {
     const redactor hidden({secret(R"(sk-SEC"RET\abc/def%012)")}, "*");
     for (const char* text : {

@@ -67,6 +67,87 @@ TEST(utf8_find_invalid, accepts_the_borders_and_refuses_what_lies_behind_them) {
     }
 }
 
+/// Table 3-7 of the Unicode standard, as it stands there: the well-formed sequences of bytes.
+struct byte_range {
+    unsigned char low;
+    unsigned char high;
+};
+const std::vector<std::vector<byte_range>> table_3_7{
+    {{0x00, 0x7F}},
+    {{0xC2, 0xDF}, {0x80, 0xBF}},
+    {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}},
+    {{0xE1, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}},
+    {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}},
+    {{0xEE, 0xEF}, {0x80, 0xBF}, {0x80, 0xBF}},
+    {{0xF0, 0xF0}, {0x90, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}},
+    {{0xF1, 0xF3}, {0x80, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}},
+    {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
+};
+
+/// What the table says of the beginning of a text: the longest part that fits a row, or one byte.
+utf8::code_point by_table(std::string_view text) {
+    utf8::code_point made;
+    for (const auto& row : table_3_7) {
+        std::size_t fits = 0;
+        while (fits < row.size() && fits < text.size() &&
+               static_cast<unsigned char>(text[fits]) >= row[fits].low &&
+               static_cast<unsigned char>(text[fits]) <= row[fits].high)
+            ++fits;
+        made.bytes = std::max(made.bytes, fits);
+        made.valid = made.valid || fits == row.size();
+    }
+    if (!made.valid) return made;
+    const unsigned first_bits = made.bytes == 1 ? 0x7F : 0x7F >> made.bytes;
+    made.value = static_cast<unsigned char>(text[0]) & first_bits;
+    for (std::size_t i = 1; i < made.bytes; ++i)
+        made.value = made.value << 6 | (static_cast<unsigned char>(text[i]) & 0x3F);
+    return made;
+}
+
+void expect_as_by_table(const std::string& text) {
+    const utf8::code_point expected = by_table(text);
+    const utf8::code_point found = utf8::decode(text, 0);
+    ASSERT_EQ(found.valid, expected.valid) << ::testing::PrintToString(text);
+    ASSERT_EQ(found.bytes, expected.bytes) << ::testing::PrintToString(text);
+    ASSERT_EQ(found.value, expected.value) << ::testing::PrintToString(text);
+    std::size_t invalid = std::string_view::npos;
+    std::string replaced;
+    for (std::size_t at = 0; at < text.size();) {
+        const utf8::code_point next = by_table(std::string_view(text).substr(at));
+        if (!next.valid) invalid = std::min(invalid, at);
+        replaced += next.valid ? text.substr(at, next.bytes) : r;
+        at += next.bytes;
+    }
+    ASSERT_EQ(utf8::find_invalid(text), invalid) << ::testing::PrintToString(text);
+    ASSERT_EQ(utf8::replace_invalid(text), replaced) << ::testing::PrintToString(text);
+}
+
+/// Each lead with each second byte, and behind them the bytes at the borders of the table.
+TEST(utf8_decode, agrees_with_the_table_of_the_standard) {
+    constexpr unsigned char borders[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,
+                                         0xC0, 0xC2, 0xDF, 0xE0, 0xED, 0xF0, 0xF4, 0xF5, 0xFF};
+    for (unsigned lead = 0; lead < 256; ++lead) {
+        std::string text(1, static_cast<char>(lead));
+        ASSERT_NO_FATAL_FAILURE(expect_as_by_table(text));
+        for (unsigned second = 0; second < 256; ++second) {
+            text.resize(1);
+            text += static_cast<char>(second);
+            ASSERT_NO_FATAL_FAILURE(expect_as_by_table(text));
+            if (lead < 0xE0 || lead > 0xF5) continue;
+            for (const unsigned char third : borders) {
+                text.resize(2);
+                text += static_cast<char>(third);
+                ASSERT_NO_FATAL_FAILURE(expect_as_by_table(text));
+                for (const unsigned char fourth : borders) {
+                    text.resize(3);
+                    text += static_cast<char>(fourth);
+                    ASSERT_NO_FATAL_FAILURE(expect_as_by_table(text));
+                }
+            }
+        }
+    }
+}
+
 TEST(utf8_decode, reads_nothing_past_the_end) {
     for (const std::string_view cut :
          {"\xC3", "\xE2", "\xE2\x82", "\xF0", "\xF0\x9F", "\xF0\x9F\x98"}) {
@@ -89,6 +170,59 @@ TEST(utf8_replace_invalid, each_maximal_subpart_becomes_one_replacement) {
     EXPECT_EQ(utf8::replace_invalid("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r + r + r + r + "A");
     EXPECT_EQ(utf8::replace_invalid(""), "");
     EXPECT_EQ(utf8::replace_invalid("a\xC3"), "a" + r);
+}
+
+TEST(utf8_append_valid, adds_to_what_is_there) {
+    std::string out = "a";
+    utf8::append_valid(out,
+                       "b\xFF"
+                       "c");
+    utf8::append_valid(out, "");
+    utf8::append_valid(out, "é\xC3");
+    EXPECT_EQ(out, "ab" + r + "cé" + r);
+}
+
+TEST(utf8_skip_byte_order_mark, takes_one_from_the_beginning) {
+    EXPECT_EQ(utf8::skip_byte_order_mark("\xEF\xBB\xBFx"), "x");
+    EXPECT_EQ(utf8::skip_byte_order_mark("\xEF\xBB\xBF\xEF\xBB\xBF"), utf8::byte_order_mark);
+    EXPECT_EQ(utf8::skip_byte_order_mark("x\xEF\xBB\xBF"), "x\xEF\xBB\xBF");
+    EXPECT_EQ(utf8::skip_byte_order_mark("\xEF\xBB"), "\xEF\xBB");
+}
+
+TEST(utf8_is_ascii, looks_at_every_byte) {
+    for (std::size_t size = 0; size < 40; ++size) {
+        const exact_copy plain(std::string(size, '\x7F'));
+        EXPECT_TRUE(utf8::is_ascii(plain.view()));
+        for (std::size_t at = 0; at < size; ++at) {
+            std::string text(size, 'x');
+            text[at] = '\x80';
+            EXPECT_FALSE(utf8::is_ascii(exact_copy(text).view())) << size << " " << at;
+        }
+    }
+}
+
+TEST(utf8_is_continuation, holds_for_the_bytes_of_80_to_bf) {
+    for (int byte = 0; byte < 256; ++byte)
+        EXPECT_EQ(utf8::is_continuation(static_cast<char>(byte)), byte >= 0x80 && byte < 0xC0);
+}
+
+/// White_Space of the Unicode character database (PropList.txt), and the byte order mark.
+TEST(utf8_is_space, holds_for_white_space_of_unicode) {
+    for (char32_t point = 0; point <= 0x10FFFF; ++point) {
+        const bool space = (point >= 9 && point <= 13) || point == 0x20 || point == 0x85 ||
+                           point == 0xA0 || point == 0x1680 ||
+                           (point >= 0x2000 && point <= 0x200A) || point == 0x2028 ||
+                           point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+        ASSERT_EQ(utf8::is_space(point), space || point == 0xFEFF) << static_cast<unsigned>(point);
+    }
+}
+
+TEST(utf8_count, of_what_is_no_text_are_the_bytes_that_continue_nothing) {
+    EXPECT_EQ(utf8::count("\x80\xBF"), 0U);
+    EXPECT_EQ(utf8::count("\xFF\xC3"
+                          "a\x80"),
+              3U);
+    EXPECT_EQ(utf8::count(std::string(17, '\x80') + "\xF0" + std::string(9, 'x')), 10U);
 }
 
 TEST(utf8_replace_invalid, a_valid_text_is_moved_not_copied) {
@@ -123,6 +257,8 @@ TEST(utf8_prefix, ends_between_characters) {
         EXPECT_EQ(size, *(std::upper_bound(ends.begin(), ends.end(), max) - 1)) << max;
         const bool cut = text.size() > max;
         EXPECT_EQ(utf8::shortened(text, max), text.substr(0, size) + (cut ? "…" : ""));
+        EXPECT_EQ(utf8::shortened(text, max, "-"), text.substr(0, size) + (cut ? "-" : ""));
+        EXPECT_EQ(utf8::prefix(text, max), text.substr(0, size));
         std::string shorter = text;
         utf8::shorten(shorter, max);
         EXPECT_EQ(shorter, text.substr(0, size));
