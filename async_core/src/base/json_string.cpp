@@ -1,6 +1,7 @@
 #include <heddle/base/json_string.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -41,9 +42,9 @@ void append_escape(std::string& out, unsigned char byte) {
     case '\f': out += "\\f"; return;
     default: break;
     }
-    constexpr std::string_view hex = "0123456789abcdef";
-    const char escape[] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
-    out.append(escape, sizeof escape);
+    out += "\\u00";
+    const char code = static_cast<char>(byte);
+    append_hex(out, {&code, 1});
 }
 
 struct escape {

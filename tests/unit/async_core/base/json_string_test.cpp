@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <string>
+
 namespace heddle {
 namespace {
 
@@ -25,6 +28,26 @@ TEST(json_string, escapes_at_each_place_of_a_word) {
             ASSERT_TRUE(made.starts_with('"' + plain + '\\')) << made;
             ASSERT_TRUE(made.ends_with(plain + '"')) << made;
         }
+    }
+}
+
+TEST(json_string, every_byte_of_ascii_is_itself_or_an_escape) {
+    for (int byte = 0; byte < 0x80; ++byte) {
+        const char c = static_cast<char>(byte);
+        std::string expected(1, c);
+        if (c == '"' || c == '\\') {
+            expected.insert(0, "\\");
+        } else if (byte < 0x20) {
+            const bool by_letter = byte >= 8 && byte <= 13 && byte != 11;
+            char number[8];
+            std::snprintf(number, sizeof number, "\\u%04x", static_cast<unsigned>(byte));
+            expected = by_letter ? std::string("\\") + "btn fr"[byte - 8] : std::string(number);
+        }
+        std::string out = "before ";
+        append_json_escaped(out, {&c, 1});
+        EXPECT_EQ(out, "before " + expected) << byte;
+        append_json_string(out, {&c, 1});
+        EXPECT_EQ(out, "before " + expected + '"' + expected + '"') << byte;
     }
 }
 
