@@ -12,40 +12,31 @@
 namespace heddle::lang {
 
 using ast::node_kind;
+using ast::origin;
 
 namespace {
 
-/// What a conditional was before it became a branch, told from where its parts stand.
-enum class origin : std::uint8_t { form, clause, last_clause };
-
-origin origin_of(const ast::node& branch) {
-    const source_span otherwise = branch.children[2]->span;
-    if (otherwise.begin >= branch.span.end) return origin::clause;
-    const bool around = otherwise.begin < branch.span.begin && otherwise.end >= branch.span.end;
-    return around ? origin::last_clause : origin::form;
-}
-
 /// A constant where somebody wrote a condition. What a macro puts together may be constant for some of
 /// its calls.
-bool is_written_condition(const rule_context& context, const ast::node& n, origin from) {
+bool is_written_condition(const rule_context& context, const ast::node& n) {
     const ast::node& test = *n.children[0];
-    if (test.kind != node_kind::constant || !is_written_within(context.world, test.span, n.span))
+    if (n.from == origin::other || test.kind != node_kind::constant ||
+        !is_written_within(context.world, test.span, n.span))
         return false;
     constexpr std::array<std::string_view, 4> forms{"if", "when", "unless", "cond"};
     const std::string_view head = written_head(context.world, n.span);
-    if (from == origin::form && std::find(forms.begin(), forms.end(), head) == forms.end())
+    if (n.from == origin::condition && std::find(forms.begin(), forms.end(), head) == forms.end())
         return false;
     const std::string_view made_by = written_head(context.world, test.span); // or nothing
     return made_by.empty() || made_by == "quote";
 }
 
 void check_condition(const rule_context& context, const ast::node& n) {
-    const origin from = origin_of(n);
-    if (!is_written_condition(context, n, from)) return;
+    if (!is_written_condition(context, n)) return;
     const ast::node& test = *n.children[0];
     const bool holds = test.constant.truthy();
-    switch (from) {
-    case origin::form:
+    switch (n.from) {
+    case origin::condition:
         context.add(severity::warning, "constant-condition", test.span,
                     std::string("this condition is always ") + (holds ? "true" : "false"),
                     "take the branch that is meant");
@@ -62,12 +53,13 @@ void check_condition(const rule_context& context, const ast::node& n) {
         context.add(severity::warning, "unreachable", n.span,
                     "this clause is never taken: its condition is always false");
         break;
+    case origin::case_scope:
+    case origin::other: break;
     }
 }
 
-/// (case v …) is a scope with a variable that no source can name.
 void check_case(const rule_context& context, const ast::node& n) {
-    if (n.variables.size() != 1 || n.variables[0]->name != "case value") return;
+    if (n.from != origin::case_scope) return;
     std::set<std::string> seen;
     const ast::node* clause = n.children.back();
     while (clause->kind == node_kind::branch_if && clause->children.size() == 3) {

@@ -100,6 +100,15 @@ enum class node_kind : std::uint8_t {
     eval_code      ///< what to evaluate; `variables`: what it sees; constant: the eval_site
 };
 
+/// What somebody wrote that became a branch or a scope, where the checker has to know.
+enum class origin : std::uint8_t {
+    other,
+    condition,   ///< if, when, unless
+    clause,      ///< of cond, with another one behind it
+    last_clause, ///< of cond
+    case_scope   ///< the whole of a case: the variable is its value, the body its clauses
+};
+
 struct catch_clause {
     variable* name = nullptr;
     node* wanted_kind = nullptr; ///< null: any error
@@ -109,6 +118,7 @@ struct catch_clause {
 
 struct node {
     node_kind kind = node_kind::constant;
+    origin from = origin::other;
     source_span span;
     value constant;
     variable* var = nullptr;

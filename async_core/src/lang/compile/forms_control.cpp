@@ -23,6 +23,7 @@ static ast::node* form_if(analyzer& a, const form& f, analyzer::position where) 
                       f.size() == 3 ? "for a branch without else write (when condition …)" : "");
     }
     ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->from = ast::origin::condition;
     made->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
     made->children.push_back(a.expression(f[2], where));
@@ -56,6 +57,7 @@ static ast::node* form_cond(analyzer& a, const form& f, analyzer::position where
             next->children.push_back(a.expression(clause[0], a.inner()));
         } else {
             next = a.make(node_kind::branch_if, clause.span);
+            next->from = ast::origin::clause;
             next->children.push_back(a.expression(clause[0], a.inner()));
             a.begin_conditional();
             next->children.push_back(a.body(clause, 1, where));
@@ -71,6 +73,7 @@ static ast::node* form_cond(analyzer& a, const form& f, analyzer::position where
     }
     a.end_conditional(outer);
     if (!last) return a.constant({}, f.span);
+    if (last->from == ast::origin::clause) last->from = ast::origin::last_clause;
     last->children.push_back(a.constant({}, f.span));
     return first;
 }
@@ -79,6 +82,7 @@ static ast::node* form_when(analyzer& a, const form& f, analyzer::position where
     if (f.size() < 3)
         return a.fail(f.span, "when: expects a condition and at least one expression");
     ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->from = ast::origin::condition;
     made->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
     made->children.push_back(a.body(f, 2, where));
@@ -91,6 +95,7 @@ static ast::node* form_unless(analyzer& a, const form& f, analyzer::position whe
     if (f.size() < 3)
         return a.fail(f.span, "unless: expects a condition and at least one expression");
     ast::node* made = a.make(node_kind::branch_if, f.span);
+    made->from = ast::origin::condition;
     made->children.push_back(a.expression(f[1], a.inner()));
     made->children.push_back(a.constant({}, f.span));
     a.begin_conditional();
@@ -111,6 +116,7 @@ static ast::node* form_case(analyzer& a, const form& f, analyzer::position where
     ast::variable* key = a.declare_hidden("case value");
     key->definite = key->bound_once = true;
     ast::node* made = a.make(node_kind::scope, f.span);
+    made->from = ast::origin::case_scope;
     made->variables.push_back(key);
     made->children.push_back(key_value);
     ast::node* first = nullptr;
