@@ -3,7 +3,7 @@
 #include "input_files.hpp"
 #include "trust/file_owner.hpp"
 
-#include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <boost/json/array.hpp>
@@ -38,18 +38,6 @@ error damaged(const std::string& file) {
 /// What stands behind the name of a text that is not UTF-8, as the name of a folder may be.
 constexpr std::string_view in_hex = "_hex";
 
-std::optional<std::string> bytes_of_hex(std::string_view digits) {
-    if (digits.size() % 2 != 0) return std::nullopt;
-    std::string made;
-    for (std::size_t i = 0; i < digits.size(); i += 2) {
-        const int high = ascii::hex_value(digits[i]);
-        const int low = ascii::hex_value(digits[i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
-        made += static_cast<char>(high * 16 + low);
-    }
-    return made;
-}
-
 std::optional<std::string> text_member(const json::object& from, const std::string& name) {
     const auto text_at = [&](const std::string& member) -> std::optional<std::string> {
         const json::value* found = from.if_contains(member);
@@ -67,12 +55,8 @@ void put_text(json::object& into, const std::string& name, const std::string& te
         into[name] = text;
         return;
     }
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string made;
-    for (const char c : text) {
-        made += digits[static_cast<unsigned char>(c) >> 4];
-        made += digits[static_cast<unsigned char>(c) & 15];
-    }
+    append_hex(made, text);
     into[name + std::string(in_hex)] = made;
 }
 

@@ -1,6 +1,7 @@
 #include <heddle/http/proxy_rules.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
 
@@ -22,24 +23,6 @@ error invalid(std::string what, std::string hint) {
 }
 
 constexpr const char* proxy_hint = "write [http://|https://][user:password@]host[:port]";
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        if (i + 2 >= text.size()) return std::nullopt;
-        const int high = ascii::hex_value(text[i + 1]);
-        const int low = ascii::hex_value(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        out += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return out;
-}
 
 std::string base64(std::string_view bytes) {
     std::string out((bytes.size() + 2) / 3 * 4, '\0');
@@ -103,7 +86,7 @@ result<proxy_server> parse_proxy(std::string_view url) {
     proxy_server made;
     // The last one: a password that somebody forgot to encode may hold an '@' itself.
     if (const std::size_t at = url.rfind('@'); at != std::string_view::npos) {
-        const auto user = percent_decoded(url.substr(0, at));
+        const auto user = percent_decoded(url.substr(0, at), broken_escape::refused);
         if (!user) return invalid("the proxy's user or password has a broken %-code", proxy_hint);
         if (user->find(':') == std::string::npos)
             made.authorization = secret("Basic " + base64(*user + ":"));

@@ -1,5 +1,6 @@
 #include <heddle/lang/printer.hpp>
 
+#include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/code.hpp>
@@ -23,11 +24,9 @@ namespace {
 
 /// As the reader has it: not JSON, which leaves DEL and the controls of C1 as they are.
 void append_escaped(std::string& out, std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    const auto append_control = [&](unsigned char code) {
+    const auto append_control = [&](char code) {
         out += "\\u00";
-        out += digits[code >> 4];
-        out += digits[code & 0xF];
+        append_hex(out, {&code, 1});
     };
     for (std::size_t at = 0; at < text.size(); ++at) {
         const auto c = static_cast<unsigned char>(text[at]);
@@ -39,13 +38,13 @@ void append_escaped(std::string& out, std::string_view text) {
         case '\r': out += "\\r"; break;
         case 0xC2:
             if (const char32_t point = utf8::decode(text, at).value; utf8::is_control(point)) {
-                append_control(static_cast<unsigned char>(point));
+                append_control(static_cast<char>(point));
                 ++at;
                 break;
             }
             [[fallthrough]];
         default:
-            if (utf8::is_control(c) && c < 0x80) append_control(c);
+            if (utf8::is_control(c) && c < 0x80) append_control(text[at]);
             else out += text[at];
         }
     }

@@ -1,6 +1,6 @@
 #include "scripted/formats/gemini.hpp"
 
-#include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
@@ -20,21 +20,6 @@ constexpr std::string_view whole_call = ":generateContent";
 constexpr std::string_view streamed_call = ":streamGenerateContent";
 
 error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
-
-std::string percent_decoded(std::string_view text) {
-    std::string made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const int high = text[i] == '%' && i + 2 < text.size() ? ascii::hex_value(text[i + 1]) : -1;
-        const int low = high >= 0 ? ascii::hex_value(text[i + 2]) : -1;
-        if (low < 0) {
-            made += text[i];
-            continue;
-        }
-        made += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return made;
-}
 
 /// Takes the parts of one turn apart: results of tools are messages of their own with us.
 result<void> read_turn(const json::object& turn, const std::string& where,
@@ -244,7 +229,8 @@ public:
         const std::string_view path = target.substr(0, target.find('?'));
         const std::size_t colon = path.rfind(':');
         constexpr std::string_view models = "/models/";
-        made.chat.model = percent_decoded(path.substr(models.size(), colon - models.size()));
+        made.chat.model = *percent_decoded(path.substr(models.size(), colon - models.size()),
+                                           broken_escape::kept);
         made.stream = path.substr(colon) == streamed_call;
         if (made.stream && target.find("alt=sse") == std::string_view::npos) {
             return wrong("only streams with ?alt=sse are served");
