@@ -44,7 +44,7 @@ std::optional<std::string> take_zone(std::string& host) {
     host.resize(percent);
     if (zone.size() > 2 && zone.starts_with("25")) zone.erase(0, 2);
     const bool fine = std::all_of(zone.begin(), zone.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || is_host_byte(c) || c == '~';
+        return ascii::is_letter(c) || is_host_byte(c) || c == '~';
     });
     if (zone.empty() || zone.size() > longest_zone || !fine) return std::nullopt;
     return zone;

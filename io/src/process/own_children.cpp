@@ -1,5 +1,7 @@
 #include "own_children.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -38,12 +40,10 @@ private:
     int number_;
 };
 
-[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 /// The number at the beginning; 0: there is none.
 [[nodiscard]] pid_t number_at(const char* text) noexcept {
     pid_t number = 0;
-    for (; is_digit(*text); ++text) number = number * 10 + (*text - '0');
+    for (; ascii::is_digit(*text); ++text) number = number * 10 + (*text - '0');
     return number;
 }
 
@@ -82,7 +82,7 @@ int for_each_listed_child(child_visitor visit, void* given) noexcept {
         if (got <= 0) return count;
         for (ssize_t i = 0; i < got; ++i) {
             const char c = piece[static_cast<std::size_t>(i)];
-            if (is_digit(c)) {
+            if (ascii::is_digit(c)) {
                 number = number * 10 + (c - '0');
             } else if (number != 0) {
                 visit(number, given);
@@ -109,7 +109,7 @@ int for_each_child_by_parent(child_visitor visit, void* given) noexcept {
             std::memcpy(&head, entry, sizeof head);
             at += head.size;
             const char* const name = entry + name_offset;
-            if (!is_digit(*name)) continue;
+            if (!ascii::is_digit(*name)) continue;
             const pid_t process = number_at(name);
             found_self = found_self || process == self;
             if (parent_of(name) != self) continue;

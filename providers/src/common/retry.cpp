@@ -190,9 +190,7 @@ std::optional<milliseconds> read_retry_text(std::string_view text) {
     };
     static constexpr std::array<unit, 4> units = {
         {{"millisecond", "ms"}, {"second", "s"}, {"minute", "m"}, {"hour", "h"}}};
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const std::string lower = ascii::to_lower(text);
     for (const std::string_view asks : {"try again in ", "retry in ", "retry after "}) {
         const std::size_t found = lower.find(asks);
         if (found == std::string::npos) continue;
