@@ -1,5 +1,7 @@
 #include "tasks/context/context_parts.hpp"
 
+#include "tasks/templates/xml_tree.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/memory/ignore_rules.hpp>
@@ -79,15 +81,6 @@ struct term_hits {
     return std::nullopt;
 }
 
-void append_attribute(std::string& out, std::string_view text) {
-    for (const char c : utf8::printable_line(text)) {
-        if (c == '&') out += "&amp;";
-        else if (c == '"') out += "&quot;";
-        else if (c == '<') out += "&lt;";
-        else out += c;
-    }
-}
-
 /// A tag whose end does not stand in the text, so that no document can end itself early.
 [[nodiscard]] std::string tag_for(std::string_view text) {
     constexpr std::string_view end = "</file";
@@ -111,7 +104,7 @@ void append_attribute(std::string& out, std::string_view text) {
     std::string made;
     made.reserve(part.text->size() + part.path.size() + 64);
     made += "<" + tag + " path=\"";
-    append_attribute(made, part.path);
+    made += xml_escaped(utf8::printable_line(part.path));
     made += "\">\n";
     made += *part.text;
     if (!made.ends_with('\n')) made += '\n';
@@ -130,7 +123,7 @@ void append_attribute(std::string& out, std::string_view text) {
             break;
         }
         made += ' ';
-        append_attribute(made, left_out[i]);
+        made += xml_escaped(utf8::printable_line(left_out[i]));
     }
     return made + "</left_out>\n";
 }

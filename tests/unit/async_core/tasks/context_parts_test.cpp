@@ -95,13 +95,13 @@ TEST(arrange, absolute_paths_match_as_relative_ones_do) {
 
 TEST(write_context, wraps_each_document_with_its_path) {
     assembled_context made;
-    write_context({part("a.txt", "one"), part("b \"&<.txt", "two\n")}, 1000, made);
+    write_context({part("a.txt", "one"), part("b \"&<>.txt", "two\n")}, 1000, made);
     EXPECT_EQ(made.text,
               "<context>\n"
               "<file path=\"a.txt\">\none\n</file>\n"
-              "<file path=\"b &quot;&amp;&lt;.txt\">\ntwo\n</file>\n"
+              "<file path=\"b &quot;&amp;&lt;&gt;.txt\">\ntwo\n</file>\n"
               "</context>");
-    EXPECT_THAT(paths_of(made.parts), ElementsAre("a.txt", "b \"&<.txt"));
+    EXPECT_THAT(paths_of(made.parts), ElementsAre("a.txt", "b \"&<>.txt"));
     EXPECT_TRUE(made.left_out.empty());
 }
 
