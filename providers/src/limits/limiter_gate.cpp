@@ -1,5 +1,7 @@
 #include <heddle/providers/limits/limiter_gate.hpp>
 
+#include "common/base_url.hpp"
+
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/limits/wait_reporter.hpp>
 
@@ -279,12 +281,12 @@ std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::coun
 std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, const secret& key,
                                                     const limiter_settings& settings) {
     // Without the path: it says which format is spoken, not who pays.
-    const std::size_t host = origin.find("://");
-    if (host != std::string_view::npos) origin = origin.substr(0, origin.find('/', host + 3));
-    const account whose{std::string(origin), std::hash<std::string_view>{}(key.reveal())};
+    const auto url = parse_base_url(origin);
+    const account whose{url ? url->origin : std::string(origin),
+                        std::hash<std::string_view>{}(key.reveal())};
     std::shared_ptr<limiter_gate>& gate = gates_[whose];
     if (gate) gate->tighten(settings);
-    else gate = std::make_shared<limiter_gate>(loop_, settings, log_, std::string(origin));
+    else gate = std::make_shared<limiter_gate>(loop_, settings, log_, whose.origin);
     return gate;
 }
 
@@ -296,11 +298,8 @@ void limiter_set::for_each(
 limiter_settings limiter_settings_for(std::string_view origin) {
     limiter_settings made;
     made.options.doubles_every = std::chrono::seconds(1);
-    if (const std::size_t scheme = origin.find("://"); scheme != std::string_view::npos) {
-        origin.remove_prefix(scheme + 3);
-    }
-    for (const std::string_view local : {"127.", "localhost", "[::1]"}) {
-        if (!origin.starts_with(local)) continue;
+    const auto url = parse_base_url(origin);
+    if (url && is_loopback_name(url->host)) {
         made.options.first_in_flight = 64;
         made.options.doubles_every = std::chrono::milliseconds(200);
     }

@@ -564,7 +564,9 @@ TEST(limiter_settings_for, widens_sooner_on_this_machine) {
         EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 64U);
         EXPECT_EQ(providers::limiter_settings_for(origin).options.doubles_every, 200ms);
     }
-    EXPECT_EQ(providers::limiter_settings_for("https://api.x.com").options.first_in_flight, 32U);
+    for (const char* origin : {"https://api.x.com", "https://localhost.x.com", "https://localhosts",
+                               "http://127.x.com", "http://127.0.0.1.x.com"})
+        EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 32U) << origin;
     EXPECT_EQ(providers::limiter_settings_for("https://api.x.com").options.doubles_every, 1s);
 }
 
