@@ -1,5 +1,7 @@
 #include "tasks/definition/schema_place.hpp"
 
+#include "tasks/output/json_pointer.hpp"
+
 #include <heddle/base/ascii.hpp>
 
 #include <boost/json/parse.hpp>
@@ -24,25 +26,6 @@ struct byte_range {
     size_t end = 0;
 };
 
-constexpr string_view blank = " \t\r\n";
-
-/// The parts of a JSON pointer.
-[[nodiscard]] std::vector<std::string> tokens_of(string_view pointer) {
-    std::vector<std::string> made;
-    for (size_t at = 0; at < pointer.size();) {
-        const size_t next = std::min(pointer.find('/', at + 1), pointer.size());
-        std::string token;
-        for (size_t i = at + 1; i < next; ++i) {
-            const bool escape = pointer[i] == '~' && i + 1 < next;
-            if (!escape) token += pointer[i];
-            else token += pointer[++i] == '1' ? '/' : '~';
-        }
-        made.push_back(std::move(token));
-        at = next;
-    }
-    return made;
-}
-
 /// Goes through JSON that was parsed before, so it is well-formed.
 class json_scan {
 public:
@@ -61,7 +44,9 @@ public:
 
 private:
     [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-    void skip_blanks() { at_ = std::min(text_.find_first_not_of(blank, at_), text_.size()); }
+    void skip_blanks() {
+        at_ = std::min(text_.find_first_not_of(ascii::blanks, at_), text_.size());
+    }
 
     string_view skip_string() {
         const size_t begin = at_;
@@ -137,9 +122,7 @@ public:
 
     /// The first byte that is no blank, for a text whose blanks do not count.
     void trim() {
-        const auto is_blank = [&](size_t offset) {
-            return blank.find(written_[offset]) != string_view::npos;
-        };
+        const auto is_blank = [&](size_t offset) { return ascii::is_blank(written_[offset]); };
         const auto first = std::find_if_not(origins_.begin(), origins_.end(), is_blank);
         origins_.erase(origins_.begin(), first);
         while (!origins_.empty() && is_blank(origins_.back())) origins_.pop_back();
@@ -218,7 +201,7 @@ source_span place_in_text(string_view written, source_span span, text_writing wr
     if (part.offset) {
         range = {*part.offset, *part.offset + 1};
     } else {
-        const auto found = json_scan(schema).find(tokens_of(part.pointer));
+        const auto found = json_scan(schema).find(tokens_of_pointer(part.pointer));
         if (!found) return span;
         range = *found;
     }
@@ -234,7 +217,7 @@ source_span place_in_text(string_view written, source_span span, text_writing wr
 
 source_span place_in_data(const source_form& schema, const schema_place& part) {
     source_form at = schema.unquoted();
-    for (const std::string& token : tokens_of(part.pointer)) {
+    for (const std::string& token : tokens_of_pointer(part.pointer)) {
         if (!at.is_list()) return at.span;
         std::optional<source_form> found;
         size_t index = 0;

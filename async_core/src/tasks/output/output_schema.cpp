@@ -1,7 +1,9 @@
 // Checks by valijson, which only this file and schema_constraints.cpp see.
+#include "tasks/output/json_pointer.hpp"
 #include "tasks/output/schema_constraints.hpp"
 #include "tasks/output/schema_rewriter.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output/output_schema.hpp>
@@ -96,8 +98,7 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
         if (part.starts_with('[')) part.remove_prefix(1);
         if (part.ends_with(']')) part.remove_suffix(1);
         if (part.size() >= 2 && part.front() == '"') part = part.substr(1, part.size() - 2);
-        path += '/';
-        path += part;
+        append_pointer_token(path, part);
     }
     return path;
 }
@@ -176,7 +177,7 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
     boost::system::error_code failed;
     json::stream_parser reading({}, answer_options());
     const std::size_t read = reading.write_some(schema.data(), schema.size(), failed);
-    if (!failed && schema.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
+    if (!failed && schema.find_first_not_of(ascii::blanks, read) != std::string_view::npos)
         failed = json::error::extra_data;
     if (!failed) reading.finish(failed);
     if (failed) {

@@ -1,5 +1,7 @@
 #include "tasks/output/schema_rewriter.hpp"
 
+#include "tasks/output/json_pointer.hpp"
+
 #include <heddle/base/utf8.hpp>
 
 #include <re2/re2.h>
@@ -63,17 +65,6 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
                                                        "$dynamicRef",
                                                        "$recursiveRef",
                                                        "$anchor"};
-
-/// A name as a part of a JSON pointer.
-[[nodiscard]] std::string escaped(std::string_view name) {
-    std::string out;
-    for (const char c : name) {
-        if (c == '~') out += "~0";
-        else if (c == '/') out += "~1";
-        else out += c;
-    }
-    return out;
-}
 
 /// Steps that a check by `schema` takes, without those by the schemas in it.
 [[nodiscard]] std::int64_t effort_of(const json::object& schema) {
@@ -280,7 +271,8 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         if (!content.is_object()) return refused(inside, "must be an object");
         for (auto& [name, schema] : content.get_object()) {
             if (keyword == "dependencies" && schema.is_array()) continue; // names of properties
-            const std::string part = inside + "/" + escaped({name.data(), name.size()});
+            std::string part = inside;
+            append_pointer_token(part, {name.data(), name.size()});
             if (keyword == "dependencies") schemas_[path].push_back(part); // of the same value
             HEDDLE_CHECK(visit(schema, part, depth + 1));
         }

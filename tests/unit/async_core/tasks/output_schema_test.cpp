@@ -11,6 +11,7 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// "" when the answer is accepted, "refused: …" when the schema is.
 std::string check(std::string_view schema, std::string_view json) {
@@ -117,6 +118,13 @@ TEST(output_schema, checks_json_schema) {
     EXPECT_THAT(check(schema, R"({"n":1,"x":1})"), HasSubstr("x"));
     EXPECT_THAT(check(schema, R"({"n":1,"l":["x",1]})"), HasSubstr("/l/1"));
     EXPECT_THAT(check(schema, R"({"n":1,"l":["x","x"]})"), HasSubstr("unique"));
+}
+
+TEST(output_schema, says_where_as_a_json_pointer) {
+    constexpr auto schema = R"({"additionalProperties":{"items":{"type":"number"}}})";
+    EXPECT_THAT(check(schema, R"({"a/b":[1,"x"]})"), StartsWith("/a~1b/1|"));
+    EXPECT_THAT(check(schema, R"({"m~n":["x"]})"), StartsWith("/m~0n/0|"));
+    EXPECT_THAT(check(schema, R"({"":["x"]})"), StartsWith("//0|"));
 }
 
 TEST(output_schema, combines_and_refers) {

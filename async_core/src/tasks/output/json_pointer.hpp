@@ -1,0 +1,15 @@
+// JSON pointers (RFC 6901).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// Appends a slash and the name of a member, or the index of an element, with `~` and `/` escaped.
+void append_pointer_token(std::string& pointer, std::string_view name);
+/// The names and indexes of a pointer.
+[[nodiscard]] std::vector<std::string> tokens_of_pointer(std::string_view pointer);
+
+} // namespace heddle::tasks
