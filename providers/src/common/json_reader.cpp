@@ -1,5 +1,6 @@
 #include "common/json_reader.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
@@ -41,7 +42,7 @@ const json::array* array_member(const json::object& object, std::string_view nam
 }
 
 std::string_view html_title(std::string_view body) noexcept {
-    const std::size_t first = body.find_first_not_of(" \t\r\n");
+    const std::size_t first = body.find_first_not_of(ascii::blanks);
     if (first == std::string_view::npos || body[first] != '<') return {};
     constexpr std::string_view opening = "<title>";
     const std::size_t begin = body.find(opening);

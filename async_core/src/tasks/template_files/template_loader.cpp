@@ -218,7 +218,7 @@ source_span template_loader::state::place_of_placeholder(source_span part,
     const std::string_view text = report->sources.text(part);
     for (std::size_t at = text.find("{{"); at != std::string_view::npos;
          at = text.find("{{", at + 2)) {
-        const std::size_t begin = text.find_first_not_of(" \t\r\n", at + 2);
+        const std::size_t begin = text.find_first_not_of(ascii::blanks, at + 2);
         if (begin == std::string_view::npos) break;
         if (!text.substr(begin).starts_with(name)) continue;
         const std::size_t after = begin + name.size();

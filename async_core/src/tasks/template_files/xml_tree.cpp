@@ -1,6 +1,7 @@
 // The only file that sees pugixml.
 #include "tasks/template_files/xml_tree.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <pugixml.hpp>
@@ -65,7 +66,7 @@ const xml_attribute* xml_element::attribute(std::string_view wanted) const noexc
 }
 
 bool xml_element::has_text() const noexcept {
-    return text.find_first_not_of(" \t\r\n") != std::string::npos;
+    return text.find_first_not_of(ascii::blanks) != std::string::npos;
 }
 
 std::optional<xml_element> read_xml(std::string_view text, std::uint32_t position,
