@@ -78,6 +78,8 @@ std::optional<error> not_a_file(const std::string& path, const struct stat& abou
         .with_hint("give - and feed it to standard input");
 }
 
+constexpr int to_read = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+
 } // namespace
 
 result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
@@ -85,14 +87,24 @@ result<std::string> read_input_file(const std::string& path, std::size_t max_byt
     const bool opened_before = names_open_stream(path);
     // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a stream
     // it would be an error to find nothing there yet.
-    const open_stream file(
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (opened_before ? 0 : O_NONBLOCK)));
+    const open_stream file(::open(path.c_str(), to_read | (opened_before ? 0 : O_NONBLOCK)));
     if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
     if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
     if (!opened_before) {
         if (auto failure = not_a_file(path, about)) return *std::move(failure);
     }
+    return read_stream(file.get(), path, max_bytes);
+}
+
+result<std::string> read_checked_file(const std::string& path, std::size_t max_bytes,
+                                      const file_check& check) {
+    const open_stream file(::open(path.c_str(), to_read | O_NONBLOCK | O_NOFOLLOW));
+    if (file.get() < 0) return file_error(path, "cannot be opened");
+    struct stat about {};
+    if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
+    if (auto failure = not_a_file(path, about)) return *std::move(failure);
+    HEDDLE_CHECK(check(file.get(), about));
     return read_stream(file.get(), path, max_bytes);
 }
 

@@ -4,8 +4,11 @@
 #include <heddle/base/error.hpp>
 #include <heddle/scripted/engine.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
+
+#include <sys/stat.h>
 
 namespace heddle::cli {
 
@@ -17,6 +20,14 @@ inline constexpr std::size_t max_input_bytes = 64 << 20;
 /// Errors: not_found, io_error, limit_exceeded.
 [[nodiscard]] result<std::string> read_input_file(const std::string& path,
                                                   std::size_t max_bytes = max_input_bytes);
+
+/// Looks at a file that has been opened and not been read yet.
+using file_check = std::function<result<void>(int file, const struct stat& about)>;
+
+/// The whole of a file that `check` has nothing against. Its name is no link: what has become one since
+/// somebody looked is not followed. Errors: as read_input_file, and that of `check`.
+[[nodiscard]] result<std::string> read_checked_file(const std::string& path, std::size_t max_bytes,
+                                                    const file_check& check);
 
 /// A file with the rules of a scripted model. Errors: as above, and a rules_report.
 [[nodiscard]] result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path);

@@ -13,34 +13,39 @@ namespace {
 
 constexpr std::size_t max_config_bytes = 1 << 20;
 
-result<configuration> read_file(const std::string& file, config_trust trust) {
-    auto text = read_input_file(file, max_config_bytes);
-    if (!text) return std::move(text).error();
+result<configuration> parse_file(const std::string& text, const std::string& file,
+                                 config_trust trust) {
     const std::string folder = std::filesystem::path(file).parent_path().string();
-    return read_config(*text, file, folder.empty() ? "." : folder, trust);
+    return read_config(text, file, folder.empty() ? "." : folder, trust);
+}
+
+/// A file that the user has named or allowed.
+result<configuration> read_named(const std::string& file, config_trust trust) {
+    HEDDLE_TRY(const std::string text, read_input_file(file, max_config_bytes));
+    return parse_file(text, file, trust);
 }
 
 /// A file that was found, and not named.
-result<configuration> read_found(const std::string& file, config_trust trust, bool allowed) {
-    if (auto owned = check_owners(file); !owned && !allowed) {
-        const std::string way = trust == config_trust::project
-                                    ? "'heddle trust --allow' takes it all the same; --config FILE "
-                                      "names another"
-                                    : "make it yours alone, or name another with --config FILE";
-        return error(errc::invalid_argument, file + " is not read: " + owned.error().message())
-            .with_hint("whoever may change it decides where prompts go; " + way);
-    }
-    return read_file(file, trust);
+result<configuration> read_found(const std::string& file, config_trust trust) {
+    const auto text = read_own_file(file, max_config_bytes);
+    if (text) return parse_file(*text, file, trust);
+    if (text.error().code() != errc::invalid_argument) return text.error();
+    const std::string way = trust == config_trust::project
+                                ? "'heddle trust --allow' takes it all the same; --config FILE "
+                                  "names another"
+                                : "make it yours alone, or name another with --config FILE";
+    return error(errc::invalid_argument, file + " is not read: " + text.error().message())
+        .with_hint("whoever may change it decides where prompts go; " + way);
 }
 
+/// With its links, which are somebody's too.
 std::optional<std::string> find_user_file(const std::optional<std::string>& folder) {
     std::error_code failed;
     if (!folder) return std::nullopt;
-    const auto own = std::filesystem::canonical(std::filesystem::path(*folder) / "heddle", failed);
-    if (failed || !std::filesystem::is_regular_file(own / "heddle.toml", failed)) {
-        return std::nullopt;
-    }
-    return (own / "heddle.toml").string();
+    const auto file = std::filesystem::absolute(
+        std::filesystem::path(*folder) / "heddle" / "heddle.toml", failed);
+    if (failed || !std::filesystem::is_regular_file(file, failed)) return std::nullopt;
+    return file.string();
 }
 
 } // namespace
@@ -58,12 +63,12 @@ std::optional<std::string> find_project_file(const std::string& folder) {
 }
 
 result<configuration> find_config(const config_sources& sources) {
-    if (sources.explicit_file) return read_file(*sources.explicit_file, config_trust::user);
+    if (sources.explicit_file) return read_named(*sources.explicit_file, config_trust::user);
     std::error_code failed;
     configuration own;
     const auto user_file = find_user_file(sources.user_folder);
     if (user_file) {
-        HEDDLE_TRY(own, read_found(*user_file, config_trust::user, false));
+        HEDDLE_TRY(own, read_found(*user_file, config_trust::user));
     }
     const auto project_file = find_project_file(sources.folder);
     const bool same =
@@ -71,7 +76,8 @@ result<configuration> find_config(const config_sources& sources) {
     if (!project_file || same) return own;
     const bool allowed = sources.whoever_owns ||
                          (sources.consents && sources.consents->holds({*project_file, "", ""}));
-    HEDDLE_TRY(configuration made, read_found(*project_file, config_trust::project, allowed));
+    HEDDLE_TRY(configuration made, allowed ? read_named(*project_file, config_trust::project)
+                                           : read_found(*project_file, config_trust::project));
     made.project_file = *project_file;
     made.without_project = std::make_shared<const configuration>(own);
     lay_over(made, std::move(own));

@@ -128,18 +128,17 @@ void consent_store::read() const {
     problem_.reset();
     std::error_code failed;
     if (!file_ || !fs::exists(*file_, failed)) return;
-    const fs::path folder = fs::canonical(fs::path(*file_).parent_path(), failed);
+    const std::string path = fs::absolute(*file_, failed).string();
     if (failed) {
         problem_ = cannot(*file_, failed.value());
         return;
     }
-    const fs::path real = folder / fs::path(*file_).filename();
-    if (const auto owned = check_owners(real.string()); !owned) {
+    const auto text = read_own_file(path, max_store_bytes);
+    if (!text && text.error().code() == errc::invalid_argument) {
         problem_ = error(errc::invalid_argument,
-                         *file_ + ": " + owned.error().message() + ", so that nothing is allowed");
+                         *file_ + ": " + text.error().message() + ", so that nothing is allowed");
         return;
     }
-    auto text = read_input_file(real.string(), max_store_bytes);
     auto made = text ? parse(*text, *file_) : result<std::vector<consent>>(text.error());
     if (made) known_ = *std::move(made);
     else problem_ = std::move(made).error();

@@ -1,7 +1,11 @@
 #include "trust/file_owner.hpp"
 
+#include "input_files.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -95,14 +99,40 @@ bool read_entries(std::string_view bytes, std::vector<acl_entry>& into) {
     return true;
 }
 
-int read_list(const char* path, std::vector<acl_entry>* entries) {
+/// `get` reads the attribute into a buffer, as ::lgetxattr does.
+template <class Get>
+int read_list_with(const Get& get, std::vector<acl_entry>* entries) {
     std::string bytes(64 * 1024, '\0'); // the longest value of an attribute
-    const ssize_t size = ::lgetxattr(path, name_of_list, bytes.data(), bytes.size());
+    const ssize_t size = get(bytes.data(), bytes.size());
     if (size < 0) return errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
     if (read_entries(std::string_view(bytes).substr(0, static_cast<std::size_t>(size)), *entries))
         return 0;
     errno = EPROTO; // a list that is not understood may allow anything
     return -1;
+}
+
+int read_list(const char* path, std::vector<acl_entry>* entries) {
+    return read_list_with(
+        [path](char* into, std::size_t room) {
+            return ::lgetxattr(path, name_of_list, into, room);
+        },
+        entries);
+}
+
+int read_list_of_open(int file, std::vector<acl_entry>* entries) {
+    return read_list_with(
+        [file](char* into, std::size_t room) {
+            return ::fgetxattr(file, name_of_list, into, room);
+        },
+        entries);
+}
+
+int read_target(const char* path, std::string* target) {
+    std::array<char, PATH_MAX> room;
+    const ssize_t size = ::readlink(path, room.data(), room.size());
+    if (size < 0) return -1;
+    target->assign(room.data(), static_cast<std::size_t>(size));
+    return 0;
 }
 
 /// The first in a list who may write and is neither `user` nor root; empty: there is none.
@@ -143,6 +173,43 @@ error cannot_look(const std::string& path, int number) {
     return error(errc::io_error, path + ": " + std::generic_category().message(number));
 }
 
+error refused(std::string why) { return {errc::invalid_argument, std::move(why)}; }
+
+result<void> check_owner(const std::string& path, const struct stat& about, uid_t user) {
+    if (about.st_uid == user || about.st_uid == root) return {};
+    return refused(path + " belongs to " + shown_user(about.st_uid));
+}
+
+/// `list`: empty where there is none.
+result<void> check_writers(const std::string& path, const struct stat& about,
+                           const std::vector<acl_entry>& list, uid_t user, const owner_view& view) {
+    // With a list the bits of the group are its mask.
+    const std::string stranger =
+        stranger_in(list.empty() ? list_of_mode(about.st_mode) : list, about.st_gid, user, view);
+    return stranger.empty() ? result<void>() : refused(stranger + " may write to " + path);
+}
+
+/// Looks at one name, whose folder is safe. Result: what it is.
+result<struct stat> check_name(const std::string& path, uid_t user, const owner_view& view) {
+    struct stat about {};
+    if (view.look_at(path.c_str(), &about) != 0) return cannot_look(path, errno);
+    HEDDLE_CHECK(check_owner(path, about, user));
+    const bool shared_by_root =
+        about.st_uid == root && S_ISDIR(about.st_mode) && (about.st_mode & S_ISVTX) != 0;
+    if (S_ISLNK(about.st_mode) || shared_by_root) return about;
+    std::vector<acl_entry> list;
+    if (view.list_of(path.c_str(), &list) != 0) return cannot_look(path, errno);
+    HEDDLE_CHECK(check_writers(path, about, list, user, view));
+    return about;
+}
+
+/// Puts the names of `path` before those that are left, which are in backward order.
+void add_names(const std::filesystem::path& path, std::vector<std::string>& left) {
+    const std::size_t before = left.size();
+    for (const auto& each : path.relative_path()) left.push_back(each.string());
+    std::reverse(left.begin() + static_cast<std::ptrdiff_t>(before), left.end());
+}
+
 } // namespace
 
 bool is_private_group(gid_t group, uid_t user) {
@@ -160,41 +227,61 @@ bool is_private_group(gid_t group, uid_t user) {
 }
 
 owner_view owner_view::of_system(uid_t user) {
-    return {&::lstat, &read_list, [user](gid_t group) { return is_private_group(group, user); }};
+    return {&::lstat, &read_list, &read_target,
+            [user](gid_t group) { return is_private_group(group, user); }};
 }
 
-result<void> check_owners(const std::string& path, uid_t user, const owner_view& view) {
-    const auto refused = [](std::string why) {
-        return error(errc::invalid_argument, std::move(why));
-    };
-    for (std::filesystem::path at(path);; at = at.parent_path()) {
-        struct stat about {};
-        if (view.look_at(at.c_str(), &about) != 0) return cannot_look(at.string(), errno);
-        if (about.st_uid != user && about.st_uid != root) {
-            return refused(at.string() + " belongs to " + shown_user(about.st_uid));
+result<std::string> check_owners(const std::string& path, uid_t user, const owner_view& view) {
+    constexpr int max_links = 40; // as the kernel has it
+    int links = 0;
+    std::filesystem::path reached("/");
+    HEDDLE_CHECK(check_name(reached.string(), user, view));
+    std::vector<std::string> left;
+    add_names(path, left);
+    while (!left.empty()) {
+        const std::string name = std::move(left.back());
+        left.pop_back();
+        if (name.empty() || name == ".") continue;
+        if (name == "..") {
+            reached = reached.parent_path();
+            continue;
         }
-        const bool shared_by_root =
-            about.st_uid == root && S_ISDIR(about.st_mode) && (about.st_mode & S_ISVTX) != 0;
-        if (!S_ISLNK(about.st_mode) && !shared_by_root) {
-            std::vector<acl_entry> list;
-            if (view.list_of(at.c_str(), &list) != 0) return cannot_look(at.string(), errno);
-            // With a list the bits of the group are its mask.
-            if (list.empty()) list = list_of_mode(about.st_mode);
-            const std::string stranger = stranger_in(list, about.st_gid, user, view);
-            if (!stranger.empty()) return refused(stranger + " may write to " + at.string());
+        const std::string at = (reached / name).string();
+        HEDDLE_TRY(const struct stat about, check_name(at, user, view));
+        if (!S_ISLNK(about.st_mode)) {
+            reached /= name;
+            continue;
         }
-        if (!at.has_relative_path()) return {};
+        if (++links > max_links) return cannot_look(path, ELOOP);
+        std::string target;
+        if (view.target_of(at.c_str(), &target) != 0) return cannot_look(at, errno);
+        if (target.starts_with('/')) reached = "/";
+        add_names(target, left);
     }
+    return reached.string();
 }
 
-result<void> check_owners(const std::string& path) {
+result<std::string> check_owners(const std::string& path) {
     const uid_t user = ::geteuid();
-    const owner_view view = owner_view::of_system(user);
-    HEDDLE_CHECK(check_owners(path, user, view));
-    std::error_code failed;
-    const std::string real = std::filesystem::canonical(path, failed).string();
-    if (failed) return cannot_look(path, failed.value());
-    return real == path ? result<void>() : check_owners(real, user, view);
+    return check_owners(path, user, owner_view::of_system(user));
+}
+
+result<std::string> read_own_file(const std::string& path, std::size_t max_bytes, uid_t user,
+                                  const owner_view& view) {
+    HEDDLE_TRY(const std::string real, check_owners(path, user, view));
+    return read_checked_file(real, max_bytes,
+                             [&](int file, const struct stat& about) -> result<void> {
+                                 HEDDLE_CHECK(check_owner(real, about, user));
+                                 std::vector<acl_entry> list;
+                                 if (read_list_of_open(file, &list) != 0)
+                                     return cannot_look(real, errno);
+                                 return check_writers(real, about, list, user, view);
+                             });
+}
+
+result<std::string> read_own_file(const std::string& path, std::size_t max_bytes) {
+    const uid_t user = ::geteuid();
+    return read_own_file(path, max_bytes, user, owner_view::of_system(user));
 }
 
 } // namespace heddle::cli

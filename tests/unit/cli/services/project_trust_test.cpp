@@ -376,6 +376,31 @@ TEST_F(project_trust, a_file_of_another_user_is_not_read) {
     EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("belongs to user number 12345")));
 }
 
+TEST_F(project_trust, nor_is_one_that_a_link_of_another_user_leads_to) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+    // The link of the user leads to one of somebody else, who may turn it elsewhere at any time.
+    stdfs::create_directories(root / "theirs");
+    std::ofstream(root / "own.toml") << "model = \"y\"\n";
+    stdfs::create_symlink(root / "own.toml", root / "theirs" / "mid");
+    ASSERT_EQ(::lchown((root / "theirs" / "mid").c_str(), 12345, 12345), 0);
+    stdfs::create_symlink(root / "theirs" / "mid", root / "home/config/heddle/heddle.toml");
+    const std::string mid = (root / "theirs" / "mid").string();
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr(mid + " belongs to user number 12345")));
+    // The same for the folder that the link lies in.
+    ASSERT_EQ(::lchown(mid.c_str(), 0, 0), 0);
+    EXPECT_THAT(mistakes(), IsEmpty());
+    ASSERT_EQ(::chown((root / "theirs").c_str(), 12345, 12345), 0);
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("theirs belongs to user number 12345")));
+    // And for the folder of the settings.
+    stdfs::remove_all(root / "home" / "config" / "heddle");
+    stdfs::create_directories(root / "settings");
+    std::ofstream(root / "settings" / "heddle.toml") << "model = \"z\"\n";
+    stdfs::remove(mid);
+    stdfs::create_symlink(root / "settings", mid);
+    stdfs::create_symlink(mid, root / "home" / "config" / "heddle");
+    EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("theirs belongs to user number 12345")));
+}
+
 TEST_F(project_trust, a_folder_by_another_name_is_the_same_folder) {
     project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
     allow("http://evil.test:80/v1", "OPENAI_API_KEY");

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include <unistd.h>
+
 namespace heddle::cli {
 namespace {
 
@@ -104,6 +106,20 @@ TEST_F(consents, of_a_file_that_everybody_may_write_are_none) {
     EXPECT_FALSE(store.holds(one));
     ASSERT_TRUE(store.problem());
     EXPECT_THAT(store.problem()->message(), HasSubstr("everybody may write to"));
+}
+
+TEST_F(consents, behind_a_link_of_somebody_else_are_none) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+    ASSERT_TRUE(consent_store(file).allow({one}));
+    fs::rename(file, folder / "own.json");
+    fs::create_symlink(folder / "own.json", folder / "mid");
+    fs::create_symlink(folder / "mid", file);
+    EXPECT_TRUE(consent_store(file).holds(one));
+    ASSERT_EQ(::lchown((folder / "mid").c_str(), 12345, 12345), 0);
+    const consent_store store(file);
+    EXPECT_FALSE(store.holds(one));
+    ASSERT_TRUE(store.problem());
+    EXPECT_THAT(store.problem()->message(), HasSubstr("mid belongs to user number 12345"));
 }
 
 TEST_F(consents, without_a_place_nothing_is_allowed) {

@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 
 #include <sys/xattr.h>
+#include <unistd.h>
 
 namespace heddle::cli {
 namespace {
@@ -28,6 +30,7 @@ struct made_up_tree {
         gid_t group = of_ada;
     };
     std::map<std::string, std::vector<acl_entry>> lists;
+    std::map<std::string, std::string> targets; ///< of links
     std::map<std::string, entry> entries{{"/", {0, S_IFDIR | 0755}},
                                          {"/users", {0, S_IFDIR | 0755}},
                                          {"/users/ada", {ada, S_IFDIR | 0755}},
@@ -54,10 +57,20 @@ struct made_up_tree {
             if (const auto found = lists.find(at); found != lists.end()) *list = found->second;
             return 0;
         };
+        view.target_of = [this](const char* at, std::string* target) {
+            *target = targets.at(at);
+            return 0;
+        };
         view.is_own_group = [](gid_t group) { return group == of_ada; };
         const auto done = check_owners(path, user, view);
+        real = done ? *done : "";
         return done ? "fine" : done.error().message();
     }
+    void link(const std::string& path, const std::string& target, uid_t owner = ada) {
+        entries[path] = {owner, S_IFLNK | 0777}; // modes of links say nothing
+        targets[path] = target;
+    }
+    mutable std::string real; ///< what the last check came to
 };
 
 TEST(file_owner, ones_own_and_roots_files_are_fine) {
@@ -66,8 +79,6 @@ TEST(file_owner, ones_own_and_roots_files_are_fine) {
     EXPECT_EQ(tree.verdict("/tmp/work/heddle.toml"), "fine");
     tree.entries["/users/ada/heddle.toml"].owner = 0;
     EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine");
-    tree.entries["/users/ada/heddle.toml"] = {ada, S_IFLNK | 0777};
-    EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine"); // modes of links say nothing
     tree.entries["/users/ada"].mode =
         S_IFDIR | 0775; // a group of one's own, as many systems have it
     EXPECT_EQ(tree.verdict("/users/ada/heddle.toml"), "fine");
@@ -82,8 +93,66 @@ TEST(file_owner, anothers_file_folder_or_link_is_named) {
     tree.entries["/users/ada"].owner = eve;
     EXPECT_THAT(tree.verdict("/users/ada/heddle.toml"), HasSubstr("/users/ada belongs to"));
     tree = made_up_tree();
-    tree.entries["/tmp/work/heddle.toml"] = {eve, S_IFLNK | 0777};
+    tree.link("/tmp/work/heddle.toml", "/users/ada/heddle.toml", eve);
     EXPECT_THAT(tree.verdict("/tmp/work/heddle.toml"), HasSubstr("belongs to"));
+}
+
+TEST(file_owner, links_are_followed_one_at_a_time) {
+    made_up_tree tree;
+    tree.link("/tmp/work/heddle.toml", "../../users/./ada/../link");
+    tree.link("/users/link", "ada/heddle.toml");
+    EXPECT_EQ(tree.verdict("/tmp/work/heddle.toml"), "fine");
+    EXPECT_EQ(tree.real, "/users/ada/heddle.toml");
+    tree.link("/users/link", "/users/ada/heddle.toml", eve);
+    EXPECT_THAT(tree.verdict("/tmp/work/heddle.toml"), HasSubstr("/users/link belongs to"));
+    // A folder by another name, in which somebody else puts what he likes.
+    tree.link("/users/link", "/shared/eve");
+    tree.entries["/shared"] = {0, S_IFDIR | 0777};
+    tree.entries["/shared/eve"] = {ada, S_IFDIR | 0755};
+    tree.entries["/shared/eve/heddle.toml"] = {ada, S_IFREG | 0644};
+    EXPECT_THAT(tree.verdict("/users/link/heddle.toml"), HasSubstr("may write to /shared"));
+    tree.entries["/shared"].mode = S_IFDIR | 0755;
+    EXPECT_EQ(tree.verdict("/users/link/heddle.toml"), "fine");
+    EXPECT_EQ(tree.real, "/shared/eve/heddle.toml");
+    tree.link("/users/link", "link");
+    EXPECT_THAT(tree.verdict("/users/link"), HasSubstr("symbolic links"));
+}
+
+TEST(file_owner, what_is_read_is_what_was_checked) {
+    std::string name = (std::filesystem::temp_directory_path() / "heddle-own-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    const std::string folder = std::filesystem::canonical(name).string();
+    const std::string file = folder + "/heddle.toml";
+    const std::string other = folder + "/other.toml";
+    std::ofstream(other) << "changed";
+    const uid_t self = ::geteuid();
+    owner_view view = owner_view::of_system(self);
+    // Somebody is faster than the reading, as the owner of the folder may be.
+    std::function<void()> meanwhile = [] {};
+    view.list_of = [&, list_of = view.list_of](const char* at, std::vector<acl_entry>* list) {
+        const int done = list_of(at, list);
+        if (at == file) meanwhile();
+        return done;
+    };
+    const auto read = [&] {
+        std::filesystem::remove(file);
+        std::ofstream(file) << "checked";
+        return read_own_file(file, 100, self, view);
+    };
+    EXPECT_EQ(read().value(), "checked");
+    meanwhile = [&] {
+        std::filesystem::remove(file);
+        std::filesystem::create_symlink(other, file);
+    };
+    EXPECT_FALSE(read());
+    meanwhile = [&] {
+        std::filesystem::permissions(file, std::filesystem::perms::others_write,
+                                     std::filesystem::perm_options::add);
+    };
+    const auto opened = read();
+    std::filesystem::remove_all(name);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().message(), "everybody may write to " + file);
 }
 
 TEST(file_owner, what_everybody_may_change_is_named) {
