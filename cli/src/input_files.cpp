@@ -7,12 +7,16 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
 namespace heddle::cli {
 
@@ -23,12 +27,17 @@ struct closer {
 };
 using file_handle = std::unique_ptr<std::FILE, closer>;
 
+struct free_text {
+    void operator()(char* text) const noexcept { std::free(text); }
+};
+using malloced_text = std::unique_ptr<char, free_text>;
+
 error file_error(const std::string& path, std::string_view what) {
     const auto code = errno == ENOENT ? errc::not_found : errc::io_error;
     return error(code, path + ": " + std::string(what) + ": " + std::strerror(errno));
 }
 
-/// Closed at the end, unless it is standard input.
+/// Closed at the end, unless it is standard input or there is none.
 class open_stream {
 public:
     explicit open_stream(int number) noexcept : number_(number) {}
@@ -62,6 +71,11 @@ result<std::string> read_stream(int stream, const std::string& name, std::size_t
 /// Names of what whoever started the program has opened for it.
 bool names_open_stream(std::string_view path) noexcept {
     return path == "/dev/stdin" || path.starts_with("/dev/fd/") ||
+           path.starts_with("/proc/self/fd/");
+}
+
+bool names_open_output(std::string_view path) noexcept {
+    return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
            path.starts_with("/proc/self/fd/");
 }
 
@@ -148,8 +162,83 @@ result<void> write_and_move(const std::string& path, const std::string& text,
 
 } // namespace
 
+result<int> open_existing_output(const std::string& path, int flags) {
+    using clock = std::chrono::steady_clock;
+    constexpr auto time_of_readers = std::chrono::seconds(2);
+    constexpr auto pause = std::chrono::milliseconds(10);
+    const auto give_up = clock::now() + time_of_readers;
+    for (;;) {
+        // Without O_NONBLOCK the opening of a pipe would wait for its reader, whatever signal comes.
+        const int made = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+        if (made >= 0) {
+            const int now = ::fcntl(made, F_GETFL);
+            if (now >= 0 && ::fcntl(made, F_SETFL, now & ~O_NONBLOCK) == 0) return made;
+            error failure = file_error(path, "cannot be written");
+            ::close(made);
+            return failure;
+        }
+        const int why = errno;
+        if (why == EINTR) continue;
+        const error failure = file_error(path, "cannot be written");
+        struct stat about {};
+        if (why != ENXIO || ::stat(path.c_str(), &about) != 0 || !S_ISFIFO(about.st_mode)) {
+            return failure;
+        }
+        if (clock::now() >= give_up) {
+            return error(errc::io_error, path + ": nobody reads this pipe")
+                .with_hint("start its reader first");
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+namespace {
+
+result<void> write_in_place(const std::string& path, const std::string& text, int flags) {
+    HEDDLE_TRY(const int number, open_existing_output(path, flags));
+    const open_stream file(number);
+    for (std::string_view rest = text; !rest.empty();) {
+        const ssize_t count = ::write(file.get(), rest.data(), rest.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return file_error(path, "cannot be written");
+        rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return {};
+}
+
+/// Where symbolic links lead that lead to nothing yet.
+result<std::string> end_of_links(const std::string& path) {
+    constexpr int max_links = 40; // as the kernel has it
+    std::filesystem::path at(path);
+    std::error_code failed;
+    for (int links = 0; std::filesystem::is_symlink(at, failed); ++links) {
+        const std::filesystem::path target = std::filesystem::read_symlink(at, failed);
+        if (failed || links == max_links) {
+            errno = failed ? failed.value() : ELOOP;
+            return file_error(path, "cannot be written");
+        }
+        at = at.parent_path() / target;
+    }
+    return at.string();
+}
+
+} // namespace
+
 result<void> write_output_file(const std::string& path, const std::string& text) {
-    return write_and_move(path, text, std::nullopt);
+    if (names_open_output(path)) return write_in_place(path, text, O_APPEND);
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0) {
+        if (errno != ENOENT) return file_error(path, "cannot be written");
+        HEDDLE_TRY(const std::string target, end_of_links(path));
+        return write_and_move(target, text, std::nullopt);
+    }
+    if (S_ISDIR(about.st_mode)) {
+        return error(errc::io_error, path + ": is a directory").with_hint("name a file in it");
+    }
+    if (!S_ISREG(about.st_mode)) return write_in_place(path, text, 0);
+    const malloced_text target(::realpath(path.c_str(), nullptr));
+    if (!target) return file_error(path, "cannot be written");
+    return write_and_move(target.get(), text, about.st_mode & 07777);
 }
 
 result<void> write_private_file(const std::string& path, const std::string& text) {
@@ -174,10 +263,7 @@ result<void> write_new_file(const std::string& path, const std::string& text) {
 }
 
 result<void> replace_file(const std::string& path, const std::string& text) {
-    struct free_text {
-        void operator()(char* text) const noexcept { std::free(text); }
-    };
-    const std::unique_ptr<char, free_text> target(::realpath(path.c_str(), nullptr));
+    const malloced_text target(::realpath(path.c_str(), nullptr));
     struct stat about {};
     if (!target || ::stat(target.get(), &about) != 0) return file_error(path, "cannot be written");
     if (!S_ISREG(about.st_mode)) {

@@ -32,7 +32,14 @@ using file_check = std::function<result<void>(int file, const struct stat& about
 /// A file with the rules of a scripted model. Errors: as above, and a rules_report.
 [[nodiscard]] result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path);
 
-/// Writes a small file in one step: who waits for it never sees a part of it.
+/// Opens for writing what is there already, with `flags` of ::open besides: the caller closes it. A pipe
+/// must have a reader; who reads it has two seconds to come. Blocks for that long at most. Errors:
+/// not_found, io_error.
+[[nodiscard]] result<int> open_existing_output(const std::string& path, int flags = 0);
+
+/// Writes a small file in one step: who waits for it never sees a part of it. Follows symbolic links. A
+/// file that is there keeps its permissions. What is no regular file, and an open stream (/dev/stdout),
+/// stays what it is and is written to (open_existing_output). Errors: not_found, io_error.
 [[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);
 
 /// The same for a file that only its owner may read.

@@ -6,7 +6,13 @@
 #include <boost/json/parse.hpp>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace heddle::cli_test {
 namespace {
@@ -50,6 +56,85 @@ TEST_F(model_serve, writes_its_port_to_a_file) {
     ASSERT_TRUE(server.wait_for_out("/v1\n"));
     EXPECT_NE(server.out().find(":" + std::to_string(std::stoi(scratch.text_of("port"))) + "/v1"),
               std::string::npos);
+}
+
+TEST_F(model_serve, writes_its_port_to_a_pipe_that_stays_one) {
+    const std::string pipe = scratch.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    child_process server(
+        heddle_command({"model", "serve", "--rules", rules, "--print-port", pipe}));
+    std::string port;
+    std::ifstream(pipe) >> port; // waits for the writer
+    ASSERT_TRUE(server.wait_for_out("/v1\n"));
+    EXPECT_NE(server.out().find(":" + port + "/v1"), std::string::npos) << port;
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(model_serve, a_pipe_that_nobody_reads_is_an_error) {
+    const std::string pipe = scratch.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const auto ended = run_heddle({"model", "serve", "--rules", rules, "--print-port", pipe});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find("nobody reads this pipe"), std::string::npos) << ended.err;
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(model_serve, follows_links_to_the_file_for_its_port) {
+    namespace fs = std::filesystem;
+    for (const bool there : {false, true}) {
+        const std::string file = scratch.path() + "/file";
+        fs::remove(file);
+        if (there) {
+            scratch.file("file", "before");
+            fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+        }
+        const std::string link = scratch.path() + "/link";
+        fs::remove(link);
+        fs::create_symlink("file", link);
+        child_process server(
+            heddle_command({"model", "serve", "--rules", rules, "--print-port", link}));
+        ASSERT_TRUE(server.wait_for_out("/v1\n")) << server.err();
+        EXPECT_TRUE(fs::is_symlink(link));
+        EXPECT_GT(std::atoi(scratch.text_of("file").c_str()), 0);
+        if (there) {
+            EXPECT_EQ(fs::status(file).permissions(),
+                      fs::perms::owner_read | fs::perms::owner_write);
+        }
+    }
+}
+
+TEST_F(model_serve, a_device_for_its_port_stays_one) {
+    // What takes everything and what takes nothing, by names of the test's own.
+    for (const unsigned minor_number : {3U, 7U}) {
+        const std::string device = scratch.path() + "/device";
+        std::filesystem::remove(device);
+        if (::mknod(device.c_str(), S_IFCHR | 0600, makedev(1, minor_number)) != 0) {
+            GTEST_SKIP() << "no device can be made here";
+        }
+        if (std::FILE* const opened = std::fopen(device.c_str(), "w")) {
+            std::fclose(opened);
+        } else {
+            GTEST_SKIP() << "no device can be used here";
+        }
+        child_process server(
+            heddle_command({"model", "serve", "--rules", rules, "--print-port", device}));
+        if (minor_number == 3U) {
+            EXPECT_TRUE(server.wait_for_out("/v1\n"));
+        } else {
+            const auto ended = server.wait();
+            EXPECT_EQ(ended.code, 1);
+            EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
+        }
+        EXPECT_TRUE(std::filesystem::is_character_file(device));
+    }
+}
+
+TEST_F(model_serve, a_folder_for_its_port_is_an_error_that_says_so) {
+    const auto ended =
+        run_heddle({"model", "serve", "--rules", rules, "--print-port", scratch.path()});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find(scratch.path() + ": is a directory"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("name a file in it"), std::string::npos) << ended.err;
 }
 
 TEST_F(model_serve, says_where_it_is_as_json) {
