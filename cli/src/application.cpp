@@ -206,6 +206,8 @@ result<void> application::allow_programs(const workflow_options& options, consol
             (pattern ? *made.inherited : made.passed).push_back(name);
         }
     }
+    strays_ = std::make_unique<guard_at_end>();
+    made.strays = &strays_->strays();
     made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
     HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
     return {};

@@ -5,6 +5,7 @@
 #include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "environment.hpp"
+#include "interrupts.hpp"
 #include "model_setup.hpp"
 #include "terminal_questions.hpp"
 
@@ -68,6 +69,7 @@ private:
     call_counts counts_;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
+    std::unique_ptr<guard_at_end> strays_;           ///< null: programs are not allowed
     std::unique_ptr<ports::process_port> processes_; ///< null: programs are not allowed
     std::vector<std::unique_ptr<tasks::aider_executor>> aider_;
     std::unique_ptr<ports::worker_port> workers_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -18,7 +19,10 @@ namespace {
 
 // What a signal handler can reach is static. Null: there is nothing to say.
 std::atomic<const std::string*> words_at_end{nullptr};
-static_assert(std::atomic<const std::string*>::is_always_lock_free);
+// Null: no programs run, or somebody is at work with it already.
+std::atomic<const process::stray_guard*> strays_at_end{nullptr};
+static_assert(std::atomic<const std::string*>::is_always_lock_free &&
+              std::atomic<const process::stray_guard*>::is_always_lock_free);
 
 extern "C" void leave_at_signal(int) { leave_with_words(); }
 
@@ -29,7 +33,17 @@ void leave_with_words() noexcept {
     if (const std::string* const words = words_at_end.exchange(nullptr)) {
         (void)!::write(STDERR_FILENO, words->data(), words->size());
     }
+    if (const process::stray_guard* const strays = strays_at_end.exchange(nullptr)) {
+        strays->end_strays(std::chrono::seconds(2));
+    }
     ::_exit(static_cast<int>(exit_code::interrupted));
+}
+
+guard_at_end::guard_at_end() { strays_at_end = &strays_; }
+
+guard_at_end::~guard_at_end() {
+    // Nothing there: a signal handler in another thread uses it, and ends the process then.
+    while (strays_at_end.exchange(nullptr) == nullptr) ::pause();
 }
 
 void end_is_told() noexcept { words_at_end = nullptr; }

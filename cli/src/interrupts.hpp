@@ -1,6 +1,8 @@
 // Ctrl-C and the other ways to be asked to end.
 #pragma once
 
+#include <heddle/process/stray_guard.hpp>
+
 #include <boost/asio/io_context.hpp>
 
 #include <functional>
@@ -19,6 +21,21 @@ namespace heddle::cli {
 /// Where something is to be ended in order, `interrupts` takes their place for its time. Programs
 /// that run are killed by their keepers. To be called once, before there are other threads.
 void end_at_signals(std::string last_words);
+
+/// A stray_guard for the time that it lives, also where a signal ends the process at once. One at a
+/// time. Threads: the main one.
+class guard_at_end {
+public:
+    guard_at_end();
+    ~guard_at_end();
+    guard_at_end(const guard_at_end&) = delete;
+    guard_at_end& operator=(const guard_at_end&) = delete;
+
+    [[nodiscard]] process::stray_guard& strays() noexcept { return strays_; }
+
+private:
+    process::stray_guard strays_;
+};
 
 /// What each of them does then: may be called by a signal handler.
 [[noreturn]] void leave_with_words() noexcept;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <thread>
 
+#include <signal.h>
 #include <unistd.h>
 
 namespace heddle::cli_test {
@@ -168,6 +169,72 @@ TEST(shell_tools, nor_a_second_interrupt) {
     const auto ended = running.child.wait(milliseconds(15'000));
     EXPECT_EQ(ended.code, 130) << ended.err;
     running.expect_gone();
+}
+
+/// A daemon, then what the program does to those that watch over it: $PPID is its keeper, $F the starter.
+std::string kills_its_watchers(const std::string& how) {
+    return "(system:run_script (command \"setsid sh -c 'echo $$ >daemon; exec sleep 60' "
+           ">/dev/null 2>&1 & while [ ! -s daemon ]; do sleep 0.01; done; "
+           "F=$(cut -d' ' -f4 /proc/$PPID/stat); touch ready; " +
+           how + "; sleep 60\"))";
+}
+
+bool comes(const scratch_directory& scratch, const std::string& name) {
+    for (int i = 0; i < 2000; ++i) {
+        if (std::filesystem::exists(scratch.path() + "/" + name)) return true;
+        std::this_thread::sleep_for(milliseconds(5));
+    }
+    return false;
+}
+
+TEST(shell_tools, nor_does_a_program_that_kills_or_stops_both_that_watch_over_it) {
+    for (const char* how : {"kill -9 $F $PPID", "kill -9 $PPID $F", "kill -9 $F; kill -9 $PPID",
+                            "kill -STOP $F; kill -9 $PPID", "kill -9 $F", "kill -STOP $PPID $F"}) {
+        for (const int signals : {1, 2}) {
+            SCOPED_TRACE(how + std::string(", signals: ") + std::to_string(signals));
+            const scratch_directory scratch;
+            child_process heddle(heddle_command(
+                {"eval", kills_its_watchers(how), "--allow-shell", "--workspace", scratch.path()}));
+            ASSERT_TRUE(comes(scratch, "ready"));
+            for (int i = 0; i < signals; ++i) {
+                std::this_thread::sleep_for(milliseconds(i == 0 ? 20 : 1));
+                heddle.send_signal(SIGTERM);
+            }
+            (void)heddle.wait(milliseconds(15'000));
+            EXPECT_TRUE(is_gone(scratch, "daemon"));
+        }
+    }
+}
+
+TEST(shell_tools, what_such_a_program_left_ends_while_the_run_goes_on) {
+    for (const char* how : {"kill -9 $F $PPID", "kill -STOP $F; kill -9 $PPID"}) {
+        SCOPED_TRACE(how);
+        const scratch_directory scratch;
+        child_process heddle(heddle_command(
+            {"eval",
+             "(progn (try " + kills_its_watchers(how) +
+                 " (catch (e) nil)) (system:run_script (command \"touch later; sleep 60\")))",
+             "--allow-shell", "--workspace", scratch.path()}));
+        ASSERT_TRUE(comes(scratch, "later")) << heddle.err();
+        EXPECT_TRUE(is_gone(scratch, "daemon"));
+        heddle.send_signal(SIGTERM);
+        EXPECT_EQ(heddle.wait(milliseconds(15'000)).code, 130);
+    }
+}
+
+TEST(shell_tools, what_was_started_before_heddle_stays) {
+    const scratch_directory scratch;
+    child_process heddle(
+        {"/bin/sh", "-c",
+         "cd \"$1\"; shift; sleep 60 >/dev/null 2>&1 & echo $! >before; exec \"$@\"", "sh",
+         scratch.path(), HEDDLE_PROGRAM, "eval", kills_its_watchers("kill -9 $F $PPID"),
+         "--allow-shell"});
+    ASSERT_TRUE(comes(scratch, "ready"));
+    (void)heddle.wait(milliseconds(15'000));
+    EXPECT_TRUE(is_gone(scratch, "daemon"));
+    const char state = state_of(scratch, "before");
+    EXPECT_TRUE(state != '\0' && state != 'Z') << state;
+    ::kill(std::stoi(scratch.text_of("before")), SIGKILL);
 }
 
 TEST(shell_tools, the_environment_of_heddle_is_nobodys_to_read) {

@@ -349,8 +349,8 @@ public:
             if (!wishes) {
                 const std::time_t passed = seconds_now() - ended;
                 if (keepers_.empty() && strays <= 0) break;
-                // A keeper that was stopped does not know that its time has come.
-                if (passed > patience_s + 1) kill_keepers();
+                // A keeper that was stopped again does not know that its time has come.
+                if (passed > patience_s + 1) signal_keepers(SIGKILL);
                 if (passed > 2 * patience_s) break;
             }
             std::array<pollfd, 2> waits{
@@ -362,6 +362,7 @@ public:
             if (waits[0].revents == 0 || take_wish()) continue;
             wishes = false;
             looks = true;
+            signal_keepers(SIGCONT); // one that a program has stopped is to see the end as well
             ended = seconds_now();
         }
         ::_exit(0);
@@ -411,8 +412,8 @@ private:
         return strays > 0 || !wishes ? 200 : -1;
     }
 
-    void kill_keepers() const noexcept {
-        for (const pid_t each : keepers_) ::kill(each, SIGKILL);
+    void signal_keepers(int signal) const noexcept {
+        for (const pid_t each : keepers_) ::kill(each, signal);
     }
 
     process_list keepers_;

@@ -50,6 +50,8 @@ public:
     [[nodiscard]] fs::descriptor take_control() noexcept;
     /// Of the program and of its group, once it has been started; else 0.
     [[nodiscard]] pid_t number() const noexcept { return program_; }
+    /// Of its keeper, once that has said something; else 0.
+    [[nodiscard]] pid_t keeper() const noexcept { return keeper_; }
 
     /// To the program's group and to what it has left behind.
     void signal(int signal) noexcept;

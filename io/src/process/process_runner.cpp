@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -253,6 +254,8 @@ private:
         const coro::wake woken = co_await wait_until(child, until::started, bounded);
         if (loan && child.program().number() > 0) loan->give_to(child.program().number());
         result<process_result> ended = co_await watch(child, request, context, bounded, woken);
+        const bool lost = child.program().now() == kept_program::state::lost;
+        if (lost && options_.strays != nullptr) co_await end_strays();
         starter_->give_back(child.take_control());
         if (ended) ended->elapsed = loop_.now() - began;
         co_return ended;
@@ -292,6 +295,24 @@ private:
         co_return ended;
     }
 
+    /// After a keeper was killed. The starter may be killed next, and be gone a moment later.
+    coro::task<void> end_strays() {
+        constexpr int fewest_passes = 10;
+        constexpr int most_passes = 400;
+        constexpr auto pause = std::chrono::milliseconds(5);
+        const coro::call_context undisturbed{&loop_, nullptr, {}};
+        for (int passes = 1; passes <= most_passes; ++passes) {
+            std::vector<pid_t> keepers;
+            for (const kept_program* each : *living_) {
+                if (!each->gone() && each->keeper() > 0) keepers.push_back(each->keeper());
+            }
+            const int found = options_.strays->kill_strays(keepers);
+            if (found == 0 && passes >= fewest_passes) break;
+            const result<void> slept = co_await coro::sleep_until(undisturbed, loop_.now() + pause);
+            if (!slept) break;
+        }
+    }
+
     coro::event_loop& loop_;
     process_options options_;
     fs::workspace_root root_;
@@ -305,7 +326,7 @@ private:
 result<std::unique_ptr<ports::process_port>> make_process_port(coro::event_loop& loop,
                                                                process_options options) {
     HEDDLE_TRY(fs::workspace_root root, fs::open_root(options.workspace));
-    HEDDLE_TRY(auto starter, program_starter::create());
+    HEDDLE_TRY(auto starter, program_starter::create(options.strays));
     return std::unique_ptr<ports::process_port>(std::make_unique<process_runner>(
         loop, std::move(options), std::move(root), std::move(starter)));
 }

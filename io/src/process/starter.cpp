@@ -7,6 +7,7 @@
 #include <heddle/ports/process_port.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
 #include <fcntl.h>
@@ -44,8 +45,8 @@ using ports::process_errc;
 
 } // namespace
 
-result<std::unique_ptr<program_starter>> program_starter::create() {
-    std::unique_ptr<program_starter> made(new program_starter);
+result<std::unique_ptr<program_starter>> program_starter::create(stray_guard* guard) {
+    std::unique_ptr<program_starter> made(new program_starter(guard));
     HEDDLE_CHECK(made->launch());
     return made;
 }
@@ -62,15 +63,22 @@ result<void> program_starter::launch() {
     process_ = ::fork();
     if (process_ == 0) serve_starts(theirs.get());
     if (process_ < 0) return cannot("no program can be started");
+    if (guard_ != nullptr) guard_->watch(process_);
     return {};
 }
 
 void program_starter::retire() noexcept {
     socket_ = fs::descriptor();
     if (process_ <= 0) return;
-    pid_t got = 0;
-    do got = ::waitpid(process_, nullptr, 0);
+    ::kill(process_, SIGCONT); // a program may have stopped it
+    siginfo_t about{};
+    int got = 0;
+    do got = ::waitid(P_PID, static_cast<id_t>(process_), &about, WEXITED | WNOWAIT);
     while (got < 0 && errno == EINTR);
+    if (guard_ != nullptr) {
+        guard_->forget_starter(got == 0 && about.si_code == CLD_EXITED && about.si_status == 0);
+    }
+    static_cast<void>(::waitpid(process_, nullptr, 0)); // it has ended
     process_ = -1;
 }
 

@@ -5,6 +5,7 @@
 #include "keeper_messages.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/process/stray_guard.hpp>
 
 #include <array>
 #include <memory>
@@ -33,8 +34,9 @@ public:
     /// Keepers without work that are held for later ones.
     static constexpr std::size_t max_idle = 16;
 
-    /// Errors: process_errc::start_failed.
-    [[nodiscard]] static result<std::unique_ptr<program_starter>> create();
+    /// `guard` outlives it, is told which process the starter is, and may be null. Errors:
+    /// process_errc::start_failed.
+    [[nodiscard]] static result<std::unique_ptr<program_starter>> create(stray_guard* guard);
     ~program_starter();
     program_starter(const program_starter&) = delete;
     program_starter& operator=(const program_starter&) = delete;
@@ -46,11 +48,12 @@ public:
     void give_back(fs::descriptor control);
 
 private:
-    program_starter() = default;
+    explicit program_starter(stray_guard* guard) noexcept : guard_(guard) {}
     [[nodiscard]] result<void> launch();
     [[nodiscard]] result<fs::descriptor> new_keeper();
     void retire() noexcept;
 
+    stray_guard* guard_;
     fs::descriptor socket_;
     pid_t process_ = -1;
     std::vector<fs::descriptor> idle_;

@@ -3,6 +3,7 @@
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/process_port.hpp>
+#include <heddle/process/stray_guard.hpp>
 
 #include <functional>
 #include <memory>
@@ -26,6 +27,9 @@ struct process_options {
     /// Told when a child takes the terminal (true) and when it has given it back (false), so that
     /// the host does not write there meanwhile. Called on the loop; must not throw. Empty: nobody.
     std::function<void(bool taken)> on_terminal;
+    /// Ends what programs leave that have killed the starter and their keeper. Outlives the port. Null:
+    /// nobody does; only a program that starts no other children can have one.
+    stray_guard* strays = nullptr;
 };
 
 /// What programs need to work: where things are, who the user is, how to speak to whom. No secret
