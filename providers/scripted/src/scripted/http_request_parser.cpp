@@ -92,6 +92,7 @@ public:
 
     parsed_request request;
     bool expects_continue = false;
+    [[nodiscard]] bool is_head() const noexcept { return method_ == "HEAD"; }
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
 
@@ -190,6 +191,8 @@ http_request_parser::http_request_parser(http_request_limits limits)
 http_request_parser::~http_request_parser() = default;
 http_request_parser::http_request_parser(http_request_parser&&) noexcept = default;
 http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
+
+bool http_request_parser::is_head() const noexcept { return reader_->is_head(); }
 
 http_request_parser::step http_request_parser::fail(int status, std::string_view reason) noexcept {
     reader_->refuse(status, reason);

@@ -254,7 +254,9 @@ bool server_connection::take_request() {
         write_error(404, "Unknown path.", "invalid_request_error", "unknown_url");
         return false;
     }
-    if (request.method != route.method) {
+    // Whatever answers GET answers HEAD (RFC 9110, 9.1).
+    const bool is_head_of_get = parser_.is_head() && route.method == "GET";
+    if (request.method != route.method && !is_head_of_get) {
         write_error(405, "This path has another method.", "invalid_request_error",
                     "method_not_supported");
         return false;
@@ -351,7 +353,8 @@ void server_connection::write_json(int status, std::string_view body,
     out_ += "content-length: ";
     append_number(out_, static_cast<std::int64_t>(body.size()));
     out_ += "\r\n\r\n";
-    out_ += body;
+    // The client takes what follows the answer to a HEAD for the next answer (RFC 9110, 9.3.2).
+    if (!parser_.is_head()) out_ += body;
 }
 
 bool server_connection::is_allowed(std::string_view given) const noexcept {

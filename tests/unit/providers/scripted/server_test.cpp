@@ -192,6 +192,31 @@ TEST_F(scripted_server, other_paths) {
     EXPECT_TRUE(get("/v1/models", "DELETE").starts_with("HTTP/1.1 405 "));
 }
 
+TEST_F(scripted_server, an_answer_to_head_has_no_body) {
+    start();
+    for (const char* target : {"/health", "/v1/models", "/models/one", "/v1/chat/completions",
+                               "/v1/models/three", "/v1/embeddings"}) {
+        SCOPED_TRACE(target);
+        const std::string rest = std::string(" ") + target + " HTTP/1.1\r\nHost: x\r\n";
+        const std::string got = exchange("GET" + rest + "Connection: close\r\n\r\n");
+        // What comes behind it on the connection is the next answer.
+        const std::string both =
+            exchange("HEAD" + rest + "\r\nGET" + rest + "Connection: close\r\n\r\n");
+        const std::size_t end = both.find("\r\n\r\n");
+        ASSERT_NE(end, std::string::npos);
+        EXPECT_EQ(both.substr(end + 4), got);
+        // With the fields that GET has.
+        std::string head = both.substr(0, end + 4);
+        head.insert(got.find("connection: close"), "connection: close\r\n");
+        EXPECT_EQ(head, got.substr(0, got.find("\r\n\r\n") + 4));
+    }
+    // Also where the request is refused before it is whole.
+    const std::string refused = exchange("HEAD /health HTTP/1.1\r\nExpect: more\r\n\r\n");
+    EXPECT_TRUE(refused.starts_with("HTTP/1.1 417 "));
+    EXPECT_TRUE(refused.ends_with("\r\n\r\n"));
+    EXPECT_EQ(count(refused, "\r\n\r\n"), 1U);
+}
+
 TEST_F(scripted_server, a_required_key_is_asked_for) {
     scripted::server_options options;
     options.required_key = secret("the-key");
