@@ -103,6 +103,8 @@ public:
             return mistake(app_.remaining(true).empty() ? wrong.what() : about_extras());
         } catch (const CLI::ConversionError& wrong) {
             return mistake(about_conversion(wrong.what()));
+        } catch (const CLI::ValidationError& wrong) {
+            return mistake(about_check(wrong.what()));
         } catch (const CLI::ParseError& wrong) {
             return mistake(wrong.what());
         }
@@ -270,6 +272,13 @@ private:
         if (option && !option->get_description().empty())
             text += "; it is: " + option->get_description();
         return text;
+    }
+
+    /// CLI11 says "--width: must be …".
+    [[nodiscard]] static std::string about_check(std::string what) {
+        const std::size_t colon = what.find(": ");
+        if (colon != std::string::npos) what.erase(colon, 1);
+        return what;
     }
 
     CLI::App app_;

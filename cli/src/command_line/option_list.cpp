@@ -2,9 +2,24 @@
 
 #include <CLI/CLI.hpp>
 
+#include <array>
+#include <charconv>
 #include <utility>
 
 namespace heddle::cli {
+
+namespace {
+
+/// "20", "0.5", and never "1.000000" or "1e+18".
+std::string shown_number(double number) {
+    std::array<char, 32> digits;
+    const auto fixed = std::chars_format::fixed;
+    char* const end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), number, fixed).ptr;
+    return std::string(digits.data(), end);
+}
+
+} // namespace
 
 option_ref option_ref::value(const std::string& name) const {
     option_->type_name(name);
@@ -19,8 +34,13 @@ option_ref option_ref::show_default() const {
     return *this;
 }
 option_ref option_ref::range(double least, double most) const {
-    option_->check(CLI::Range(least, most).description("")); // help shows the description alone
-    return *this;
+    return check([least, most](const std::string& text) -> std::string {
+        double number = 0;
+        const bool read = CLI::detail::lexical_cast(text, number);
+        if (read && number >= least && number <= most) return {};
+        return "must be from " + shown_number(least) + " to " + shown_number(most) + ", not " +
+               (read ? text : "'" + text + "'");
+    });
 }
 option_ref option_ref::check(std::function<std::string(const std::string&)> check) const {
     option_->check(std::move(check));

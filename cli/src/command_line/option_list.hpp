@@ -25,8 +25,9 @@ public:
     option_ref required() const; ///< an argument or option that must be given
     /// --help shows the value that the variable has now.
     option_ref show_default() const;
-    option_ref range(double least, double most) const;
-    /// `check` returns what is wrong with the text, or an empty string.
+    option_ref range(double least, double most) const; ///< both are allowed
+    /// `check` returns what is wrong with the text, to be read after the name of the option ("must be
+    /// …"), or an empty string.
     option_ref check(std::function<std::string(const std::string&)> check) const;
     option_ref excludes(option_ref other) const;
     option_ref needs(option_ref other) const;

@@ -118,7 +118,8 @@ public:
             .value("FILE");
         to.option("--port", asked_.port, "Port to listen on; 0 for any free one")
             .show_default()
-            .value("N");
+            .value("N")
+            .range(0, 65'535);
         to.option("--host", asked_.host, "Address to listen on").show_default().value("ADDRESS");
         to.flag("--allow-remote", asked_.allow_remote,
                 "Permit a --host that other machines can reach");

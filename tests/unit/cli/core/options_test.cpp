@@ -118,6 +118,31 @@ TEST(options, a_timeout_must_be_a_sensible_number) {
     }
 }
 
+TEST(options, a_number_out_of_range_is_named_with_the_range) {
+    const auto mistake = [](const std::vector<std::string>& arguments) {
+        const auto end = ended(arguments);
+        EXPECT_EQ(end.code, exit_code::usage);
+        EXPECT_EQ(end.text, "heddle: " + end.mistake + "\n" + end.hint + "\n");
+        return end.mistake;
+    };
+    EXPECT_EQ(mistake({"fmt", "f", "--width", "0"}), "--width must be from 20 to 1000, not 0");
+    EXPECT_EQ(mistake({"run", "f", "-c", "0"}), "--concurrency must be from 1 to 1000000, not 0");
+    EXPECT_EQ(mistake({"run", "f", "--step-limit", "-1"}),
+              "--step-limit must be from 1 to 1000000000000000000, not -1");
+    EXPECT_EQ(mistake({"index", ".", "--limit", "10001"}),
+              "--limit must be from 1 to 10000, not 10001");
+    EXPECT_EQ(mistake({"tasks", "match", "t", "--threshold", "1.5"}),
+              "--threshold must be from 0 to 1, not 1.5");
+    EXPECT_EQ(mistake({"cache", "clear", "--older-than", "x"}),
+              "--older-than must be from 0 to 36500, not 'x'");
+    EXPECT_EQ(mistake({"model", "serve", "--rules", "r", "--port", "70000"}),
+              "--port must be from 0 to 65535, not 70000");
+    EXPECT_EQ(mistake({"fmt", "f", "--width", "nan"}), "--width must be from 20 to 1000, not nan");
+    EXPECT_NE(mistake({"fmt", "f", "--width="}), "");
+    EXPECT_EQ(mistake({"run", "f", "--max-calls", "-1"}),
+              "--max-calls needs a whole number that is not negative");
+}
+
 TEST(options, a_value_of_the_wrong_kind_is_named_with_what_the_option_is) {
     const std::string seconds = ended({"run", "a.heddle", "--timeout", "abc"}).text;
     EXPECT_NE(seconds.find("--timeout does not take 'abc'; it is: "), std::string::npos) << seconds;
