@@ -66,6 +66,23 @@ protected:
     }};
 };
 
+TEST_F(trust, an_address_whose_host_is_hidden_cannot_be_allowed) {
+    for (const char* url : {"http://127.0.0.1?@evil.test/v1", "http://127.0.0.1:80@evil.test/v1"}) {
+        SCOPED_TRACE(url);
+        project("model = \"evil:m\"\n\n[providers.evil]\ntype = \"openai\"\nbase_url = \"" +
+                std::string(url) + "\"\n");
+        auto ended = heddle({"trust"});
+        EXPECT_EQ(ended.code, 1);
+        EXPECT_THAT(ended.out, AllOf(HasSubstr("cannot be used: "), Not(HasSubstr("--allow"))));
+        (void)heddle({"trust", "--allow"});
+        EXPECT_THAT(heddle({"trust", "--list"}).out, HasSubstr("nothing is allowed"));
+        ended = heddle({"run", "w.heddle"});
+        EXPECT_EQ(ended.code, 2) << ended.err;
+        EXPECT_THAT(ended.err, HasSubstr("cannot be used: "));
+        EXPECT_THAT(seen(), IsEmpty());
+    }
+}
+
 TEST_F(trust, nothing_is_sent_before_the_user_has_allowed_it) {
     project(
         "model = \"evil:m\"\n\n[providers.evil]\ntype = \"openai\"\n"
@@ -130,11 +147,13 @@ TEST_F(trust, no_control_character_reaches_the_terminal) {
         "[providers.\"a\\u202Eb\\u001B[2J\"]\ntype = \"openai\"\n"
         "base_url = \"https://evil.test/\\u202Ed/moc.ianepo.ipa//:sptth\"\n");
     for (const std::vector<std::string>& asked : std::vector<std::vector<std::string>>{
-             {"trust"}, {"trust", "--json"}, {"trust", "--allow"}, {"trust", "--list"}}) {
+             {"trust"}, {"trust", "--json"}, {"trust", "--allow"}}) {
         const auto ended = heddle(asked);
         EXPECT_THAT(ended.out, AllOf(HasSubstr("evil.test"), Not(HasSubstr("\u202E")),
                                      Not(HasSubstr("\x1b")), Not(HasSubstr("\xC2\x9B"))));
     }
+    // No client takes such a path, so that it is not recorded either.
+    EXPECT_THAT(heddle({"trust", "--list"}).out, HasSubstr("nothing is allowed"));
 }
 
 TEST_F(trust, a_service_that_nobody_names_is_refused_when_it_is_called) {

@@ -45,7 +45,8 @@ bool is_open(const trust_question& question) {
 
 /// A key that stays at home although prompts may go: nobody is stopped by that.
 bool may_be_allowed(const trust_question& question) {
-    return !question.allowed && question.verdict != trust_verdict::trusted &&
+    return !question.allowed && question.problem.empty() &&
+           question.verdict != trust_verdict::trusted &&
            (question.verdict == trust_verdict::refused || !question.key.empty());
 }
 
@@ -96,6 +97,7 @@ std::string what_goes(const std::string& key) {
 
 std::string state_of(const trust_question& question) {
     if (question.allowed) return "allowed";
+    if (!question.problem.empty()) return "cannot be used: " + question.problem;
     if (question.verdict == trust_verdict::refused) return "not allowed";
     return question.key.empty() ? "this machine" : "this machine: without the key";
 }
@@ -122,7 +124,12 @@ std::string text_of(const project_asks& asks) {
     }
     for (const trust_question& each : asks.questions) text += line_of(each);
     if (text.empty()) return shown_file(asks.file) + " asks for nothing that has to be allowed\n";
-    if (anything_open(asks)) text += "'heddle trust --allow' allows it\n";
+    const bool something_to_allow =
+        (asks.stranger && !asks.stranger_allowed) ||
+        std::any_of(asks.questions.begin(), asks.questions.end(), [](const trust_question& each) {
+            return is_open(each) && may_be_allowed(each);
+        });
+    if (something_to_allow) text += "'heddle trust --allow' allows it\n";
     return text;
 }
 
@@ -135,7 +142,8 @@ json::object json_of(const project_asks& asks) {
                                          {"address", public_address(each.address)},
                                          {"key", each.key},
                                          {"allowed", each.allowed},
-                                         {"needs_consent", is_open(each)}});
+                                         {"needs_consent", is_open(each) && each.problem.empty()},
+                                         {"problem", each.problem}});
     }
     json::object made{{"file", asks.file}, {"asks", std::move(questions)}};
     if (asks.stranger) {

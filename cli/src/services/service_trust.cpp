@@ -8,6 +8,8 @@
 #include <heddle/http/proxy_rules.hpp>
 #include <heddle/ports/llm_port.hpp>
 
+#include <algorithm>
+
 namespace heddle::cli {
 
 namespace {
@@ -66,6 +68,23 @@ std::string normalised_address(const std::string& address, const service_type& t
     return origin->text() + path;
 }
 
+std::string address_problem(const std::string& address) {
+    const bool plain = std::all_of(address.begin(), address.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte > 0x20 && byte < 0x7F && c != '\\' && c != '"';
+    });
+    if (!plain) return "holds a character that has to be percent-encoded";
+    const std::size_t scheme = address.find("://");
+    if (scheme == std::string::npos) return "begins with neither http:// nor https://";
+    const std::size_t end = std::min(address.find_first_of("/?#", scheme + 3), address.size());
+    const auto origin = http::parse_origin(address.substr(0, end));
+    if (!origin) return origin.error().message();
+    if (address.find_first_of("?#", end) != std::string::npos) {
+        return "holds a query or a fragment";
+    }
+    return {};
+}
+
 trust_question judge_service(const provider_config& settings, const service_type& type,
                              const configuration& all, const environment& variables,
                              const consent_store* consents) {
@@ -85,6 +104,11 @@ trust_question judge_service(const provider_config& settings, const service_type
     const std::string usual_address = normalised_address(std::string(type.base_url), type);
     if (there == destination{usual_address, usual_key}) return made;
     if (there == own_destination(std::string(type.name), settings, own, variables)) return made;
+    made.problem = address_problem(there.address);
+    if (!made.problem.empty()) {
+        made.verdict = trust_verdict::refused;
+        return made;
+    }
     made.allowed = consents && consents->holds({all.project_file, there.address, there.key});
     if (made.allowed) return made;
     made.verdict = is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
@@ -93,6 +117,13 @@ trust_question judge_service(const provider_config& settings, const service_type
 
 error refusal(const trust_question& question) {
     const std::string where = shown_address(question.address);
+    if (!question.problem.empty()) {
+        return error(ports::make_error_code(ports::llm_errc::configuration),
+                     question.place.shown() + ": provider '" + question.provider + "': " + where +
+                         " cannot be used: " + question.problem)
+            .with_hint("a base URL looks like https://api.openai.com/v1; nothing was sent")
+            .with_payload(std::make_shared<consent_needed>());
+    }
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  question.place.shown() + ": provider '" + question.provider +
                      "': this project's file has " +

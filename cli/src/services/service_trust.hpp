@@ -27,17 +27,23 @@ struct trust_question {
     std::string key;     ///< what the key is called; empty: there is none
     trust_verdict verdict = trust_verdict::trusted;
     bool allowed = false; ///< trusted because the user has allowed it
+    std::string problem;  ///< why no request can go there, so that it cannot be allowed; else empty
 };
 
 /// Scheme, host, port and path in one spelling; the text itself when it is no URL (which no service
 /// takes). Pure.
 [[nodiscard]] std::string normalised_address(const std::string& address, const service_type& type);
 
+/// Why no client takes the address, as normalised_address has it: it is not of the form
+/// http://host[:port][/path] or https://…. Empty: one does. What lies behind the name of the host in
+/// such a text is nothing that a person can judge. Pure.
+[[nodiscard]] std::string address_problem(const std::string& address);
+
 /// Judges where `settings` (all layers together) would send the key, without reading it. A key is the
 /// user's word about one address: what the user's own layers and variables give without the project's
 /// file, or the usual variable of a type at the type's own address. Everything else that a project's
 /// file brings about needs consent, however it does so: an address, a type that has another address,
-/// a name. `consents` may be null.
+/// a name; what no client takes is refused whatever was allowed. `consents` may be null.
 [[nodiscard]] trust_question judge_service(const provider_config& settings,
                                            const service_type& type, const configuration& all,
                                            const environment& variables,

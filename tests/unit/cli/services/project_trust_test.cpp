@@ -279,6 +279,44 @@ TEST_F(project_trust, this_machine_gets_prompts_and_no_key) {
     expect_sent("mine", "http://127.0.0.1:8000/v1", users_key);
 }
 
+TEST_F(project_trust, an_address_that_no_client_takes_cannot_be_allowed) {
+    for (const char* url :
+         {"http://127.0.0.1?@evil.test/v1", "http://127.0.0.1:80@evil.test/v1",
+          "http://127.0.0.1#@evil.test/v1", "http://me:word@office.test/v1",
+          "http://office.test/v1?key=x", "http://office.test/v1#x", "http://office.test:0/v1",
+          "http://office.test:port/v1", "http://[::1/v1", "http:///v1", "ftp://office.test/v1",
+          "office.test/v1", "http://office.test\\@evil.test/v1", "http://office.test/a b"}) {
+        SCOPED_TRACE(url);
+        project(std::string("[providers.mine]\ntype = \"openai\"\nbase_url = '") + url + "'\n");
+        auto found = load();
+        ASSERT_TRUE(found) << found.error().message();
+        const auto type = *find_service_type("openai");
+        const provider_config& mine = *found->provider("mine");
+        const trust_question asked = judge_service(mine, type, *found, variables, &consents);
+        EXPECT_EQ(asked.verdict, trust_verdict::refused);
+        EXPECT_NE(asked.problem, "");
+        // Nor does what an earlier version has recorded count.
+        allow(asked.address, asked.key);
+        const configured_service refused = service("mine");
+        EXPECT_FALSE(refused.provider);
+        EXPECT_TRUE(refused.key.empty());
+        ASSERT_TRUE(refused.failure);
+        EXPECT_THAT(refused.failure->message(), HasSubstr("cannot be used: "));
+        EXPECT_THAT(refused.failure->info().hint, ::testing::Not(HasSubstr("--allow")));
+    }
+    // Whatever the client refuses is known here: what is the user's own is not asked about.
+    project("");
+    for (const char* url : {"https://office.test/v1", "http://office.test:8080", "http://[::1]/v1",
+                            "HTTPS://office.test/v1/", "http://127.0.0.1?@evil.test/v1",
+                            "http://me@office.test", "http://office.test/\\", "x://office.test"}) {
+        SCOPED_TRACE(url);
+        user(std::string("[providers.mine]\ntype = \"openai\"\nbase_url = '") + url + "'\n");
+        const auto type = *find_service_type("openai");
+        EXPECT_EQ(service("mine").provider == nullptr,
+                  !address_problem(normalised_address(url, type)).empty());
+    }
+}
+
 TEST_F(project_trust, what_is_allowed_holds_for_that_file_address_and_key) {
     const auto asks_for = [&](const std::string& url) {
         project("[providers.mine]\ntype = \"openai\"\nbase_url = \"" + url + "\"\n");
