@@ -68,14 +68,14 @@ std::string for_bash(const std::vector<command_help>& all) {
 std::string for_zsh(const std::vector<command_help>& all) {
     std::string out =
         "#compdef heddle\n# zsh completion for heddle\n_heddle() {\n"
-        "    local path=heddle word\n"
+        "    local at=heddle word\n" // path would be the PATH of the shell
         "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
-        "        case \"$path $word\" in\n";
+        "        case \"$at $word\" in\n";
     for (const command_help& each : all) {
         if (is_visible(each) && &each != &all.front())
-            out += "            '" + each.name + "') path='" + each.name + "' ;;\n";
+            out += "            '" + each.name + "') at='" + each.name + "' ;;\n";
     }
-    out += "        esac\n    done\n    local -a found\n    case $path in\n";
+    out += "        esac\n    done\n    local -a found\n    case $at in\n";
     for (const command_help& each : all) {
         if (!is_visible(each)) continue;
         out += "        '" + each.name + "') found=(";
@@ -94,7 +94,7 @@ std::string for_zsh(const std::vector<command_help>& all) {
         out += ") ;;\n";
     }
     out +=
-        "    esac\n    _describe 'heddle' found\n    [[ $path == heddle ]] || _files\n}\n"
+        "    esac\n    _describe 'heddle' found\n    [[ $at == heddle ]] || _files\n}\n"
         "_heddle \"$@\"\n";
     return out;
 }

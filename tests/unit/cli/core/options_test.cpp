@@ -227,5 +227,13 @@ TEST(completion, knows_commands_and_options_in_each_shell) {
     EXPECT_EQ(completion_script("csh", line.help()), "");
 }
 
+TEST(completion, for_zsh_has_no_variable_that_is_one_of_the_shell) {
+    command_line line(all_commands());
+    const std::string script = completion_script("zsh", line.help());
+    for (const char* name : {"path=", "commands=", "status="}) {
+        EXPECT_THAT(script, Not(HasSubstr(std::string(" ") + name))) << name;
+    }
+}
+
 } // namespace
 } // namespace heddle::cli

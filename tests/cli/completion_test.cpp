@@ -1,0 +1,75 @@
+// The completion scripts in the shells that are installed here.
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <sstream>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+using words = std::vector<std::string>;
+
+std::string find_program(const std::string& name) {
+    for (const char* folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"}) {
+        if (std::filesystem::exists(folder + name)) return folder + name;
+    }
+    return {};
+}
+
+words lines_of(const std::string& text) {
+    words made;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) made.push_back(line);
+    return made;
+}
+
+/// Asks a shell for what it offers; the last word is what is being typed.
+class completion : public ::testing::Test {
+protected:
+    [[nodiscard]] words run(const std::string& shell, const words& more) const {
+        words command{find_program(shell)};
+        command.insert(command.end(), more.begin(), more.end());
+        child_options options;
+        options.variables = {{"HOME", scratch.path()}};
+        options.directory = scratch.path();
+        const auto ended = child_process(command, options).wait();
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_EQ(ended.err, "");
+        return lines_of(ended.out);
+    }
+    [[nodiscard]] std::string script(const std::string& shell) const {
+        return scratch.file("script", run_heddle({"completion", shell}).out);
+    }
+    /// "name:description" of each, and "FILES" where files are offered.
+    [[nodiscard]] words zsh(const words& typed) const {
+        words arguments{"-f", "-c",
+                        "before=$PATH\n"
+                        "_describe() { print -rl -- \"${(@P)2}\"\n"
+                        "              [[ $PATH == $before ]] || print \"PATH is $PATH\" }\n"
+                        "_files() { print FILES }\n"
+                        "script=$1; shift; words=(\"$@\"); CURRENT=$#words\n"
+                        "set --; source $script",
+                        "zsh", script("zsh")};
+        arguments.insert(arguments.end(), typed.begin(), typed.end());
+        return run("zsh", arguments);
+    }
+
+    scratch_directory scratch;
+};
+
+TEST_F(completion, in_zsh_leaves_the_path_alone) {
+    if (find_program("zsh").empty()) GTEST_SKIP() << "there is no zsh";
+    EXPECT_THAT(zsh({"heddle", "tasks", ""}), Contains(::testing::StartsWith("list:")));
+    EXPECT_THAT(zsh({"heddle", "tasks", ""}), Not(Contains(::testing::StartsWith("PATH is"))));
+}
+
+} // namespace
+} // namespace heddle::cli_test
