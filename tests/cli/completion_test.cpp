@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -62,6 +63,14 @@ protected:
         return run("zsh", arguments);
     }
 
+    /// Without their descriptions.
+    [[nodiscard]] words fish(const std::string& typed) const {
+        words made = run("fish", {"--no-config", "-c", "source $argv[1]; complete -C $argv[2]",
+                                  script("fish"), typed});
+        for (std::string& each : made) each.resize(std::min(each.find('\t'), each.size()));
+        return made;
+    }
+
     scratch_directory scratch;
 };
 
@@ -69,6 +78,19 @@ TEST_F(completion, in_zsh_leaves_the_path_alone) {
     if (find_program("zsh").empty()) GTEST_SKIP() << "there is no zsh";
     EXPECT_THAT(zsh({"heddle", "tasks", ""}), Contains(::testing::StartsWith("list:")));
     EXPECT_THAT(zsh({"heddle", "tasks", ""}), Not(Contains(::testing::StartsWith("PATH is"))));
+}
+
+TEST_F(completion, in_fish_compares_whole_words) {
+    if (find_program("fish").empty()) GTEST_SKIP() << "there is no fish";
+    EXPECT_THAT(fish("heddle "), Contains("models"));
+    EXPECT_THAT(fish("heddle "), Not(Contains("serve")));
+    EXPECT_THAT(fish("heddle model "), Contains("serve"));
+    EXPECT_THAT(fish("heddle models "), Not(Contains("serve")));
+    EXPECT_THAT(fish("heddle tasks "), Contains("list"));
+    EXPECT_THAT(fish("heddle tasks list "), Not(Contains("check")));
+    EXPECT_THAT(fish("heddle tasks list --"), Contains("--json"));
+    EXPECT_THAT(fish("./heddle tasks "), Contains("list")); // by whatever name
+    EXPECT_THAT(fish("heddle run tasks "), Not(Contains("list")));
 }
 
 } // namespace

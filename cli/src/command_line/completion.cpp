@@ -100,16 +100,29 @@ std::string for_zsh(const std::vector<command_help>& all) {
 }
 
 std::string for_fish(const std::vector<command_help>& all) {
+    // Which command the whole words before the one that is typed name, the program by any name.
     std::string out =
-        "# fish completion for heddle\ncomplete -c heddle -f -n __fish_use_subcommand\n";
+        "# fish completion for heddle\n"
+        "function __heddle_at\n"
+        "    set -l at heddle\n"
+        "    set -l typed (commandline -opc)\n"
+        "    set -e typed[1]\n"
+        "    for word in $typed\n"
+        "        switch \"$at $word\"\n"
+        "            case";
+    for (const command_help& each : all) {
+        if (is_visible(each) && &each != &all.front()) out += " " + quoted(each.name, "\\'");
+    }
+    out +=
+        "\n                set at \"$at $word\"\n"
+        "        end\n"
+        "    end\n"
+        "    test \"$at\" = \"$argv\"\n"
+        "end\n"
+        "complete -c heddle -f -n '__heddle_at heddle'\n";
     for (const command_help& each : all) {
         if (!is_visible(each)) continue;
-        const std::string path = each.name.substr(std::string_view("heddle").size());
-        std::string condition = "__fish_use_subcommand";
-        if (!path.empty()) {
-            condition =
-                "string match -q -- 'heddle" + path + "*' (commandline -opc | string join ' ')";
-        }
+        const std::string condition = "__heddle_at " + each.name;
         for (const std::string& child : each.children) {
             const auto row = std::find_if(all.begin(), all.end(), [&](const command_help& other) {
                 return other.name == each.name + " " + child;

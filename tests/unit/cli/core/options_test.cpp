@@ -227,6 +227,13 @@ TEST(completion, knows_commands_and_options_in_each_shell) {
     EXPECT_EQ(completion_script("csh", line.help()), "");
 }
 
+TEST(completion, for_fish_compares_whole_words) {
+    command_line line(all_commands());
+    const std::string script = completion_script("fish", line.help());
+    EXPECT_THAT(script, HasSubstr("-n '__heddle_at heddle model' -a serve"));
+    EXPECT_THAT(script, Not(HasSubstr("string match")));
+}
+
 TEST(completion, for_zsh_has_no_variable_that_is_one_of_the_shell) {
     command_line line(all_commands());
     const std::string script = completion_script("zsh", line.help());
