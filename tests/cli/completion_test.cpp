@@ -49,6 +49,14 @@ protected:
     [[nodiscard]] std::string script(const std::string& shell) const {
         return scratch.file("script", run_heddle({"completion", shell}).out);
     }
+    [[nodiscard]] words bash(const words& typed) const {
+        words arguments{"--norc", "-c",
+                        "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n"
+                        "_heddle; [ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' \"${COMPREPLY[@]}\"",
+                        "bash", script("bash")};
+        arguments.insert(arguments.end(), typed.begin(), typed.end());
+        return run("bash", arguments);
+    }
     /// "name:description" of each, and "FILES" where files are offered.
     [[nodiscard]] words zsh(const words& typed) const {
         words arguments{"-f", "-c",
@@ -91,6 +99,42 @@ TEST_F(completion, in_fish_compares_whole_words) {
     EXPECT_THAT(fish("heddle tasks list --"), Contains("--json"));
     EXPECT_THAT(fish("./heddle tasks "), Contains("list")); // by whatever name
     EXPECT_THAT(fish("heddle run tasks "), Not(Contains("list")));
+}
+
+TEST_F(completion, in_bash_knows_commands_options_and_arguments) {
+    if (find_program("bash").empty()) GTEST_SKIP() << "there is no bash";
+    scratch.file("words.heddle", "");
+    EXPECT_THAT(bash({"heddle", "mod"}), UnorderedElementsAre("model", "models"));
+    EXPECT_THAT(bash({"heddle", "--ver"}), UnorderedElementsAre("--version"));
+    EXPECT_THAT(bash({"heddle", "run", "wo"}), UnorderedElementsAre("words.heddle"));
+    EXPECT_THAT(bash({"heddle", "run", "--budg"}), UnorderedElementsAre("--budget-usd"));
+    EXPECT_THAT(bash({"heddle", "tasks", "li"}), UnorderedElementsAre("list"));
+    EXPECT_THAT(bash({"heddle", "help", "ru"}), UnorderedElementsAre("run"));
+    EXPECT_THAT(bash({"heddle", "help", "model", ""}), UnorderedElementsAre("serve"));
+    EXPECT_THAT(bash({"heddle", "help", "run", ""}), IsEmpty());
+    EXPECT_THAT(bash({"heddle", "help", "--m"}), UnorderedElementsAre("--man"));
+    EXPECT_THAT(bash({"heddle", "completion", ""}), UnorderedElementsAre("bash", "zsh", "fish"));
+}
+
+TEST_F(completion, of_arguments_works_in_zsh_and_fish) {
+    if (!find_program("zsh").empty()) {
+        EXPECT_THAT(zsh({"heddle", "help", ""}), Contains(::testing::StartsWith("run:")));
+        EXPECT_THAT(zsh({"heddle", "help", "model", ""}),
+                    UnorderedElementsAre(::testing::StartsWith("serve:")));
+        EXPECT_THAT(zsh({"heddle", "completion", ""}), Contains("fish"));
+        EXPECT_THAT(zsh({"heddle", "completion", ""}), Not(Contains("FILES")));
+        EXPECT_THAT(zsh({"heddle", "run", ""}), Contains("FILES"));
+    }
+    if (!find_program("fish").empty()) {
+        scratch.file("words.heddle", "");
+        EXPECT_THAT(fish("heddle help "), Contains("run"));
+        EXPECT_THAT(fish("heddle help model "), UnorderedElementsAre("serve"));
+        EXPECT_THAT(fish("heddle completion "), UnorderedElementsAre("bash", "zsh", "fish"));
+        EXPECT_THAT(fish("heddle run wo"), UnorderedElementsAre("words.heddle"));
+    }
+    if (find_program("zsh").empty() && find_program("fish").empty()) {
+        GTEST_SKIP() << "there is neither zsh nor fish";
+    }
 }
 
 } // namespace

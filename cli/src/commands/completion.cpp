@@ -31,7 +31,7 @@ private:
 constexpr command_row rows[] = {{
     .name = "completion",
     .summary = "Print a completion script for a shell",
-    .details = R"(The script completes commands, options and files.
+    .details = R"(The script completes commands, options and arguments: commands, shells and files.
 
 Examples:
   source <(heddle completion bash)

@@ -7,6 +7,7 @@
 namespace heddle::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -225,6 +226,19 @@ TEST(completion, knows_commands_and_options_in_each_shell) {
         EXPECT_THAT(script, Not(HasSubstr("reference"))) << shell;
     }
     EXPECT_EQ(completion_script("csh", line.help()), "");
+}
+
+TEST(completion, knows_the_arguments_of_help_and_completion) {
+    command_line line(all_commands());
+    EXPECT_THAT(completion_script("bash", line.help()),
+                AllOf(HasSubstr("'heddle completion') words='bash zsh fish' "),
+                      HasSubstr("'heddle help model') words='serve' ")));
+    EXPECT_THAT(completion_script("zsh", line.help()),
+                AllOf(HasSubstr("'heddle completion') found=('bash' 'zsh' 'fish' "),
+                      HasSubstr("'heddle help model') found=('serve:")));
+    EXPECT_THAT(completion_script("fish", line.help()),
+                AllOf(HasSubstr("-n '__heddle_at heddle completion' -a bash\n"),
+                      HasSubstr("-n '__heddle_at heddle help model' -a serve ")));
 }
 
 TEST(completion, for_fish_compares_whole_words) {
