@@ -179,6 +179,9 @@ result<int> open_existing_output(const std::string& path, int flags) {
         }
         const int why = errno;
         if (why == EINTR) continue;
+        if (why == EISDIR) {
+            return error(errc::io_error, path + ": is a directory").with_hint("name a file in it");
+        }
         const error failure = file_error(path, "cannot be written");
         struct stat about {};
         if (why != ENXIO || ::stat(path.c_str(), &about) != 0 || !S_ISFIFO(about.st_mode)) {
@@ -231,9 +234,6 @@ result<void> write_output_file(const std::string& path, const std::string& text)
         if (errno != ENOENT) return file_error(path, "cannot be written");
         HEDDLE_TRY(const std::string target, end_of_links(path));
         return write_and_move(target, text, std::nullopt);
-    }
-    if (S_ISDIR(about.st_mode)) {
-        return error(errc::io_error, path + ": is a directory").with_hint("name a file in it");
     }
     if (!S_ISREG(about.st_mode)) return write_in_place(path, text, 0);
     const malloced_text target(::realpath(path.c_str(), nullptr));

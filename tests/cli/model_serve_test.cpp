@@ -49,6 +49,15 @@ TEST_F(model_serve, prints_its_port_alone_when_asked) {
     EXPECT_EQ(ended.err, "");
 }
 
+TEST_F(model_serve, ends_with_0_at_each_signal_that_asks_for_an_end) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        child_process server(heddle_command({"model", "serve", "--rules", rules}));
+        ASSERT_TRUE(server.wait_for_out("/v1\n"));
+        server.send_signal(signal);
+        EXPECT_EQ(server.wait(milliseconds(5000)).code, 0) << signal;
+    }
+}
+
 TEST_F(model_serve, writes_its_port_to_a_file) {
     const std::string port = scratch.path() + "/port";
     child_process server(

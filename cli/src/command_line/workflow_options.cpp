@@ -5,6 +5,7 @@
 #include <heddle/base/ascii.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace heddle::cli {
@@ -18,6 +19,15 @@ std::string is_a_count(const std::string& text) {
     constexpr std::size_t max_digits = 19; // of what fits into 64 bits
     const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
     return digits && text.size() <= max_digits ? "" : "needs a whole number that is not negative";
+}
+
+/// CLI11 takes a negative number for a large one, and one that does not fit for the largest.
+std::string is_a_seed(const std::string& text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, failed] = std::from_chars(text.data(), end, number);
+    if (failed == std::errc() && stop == end) return {};
+    return "must be a whole number from 0 to 18446744073709551615, not '" + text + "'";
 }
 
 void add_model_options(option_list& command, workflow_options& options) {
@@ -153,7 +163,7 @@ void workflow_option_reader::add_to(option_list& command, workflow_options& into
     verbosity_.add_to(command);
     command.option("--seed", into.seed, "Make random and retry waits repeatable")
         .value("N")
-        .check(needs_a_number);
+        .check(is_a_seed);
 }
 
 std::optional<std::string> workflow_option_reader::finish(workflow_options& into) const {

@@ -26,8 +26,10 @@ result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& 
     constexpr int usual = O_WRONLY | O_APPEND | O_CLOEXEC;
     int made = ::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600);
     const bool is_new = made >= 0;
-    if (!is_new && errno == EEXIST) made = ::open(path.c_str(), usual);
-    if (made < 0) return failed(path);
+    if (!is_new && errno != EEXIST) return failed(path);
+    if (!is_new) {
+        HEDDLE_TRY(made, open_existing_output(path, O_APPEND));
+    }
     struct stat about {};
     const bool is_file = ::fstat(made, &about) == 0 && S_ISREG(about.st_mode);
     if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(made, 0600) != 0) {

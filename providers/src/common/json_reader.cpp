@@ -117,7 +117,8 @@ result<json::value> json_reader::parse(std::string_view text) {
     }
     const bool deep = ec == json::error::too_deep;
     return protocol_error(
-        deep ? "the answer's JSON is nested too deeply" : "the answer is not JSON", text);
+        std::string(options_.subject) + (deep ? "'s JSON is nested too deeply" : " is not JSON"),
+        text);
 }
 
 json::value json_reader::read(json::parser& parser, std::string_view text,

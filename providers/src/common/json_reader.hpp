@@ -39,10 +39,11 @@ namespace json = boost::json;
 [[nodiscard]] std::string_view html_title(std::string_view body) noexcept;
 
 struct decode_options {
-    std::string_view provider_name;   ///< what error messages begin with; outlives
-    const secret* hidden = nullptr;   ///< never shown, should the service repeat it
-    std::size_t max_depth = 64;       ///< of the JSON
-    std::size_t max_tool_calls = 256; ///< of one answer
+    std::string_view provider_name;          ///< what error messages begin with; outlives
+    const secret* hidden = nullptr;          ///< never shown, should the service repeat it
+    std::size_t max_depth = 64;              ///< of the JSON
+    std::size_t max_tool_calls = 256;        ///< of one answer
+    std::string_view subject = "the answer"; ///< what errors call the text that is read; outlives
 };
 
 /// Mends the arguments of the calls, which models write, and not always well: none at all become

@@ -26,6 +26,7 @@ error port_error(std::string what, const error_code& ec) {
 decode_options reader_options() {
     decode_options options;
     options.provider_name = "the request"; // what the messages of the reader are about
+    options.subject = "the body";
     return options;
 }
 

@@ -144,6 +144,17 @@ TEST(options, a_number_out_of_range_is_named_with_the_range) {
               "--max-calls needs a whole number that is not negative");
 }
 
+TEST(options, a_seed_is_a_whole_number_that_fits) {
+    EXPECT_EQ(parsed({"w", "--seed", "18446744073709551615"})->options.seed, UINT64_MAX);
+    EXPECT_EQ(parsed({"w", "--seed", "0"})->options.seed, 0U);
+    for (const char* wrong : {"-1", "18446744073709551616", "99999999999999999999", "1.5", "x"}) {
+        EXPECT_EQ(ended({"eval", "1", "--seed", wrong}).mistake,
+                  "--seed must be a whole number from 0 to 18446744073709551615, not '" +
+                      std::string(wrong) + "'");
+    }
+    EXPECT_EQ(ended({"eval", "1", "--seed="}).code, exit_code::usage);
+}
+
 TEST(options, a_value_of_the_wrong_kind_is_named_with_what_the_option_is) {
     const std::string seconds = ended({"run", "a.heddle", "--timeout", "abc"}).text;
     EXPECT_NE(seconds.find("--timeout does not take 'abc'; it is: "), std::string::npos) << seconds;

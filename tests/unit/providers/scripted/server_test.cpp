@@ -174,7 +174,14 @@ TEST_F(scripted_server, errors_have_the_shape_and_the_headers_of_openai) {
             std::to_string(std::string_view(body).size()) + "\r\n\r\n" + body);
         EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << body;
         EXPECT_EQ(body_of(answer).at("error").at("type"), "invalid_request_error") << body;
+        const json::value shown = body_of(answer);
+        const std::string message(shown.at("error").at("message").as_string());
+        EXPECT_EQ(message.find("answer"), std::string::npos) << message; // it is none
     }
+    const std::string wrong = exchange(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "Content-Length: 4\r\n\r\nnone");
+    EXPECT_EQ(body_of(wrong).at("error").at("message"), "the request: the body is not JSON: none");
 }
 
 TEST_F(scripted_server, other_paths) {
