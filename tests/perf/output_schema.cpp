@@ -1,11 +1,11 @@
 // Output schemas beside valijson alone, without our guards: docs/adr/0015.
 //
-//   bench_output_schema [FOLDER]   FOLDER: tests/draft7 of the JSON Schema test suite
+//   bench_output_schema [FOLDER]   FOLDER: the tests for draft 7 of the JSON Schema test suite
 //
 // What valijson does alone is tried in a process of its own, which may crash or find no end.
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/realm.hpp>
-#include <heddle/tasks/output_schema.hpp>
+#include <heddle/tasks/output/output_schema.hpp>
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>

@@ -1,6 +1,6 @@
 #include "tasks/context/context_parts.hpp"
 
-#include "tasks/template_files/xml_tree.hpp"
+#include "tasks/output/xml_text.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>

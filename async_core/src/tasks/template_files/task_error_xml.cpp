@@ -3,6 +3,7 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
+#include "tasks/output/xml_text.hpp"
 #include "tasks/template_files/element_reading.hpp"
 #include "tasks/template_files/xml_tree.hpp"
 

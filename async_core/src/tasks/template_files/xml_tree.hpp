@@ -55,7 +55,4 @@ struct xml_tag_place {
                                                   const template_file_limits& limits,
                                                   std::vector<lang::problem>& problems);
 
-/// Text as it can stand between tags and in attributes.
-[[nodiscard]] std::string xml_escaped(std::string_view text);
-
 } // namespace heddle::tasks
