@@ -2,6 +2,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/display_width.hpp>
+#include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
 
@@ -34,10 +35,11 @@ std::string counted(unsigned long long count, std::string_view noun) {
 
 std::string public_address(std::string_view address) {
     const auto has_at = [](std::string_view text) { return text.find('@') != text.npos; };
-    const std::size_t colon = address.find("://");
+    const auto parts = split_url(address);
     // OLLAMA_HOST may hold a host alone.
-    const bool named = colon != std::string_view::npos;
-    const std::string_view scheme = named ? address.substr(0, colon + 3) : std::string_view();
+    const bool named = parts.has_value();
+    const std::string_view scheme =
+        named ? address.substr(0, parts->scheme.size() + 3) : std::string_view();
     const std::string_view rest = address.substr(scheme.size());
     const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
     std::string_view host = rest.substr(0, end);
@@ -64,9 +66,9 @@ std::string shown_address(std::string_view address) {
     constexpr std::size_t longest = 200;
     constexpr std::size_t some_of_path = 40; // a mark right behind a host would look like its end
     const std::string made = utf8::printable_line(public_address(address));
-    const std::size_t scheme = made.find("://");
-    const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
-    const std::string_view origin = std::string_view(made).substr(0, made.find('/', host));
+    const auto parts = split_url(made);
+    const std::size_t path = parts ? made.size() - parts->rest.size() : made.find('/');
+    const std::string_view origin = std::string_view(made).substr(0, path);
     return cut_to_width(made, std::max(longest, utf8::count(origin) + some_of_path));
 }
 

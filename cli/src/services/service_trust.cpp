@@ -3,6 +3,7 @@
 #include "display_text.hpp"
 #include "services/key_source.hpp"
 
+#include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/proxy_rules.hpp>
@@ -45,10 +46,15 @@ std::optional<destination> own_destination(const std::string& name, const provid
     return destination_of(settings, *type, variables);
 }
 
+/// Scheme and authority of an address.
+std::string_view origin_part(std::string_view address, const url_parts& parts) {
+    return address.substr(0, address.size() - parts.rest.size());
+}
+
 bool is_this_machine(const std::string& address) {
-    const std::size_t scheme = address.find("://");
-    if (scheme == std::string::npos) return false;
-    const auto origin = http::parse_origin(address.substr(0, address.find('/', scheme + 3)));
+    const auto parts = split_url(address);
+    if (!parts) return false;
+    const auto origin = http::parse_origin(origin_part(address, *parts));
     return origin && http::is_loopback(*origin);
 }
 
@@ -57,13 +63,12 @@ bool is_this_machine(const std::string& address) {
 std::string normalised_address(const std::string& address, const service_type& type) {
     std::string url = address;
     // OLLAMA_HOST may hold a host alone.
-    if (type.name == "ollama" && url.find("://") == std::string::npos) url = "http://" + url;
-    const std::size_t scheme = url.find("://");
-    if (scheme == std::string::npos) return address;
-    const std::size_t slash = std::min(url.find('/', scheme + 3), url.size());
-    const auto origin = http::parse_origin(url.substr(0, slash));
+    if (type.name == "ollama" && !split_url(url)) url = "http://" + url;
+    const auto parts = split_url(url);
+    if (!parts) return address;
+    const auto origin = http::parse_origin(origin_part(url, *parts));
     if (!origin) return address;
-    std::string path = url.substr(slash);
+    std::string path(parts->rest);
     while (path.ends_with('/')) path.pop_back();
     return origin->text() + path;
 }
@@ -74,12 +79,11 @@ std::string address_problem(const std::string& address) {
         return byte > 0x20 && byte < 0x7F && c != '\\' && c != '"';
     });
     if (!plain) return "holds a character that has to be percent-encoded";
-    const std::size_t scheme = address.find("://");
-    if (scheme == std::string::npos) return "begins with neither http:// nor https://";
-    const std::size_t end = std::min(address.find_first_of("/?#", scheme + 3), address.size());
-    const auto origin = http::parse_origin(address.substr(0, end));
+    const auto parts = split_url(address);
+    if (!parts) return "begins with neither http:// nor https://";
+    const auto origin = http::parse_origin(origin_part(address, *parts));
     if (!origin) return origin.error().message();
-    if (address.find_first_of("?#", end) != std::string::npos) {
+    if (parts->rest.find_first_of("?#") != std::string::npos) {
         return "holds a query or a fragment";
     }
     return {};

@@ -1,6 +1,7 @@
 #include <heddle/http/origin_name.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/url.hpp>
 #include <heddle/ports/http_port.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -15,7 +16,8 @@ namespace {
 
 error invalid(std::string_view url, std::string why) {
     // Of what is no URL any part may belong to a password.
-    const std::string_view scheme = url.substr(0, url.find("://"));
+    const auto parts = split_url(url);
+    const std::string_view scheme = parts ? parts->scheme : std::string_view();
     const bool known =
         ascii::equals_ignoring_case(scheme, "http") || ascii::equals_ignoring_case(scheme, "https");
     const std::string shown = known ? "URL " + std::string(scheme) + "://…" : "URL";
@@ -80,18 +82,17 @@ std::string origin_name::host_header() const {
 result<origin_name> parse_origin(std::string_view url) {
     const std::string_view whole = url;
     origin_name name;
-    const std::size_t colon = url.find("://");
-    if (colon == std::string_view::npos) return invalid(whole, "there is no scheme");
-    const std::string scheme = ascii::to_lower(url.substr(0, colon));
+    const auto parts = split_url(url);
+    if (!parts) return invalid(whole, "there is no scheme");
+    const std::string scheme = ascii::to_lower(parts->scheme);
     if (scheme != "http" && scheme != "https")
         return invalid(whole, "the scheme is not http or https");
     name.tls = scheme == "https";
-    url.remove_prefix(colon + 3);
-    if (url.ends_with('/')) url.remove_suffix(1);
     if (url.find('@') != std::string_view::npos)
         return invalid(whole, "a user name does not belong here");
-    if (url.find_first_of("/?#") != std::string_view::npos)
+    if (!parts->rest.empty() && parts->rest != "/")
         return invalid(whole, "a path does not belong here");
+    url = parts->authority;
 
     std::string_view port;
     bool has_port = false;

@@ -2,6 +2,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/hex.hpp>
+#include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
 
@@ -68,9 +69,9 @@ bool parse_number(std::string_view text, Number& into) {
 
 result<proxy_server> parse_proxy(std::string_view url) {
     std::string_view scheme = "http";
-    if (const std::size_t colon = url.find("://"); colon != std::string_view::npos) {
-        scheme = url.substr(0, colon);
-        url.remove_prefix(colon + 3);
+    if (const auto parts = split_url(url)) {
+        scheme = parts->scheme;
+        url.remove_prefix(scheme.size() + 3); // a password may hold any of "/?#"
     }
     const std::string wanted = ascii::to_lower(scheme);
     if (wanted != "http" && wanted != "https") {

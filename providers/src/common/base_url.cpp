@@ -1,6 +1,7 @@
 #include "common/base_url.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/url.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <algorithm>
@@ -15,12 +16,6 @@ error wrong(std::string what) {
         .with_hint("a base URL looks like https://api.openai.com/v1 or http://127.0.0.1:8080/v1");
 }
 
-bool takes_scheme(std::string_view& text, std::string_view scheme) {
-    if (!ascii::equals_ignoring_case(text.substr(0, scheme.size()), scheme)) return false;
-    text.remove_prefix(scheme.size());
-    return true;
-}
-
 } // namespace
 
 result<base_url> parse_base_url(std::string_view text) {
@@ -30,17 +25,16 @@ result<base_url> parse_base_url(std::string_view text) {
             return wrong("holds a character that has to be percent-encoded");
         }
     }
+    const auto parts = split_url(text);
     base_url url;
-    if (takes_scheme(text, "https://")) url.secure = true;
-    else if (!takes_scheme(text, "http://"))
+    url.secure = parts && ascii::equals_ignoring_case(parts->scheme, "https");
+    if (!parts || (!url.secure && !ascii::equals_ignoring_case(parts->scheme, "http")))
         return wrong("begins with neither http:// nor https://");
-    if (text.find_first_of("?#") != std::string_view::npos)
+    if (parts->rest.find_first_of("?#") != std::string_view::npos)
         return wrong("holds a query or a fragment");
 
-    const std::size_t slash = text.find('/');
-    const std::string_view authority = text.substr(0, slash);
-    std::string_view prefix;
-    if (slash != std::string_view::npos) prefix = text.substr(slash);
+    const std::string_view authority = parts->authority;
+    std::string_view prefix = parts->rest;
     if (authority.find('@') != std::string_view::npos)
         return wrong("holds a user name or password");
 

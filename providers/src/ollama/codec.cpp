@@ -1,6 +1,8 @@
 #include "common/service_address.hpp"
 #include "ollama/wire.hpp"
 
+#include <heddle/base/url.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +15,7 @@ using std::chrono::system_clock;
 /// "host" and "host:port" are what OLLAMA_HOST may hold.
 std::string with_scheme(std::string url) {
     if (url.empty()) return std::string(default_base_url);
-    if (url.find("://") != std::string::npos) return url;
+    if (split_url(url)) return url;
     const std::size_t slash = std::min(url.find('/'), url.size());
     const std::size_t bracket = url.rfind(']', slash); // of an IPv6 address
     const std::size_t from = bracket == std::string::npos ? 0 : bracket;

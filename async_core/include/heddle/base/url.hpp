@@ -1,0 +1,20 @@
+// Where the parts of a URL are.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace heddle {
+
+/// As written: views into the text, nothing decoded and nothing checked.
+struct url_parts {
+    std::string_view scheme;    ///< in front of "://"
+    std::string_view authority; ///< user, host and port; up to the first of "/?#"
+    std::string_view rest;      ///< path, query and fragment, each with what introduces it
+};
+
+/// Takes "scheme://authority/path?query#fragment" apart (RFC 3986, appendix B). Nothing for a text
+/// without "://". Pure; threads: any.
+[[nodiscard]] std::optional<url_parts> split_url(std::string_view text) noexcept;
+
+} // namespace heddle

@@ -1,0 +1,15 @@
+#include <heddle/base/url.hpp>
+
+#include <algorithm>
+
+namespace heddle {
+
+std::optional<url_parts> split_url(std::string_view text) noexcept {
+    const std::size_t colon = text.find("://");
+    if (colon == std::string_view::npos) return std::nullopt;
+    const std::string_view behind = text.substr(colon + 3);
+    const std::size_t end = std::min(behind.find_first_of("/?#"), behind.size());
+    return url_parts{text.substr(0, colon), behind.substr(0, end), behind.substr(end)};
+}
+
+} // namespace heddle
