@@ -74,7 +74,7 @@ private:
         check_bindings(context);
         if (!malformed.empty()) return;
         // What only shows when code is made: a function with too many variables, for example.
-        auto code = generator(world_, **program, nullptr, nullptr).run();
+        auto code = generator(world_, **program, nullptr, nullptr, false).run();
         if (!code) problems_.push_back(problem_of(code.error()));
     }
 

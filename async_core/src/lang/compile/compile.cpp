@@ -42,7 +42,7 @@ result<function_ref> compile_analysed(realm& world, analyzer& analysis,
                                       std::span<const datum> forms) {
     auto program = analysis.program(forms);
     if (!program) return std::move(program).error();
-    generator code(world, **program, nullptr, &analysis.work());
+    generator code(world, **program, nullptr, &analysis.work(), analysis.request().internal_names);
     auto made = code.run();
     if (auto stop = analysis.work().pay(); stop && made) return *std::move(stop);
     return made;

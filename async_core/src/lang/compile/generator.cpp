@@ -33,8 +33,9 @@ std::size_t size_of(const function& code) {
 
 } // namespace
 
-generator::generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work)
-    : world_(world), source_(source), parent_(parent), work_(work) {}
+generator::generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work,
+                     bool hidden)
+    : world_(world), source_(source), parent_(parent), work_(work), hidden_(hidden) {}
 
 void generator::too_large(const char* what) {
     if (failure_) return;
@@ -126,6 +127,7 @@ result<function_ref> generator::run() {
     out_->doc = source_.doc;
     out_->span = source_.span;
     out_->library = world_.compiling_library();
+    out_->hidden = hidden_;
     out_->required = source_.required;
     out_->optional = source_.optional;
     out_->has_rest = source_.has_rest;

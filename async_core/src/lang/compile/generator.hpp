@@ -20,7 +20,9 @@ namespace heddle::lang {
 /// end. `dest` is the register that gets a value; `nowhere` when only the effect counts.
 class generator {
 public:
-    generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work);
+    /// `hidden`: the code is of the language itself (function::hidden).
+    generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work,
+              bool hidden);
 
     /// The code, or the limit that it breaks.
     [[nodiscard]] result<function_ref> run();
@@ -111,6 +113,7 @@ private:
     const ast::lambda& source_;
     generator* parent_;
     compile_work* work_; ///< null: nobody counts it
+    bool hidden_;
     function* out_ = nullptr;
     int next_ = 0;
     std::unordered_map<const ast::variable*, std::uint16_t> captured_;

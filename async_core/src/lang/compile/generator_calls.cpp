@@ -43,7 +43,7 @@ int generator::arguments(const node& n, std::size_t from) {
 
 void generator::closure(const node& n, int dest) {
     if (dest == nowhere) return;
-    generator inner(world_, *n.code, this, work_);
+    generator inner(world_, *n.code, this, work_, hidden_);
     auto made = inner.run();
     if (!made) {
         if (!failure_) failure_ = std::move(made).error();

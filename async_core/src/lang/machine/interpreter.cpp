@@ -479,12 +479,17 @@ outcome interpreter::dispatch() {
                     f_.reserve(self.base + code->registers);
                     R = f_.stack_ + self.base;
                 }
+                if (code->hidden || self.code->hidden) [[unlikely]] {
+                    SAVE();
+                    note_tail_call(self, *code);
+                } else {
+                    self.tail_calls += self.tail_calls != UINT32_MAX;
+                }
                 value* from = R + i.a;
                 R[-1] = std::move(*from); // may free the code that runs: not touched any more
                 for (std::uint32_t k = 0; k < i.b; ++k) R[k] = std::move(from[k + 1]);
                 for (std::uint32_t k = i.b; k < old_registers; ++k) R[k].set_nil();
                 self.code = code;
-                self.tail_calls += self.tail_calls != UINT32_MAX;
                 pc = code->code.data();
                 self.at = pc;
                 FUEL();

@@ -41,6 +41,7 @@ private:
 
     // calls
     next call_value(std::size_t at, std::size_t count, bool tail);
+    static void note_tail_call(frame& self, const function& callee) noexcept;
     next enter_closure(std::size_t at, std::size_t count, bool tail);
     next call_control(const builtin& row, std::size_t at, std::size_t count, bool tail);
     struct control_row;

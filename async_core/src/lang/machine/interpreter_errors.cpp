@@ -22,10 +22,14 @@ namespace {
 constexpr std::size_t most_trace_lines = 64;
 constexpr unsigned most_attempts = 3; ///< to raise an error where there is no memory
 
-/// The name in a trace. Helpers of the prelude show the name of what they help.
+/// The name in a trace. Helpers of the prelude show the name of what they help, those of a library
+/// (%text/chunks) the library.
 std::string shown_name(const function& code) {
     if (code.name.empty()) return "a lambda";
-    return "'" + (code.library && code.name.front() == '%' ? code.name.substr(1) : code.name) + "'";
+    if (!code.hidden || code.name.front() != '%') return "'" + code.name + "'";
+    const std::size_t slash = code.name.find('/');
+    if (slash != std::string::npos) return "a function of std/" + code.name.substr(1, slash - 1);
+    return "'" + code.name.substr(1) + "'";
 }
 
 } // namespace
@@ -93,16 +97,21 @@ void interpreter::add_trace(error& failure) const {
             const frame& caller = f_.frames_[index - 1];
             const std::size_t next_index =
                 static_cast<std::size_t>(caller.at - caller.code->code.data());
-            if (next_index != 0 && !caller.code->library)
+            if (next_index != 0 && !caller.code->hidden)
                 called = caller.code->places[next_index - 1];
         }
-        if (at.code->library && index != 0 && f_.frames_[index - 1].code->library) continue;
+        if (at.code->hidden && at.tail_calls != 0) {
+            called = {at.tail_calls, at.tail_calls + 1};
+        } else if (at.code->hidden) {
+            // What the language has written for itself says nothing.
+            if (index == 0 ? at.code->name.empty() : f_.frames_[index - 1].code->hidden) continue;
+        }
         std::string line = "in " + shown_name(*at.code);
-        if (at.tail_calls != 0 && !at.code->library)
+        if (at.tail_calls != 0 && !at.code->hidden)
             line += " (after " + std::to_string(at.tail_calls) +
                     (at.tail_calls == 1 ? " tail call)" : " tail calls)");
         failure = std::move(failure).with_trace(
-            std::move(line), called.known() || at.code->library ? called : at.code->span);
+            std::move(line), called.known() || at.code->hidden ? called : at.code->span);
     }
 }
 

@@ -37,15 +37,32 @@ error arity_error(const std::string& who, std::size_t least, std::size_t most, s
 } // namespace
 
 source_span interpreter::here() const {
-    // The innermost place in the user's own text: where the prelude stands says nothing to him.
-    const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
-    for (std::size_t k = f_.frames_.size(); k > floor; --k) {
+    // The innermost place in the program's own text, also below the branch that runs: where the prelude
+    // and the library stand says nothing to a user. A branch that has only their code and a stack of
+    // its own has no place; its join has one when it raises the error.
+    for (std::size_t k = f_.frames_.size(); k > 0; --k) {
         const frame& at = f_.frames_[k - 1];
-        if (at.code->library && k - 1 > floor) continue;
+        if (at.code->hidden) {
+            if (at.tail_calls != 0) return {at.tail_calls, at.tail_calls + 1};
+            continue;
+        }
         const auto next = static_cast<std::size_t>(at.at - at.code->code.data());
         return next == 0 ? at.code->span : at.code->places[next - 1];
     }
     return {};
+}
+
+/// A tail call puts `callee` in place of the code of a frame.
+void interpreter::note_tail_call(frame& self, const function& callee) noexcept {
+    const function& caller = *self.code;
+    if (callee.hidden) {
+        if (caller.hidden) return;
+        const auto next = static_cast<std::size_t>(self.at - caller.code.data());
+        self.tail_calls = next == 0 ? caller.span.begin : caller.places[next - 1].begin;
+    } else {
+        if (caller.hidden) self.tail_calls = 0;
+        self.tail_calls += self.tail_calls != UINT32_MAX;
+    }
 }
 
 void interpreter::make_function(std::size_t base, instruction i) {
@@ -114,12 +131,10 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
     const function* code = callee.code;
     const std::size_t positional = code->required + code->optional;
     if (count < code->required || (count > positional && !code->has_rest)) {
-        return raise(arity_error(name_of(*code), code->required,
-                                 code->has_rest ? SIZE_MAX : positional, count)
-                         .with_hint(code->parameter_names.empty()
-                                        ? ""
-                                        : "its parameters are declared where it is defined")
-                         .with_trace("the function", code->span));
+        error wrong = arity_error(name_of(*code), code->required,
+                                  code->has_rest ? SIZE_MAX : positional, count);
+        if (!code->hidden) wrong = std::move(wrong).with_trace("the function", code->span);
+        return raise(std::move(wrong));
     }
     const std::size_t base = at + 1;
     f_.reserve(base + std::max<std::size_t>({code->registers, count, positional + 1}));
@@ -138,13 +153,13 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
         value* own = f_.stack_ + self.base;
         const std::uint32_t old_registers = self.code->registers;
         const std::size_t arguments = positional + (code->has_rest ? 1 : 0);
+        note_tail_call(self, *code);
         own[-1] = std::move(f_.stack_[at]);
         for (std::size_t k = 0; k < arguments; ++k) own[k] = std::move(f_.stack_[base + k]);
         for (std::size_t k = arguments; k < old_registers; ++k) own[k].set_nil();
         f_.reserve(self.base + code->registers);
         self.code = code;
         self.at = code->code.data();
-        self.tail_calls += self.tail_calls != UINT32_MAX;
     } else {
         f_.frames_.push_back(code->code.data(), code, static_cast<std::uint32_t>(base));
     }
