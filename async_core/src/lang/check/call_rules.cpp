@@ -102,11 +102,14 @@ private:
         const library_function* called = context_.facts.library_function_of(*n.children[0]);
         if (!called) return;
         const std::size_t given = n.children.size() - 1;
-        if (called->has_rest && given > called->parameters.size() - 1) return;
         std::string who(context_.world.global_name(n.children[0]->index));
+        const bool spread = called->has_rest && given > called->parameters.size() - 1;
+        if (spread && who != "map") return;
         if (who.starts_with('%')) who.erase(0, 1);
-        for (const auto& [index, count] : called->callbacks) {
+        for (const auto& [index, of_one] : called->callbacks) {
             if (index >= given) continue;
+            // map takes an element of each list.
+            const std::size_t count = spread ? given - 1 : of_one;
             const ast::node& argument = *n.children[index + 1];
             const ast::node& callback = context_.facts.source_of(argument);
             if (callback.kind == node_kind::constant && !callback.constant.is(kind::builtin) &&

@@ -175,6 +175,17 @@ TEST(check_types, functions_that_are_called_by_functions) {
               (lines{"wrong-type 1:21 map: argument 2 must be a list, not the string \"abc\""}));
 }
 
+TEST(check_types, functions_that_take_an_element_of_each_list) {
+    EXPECT_EQ(problems("(map (lambda (a) a) (list 1) (list 2))"),
+              (lines{"arity 1:6 map calls this function with 2 arguments, but it takes 1 "
+                     "argument"}));
+    EXPECT_EQ(problems("(define (f l) (map string-length l l))").size(), 1U);
+    EXPECT_EQ(problems("(define (f l) (map (lambda (a b) a) l l l))").size(), 1U);
+    EXPECT_EQ(problems("(define (f l) (list (map + l l l) (map (lambda (a &rest b) a) l l l) "
+                       "(map (lambda (a &optional b) a) l l) (map substring l l) (map f l)))"),
+              lines{});
+}
+
 TEST(check_types, functions_of_imported_libraries) {
     EXPECT_EQ(problems("(import std/lists)\n(frequencies)").size(), 1U);
     EXPECT_EQ(problems("(import std/lists)\n(sum '(1 2))"), lines{});
