@@ -23,7 +23,10 @@ public:
         for (const ast::node* n : context_.facts.nodes()) {
             for (const ast::variable* each : n->variables) check_local(*each, n->kind);
             for (const ast::variable* each : n->cleared) check_local(*each, n->kind);
-            for (const ast::catch_clause& clause : n->catches) check_shadowing(*clause.name);
+            for (const ast::catch_clause& clause : n->catches) {
+                check_shadowing(*clause.name);
+                check_form_call(*clause.name);
+            }
             if (n->kind == node_kind::named_loop) {
                 for (const ast::variable* each : n->label->variables) check_local(*each, n->kind);
             }
@@ -45,7 +48,9 @@ private:
         if (!seen_.insert(&var).second) return;
         // A form that was dropped because it is wrong may have been the one that reads it.
         // A task or tool is registered: a model may call it, and so may code outside of its scope.
-        const bool exempt = var.name.starts_with('_') || var.is_task || context_.lost_names;
+        const bool called = check_form_call(var);
+        const bool exempt =
+            called || var.name.starts_with('_') || var.is_task || context_.lost_names;
         if (!exempt && !context_.facts.is_read(var)) {
             context_.add(severity::warning, "unused-binding", var.place,
                          "'" + var.name + "' is never used",
@@ -54,8 +59,25 @@ private:
         check_shadowing(var);
     }
 
+    /// (timeout 1 2) is the form, whatever `timeout` is bound to. Where the variable is read, and no
+    /// function, the form may well be meant: (timeout timeout (ask)).
+    bool check_form_call(const ast::variable& var) {
+        if (!var.form_call.known()) return false;
+        ast::node reading;
+        reading.kind = node_kind::local;
+        reading.var = const_cast<ast::variable*>(&var);
+        const known_callee* known = context_.facts.callee_of(reading);
+        const bool function = known && known->code;
+        if (!function && (context_.facts.is_read(var) || context_.lost_names)) return false;
+        context_.add(severity::warning, "form-not-variable", var.form_call,
+                     "'" + var.name + "' is the special form here, not the variable of that name",
+                     "rename the variable to call it");
+        return true;
+    }
+
     /// A parameter that is called `list` harms nobody until (list …) is meant to be the primitive.
     void check_parameter(const ast::variable& var) {
+        if (is_written(var)) check_form_call(var);
         if (called_.contains(&var)) check_shadowing(var);
     }
 

@@ -234,8 +234,10 @@ ast::node* analyzer::call(const form& f, position where) {
     const std::string_view name = head.name();
     // The form wins, whatever the name is bound to, but for the label of a named let.
     if (const special_form* special = find_special_form(name);
-        special && !is_internal(name) && !is_named_let(name))
+        special && !is_internal(name) && !is_named_let(name)) {
+        if (collected_ && expansions_ == 0) note_form_call(head);
         return special->analyse(*this, f, where);
+    }
     if (const value* expander = find_macro(name)) {
         const form made = expand(f, *expander);
         if (failed()) return constant({}, f.span);
@@ -245,6 +247,13 @@ ast::node* analyzer::call(const form& f, position where) {
         return result;
     }
     return call_named(f, where);
+}
+
+/// The head of a form that a check looks at may be the name of a variable, too.
+void analyzer::note_form_call(const form& head) {
+    const name_binding* bound = names_.find(head.name(), scope_);
+    if (bound && bound->variable && !bound->variable->form_call.known())
+        bound->variable->form_call = head.span;
 }
 
 ast::node* analyzer::call_named(const form& f, position where) {

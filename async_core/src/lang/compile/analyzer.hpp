@@ -201,6 +201,7 @@ private:
     node* reference_from(std::string_view name, source_span span, scope* start);
     node* call(const form& f, position where);
     node* call_named(const form& f, position where);
+    void note_form_call(const form& head);
     node* call_label(const form& f, ast::loop_label& label, position where);
     node* task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
                     bool declared, bool is_tool);

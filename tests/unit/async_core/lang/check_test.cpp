@@ -202,6 +202,25 @@ TEST_F(check, finds_hidden_primitives) {
               (lines{"shadowed-primitive 1:10 'list' hides the primitive of that name"}));
 }
 
+TEST_F(check, finds_calls_of_forms_that_are_named_like_a_variable) {
+    const std::string what = "is the special form here, not the variable of that name";
+    EXPECT_EQ(problems("(lambda (timeout) (timeout 1 2))"),
+              (lines{"form-not-variable 1:20 'timeout' " + what}));
+    EXPECT_EQ(problems("(define (f parallel) (parallel 1 2))"),
+              (lines{"form-not-variable 1:23 'parallel' " + what}));
+    EXPECT_EQ(problems("(let ((timeout (lambda (a b) (list a b)))) (timeout 1 2))"),
+              (lines{"form-not-variable 1:45 'timeout' " + what}));
+    EXPECT_EQ(problems("(let ((race (lambda (a) a))) (list (race 1 2) (map race '(1))))").size(),
+              1U);
+    for (const char* good :
+         {"(define (f timeout g) (timeout timeout (g)))", "(let ((loop 5)) (loop loop 'x))",
+          "(let ((retry 5)) (list retry))", "(let loop ((i 0)) (if (< i 5) (loop (+ i 1)) i))",
+          "(defmacro m (x) `(if ,x 1 2)) (define (f if) (list (m if)))",
+          "(define timeout 5) (timeout timeout 1)",
+          "(let loop ((i 0)) (let ((timeout i)) (timeout timeout (loop (+ i 1)))))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
 TEST_F(check, goes_on_after_syntax_errors) {
     EXPECT_EQ(problems("(define (broken x) (+ x 1)\n\n(define (two) \"\\q\")\n(define (three)\n"
                        "  (if 1))\n(four))\n(unknown)"),
