@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 namespace heddle::lang {
 
@@ -19,6 +20,7 @@ static ast::node* form_with(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3 || !f[1].is_list())
         return a.fail(f.span, "with: expects ((setting value)…) and a body");
     std::vector<ast::node*> parts;
+    std::set<std::string> seen;
     const form settings = f[1];
     for (std::size_t i = 0; i < settings.size() && !a.failed(); ++i) {
         const form one = settings[i];
@@ -27,6 +29,8 @@ static ast::node* form_with(analyzer& a, const form& f, analyzer::position) {
                           "with: a setting must be (name value), not " + shown(one.content));
         }
         const std::string name(one[0].name());
+        if (!seen.insert(name).second)
+            return a.fail(one.span, "with: the setting '" + name + "' is repeated");
         const with_setting* row = find_with_setting(name);
         if (!row || a.is_internal(name)) {
             return a.fail(one.span, "with: unknown setting '" + name + "'",

@@ -137,7 +137,7 @@ constexpr std::array<with_setting, 12> own_rows{{
      &bound_dollars},
     {"max-calls", "how many calls of models they may make together", "", false, &count,
      &bound_calls},
-    {"cache", "false: responses are not taken from the cache", "", false, &anything, &keep},
+    {"cache", "false: responses are not taken from the cache", "", false, &flag, &keep},
     {"conversation",
      "true: the tasks called inside share a conversation that begins empty; false: none has one",
      "", false, &flag, &open_conversation},

@@ -155,7 +155,12 @@ TEST(check_types, settings_and_counts) {
     EXPECT_EQ(problems("(timeout \"30s\" 1)").size(), 1U);
     EXPECT_EQ(problems("(retry \"3\" 1)").size(), 1U);
     EXPECT_EQ(problems("(sandbox ((steps \"10000\")) 1)").size(), 1U);
+    EXPECT_EQ(problems("(with ((cache \"no\")) 1)"),
+              (lines{"wrong-type 1:15 with: cache must be true or false, not \"no\""}));
+    EXPECT_EQ(problems("(with ((retries 2) (retries 3)) 3)"),
+              (lines{"malformed-form 1:20 with: the setting 'retries' is repeated"}));
     EXPECT_EQ(problems("(with ((concurrency 4) (on-failure 'raise)) (timeout 1.5 2))"), lines{});
+    EXPECT_EQ(problems("(define (f b) (with ((cache b)) (with ((cache (not b))) 1)))"), lines{});
 }
 
 TEST(check_types, functions_that_are_called_by_functions) {

@@ -25,6 +25,14 @@ TEST(names_of_forms, no_function_task_or_macro_has_one) {
     EXPECT_THAT(w.shown("(defmacro if (a) a)"), HasSubstr("special form"));
 }
 
+TEST(names_of_forms, one_setting_is_given_once_in_a_with) {
+    lang_world w;
+    EXPECT_THAT(w.shown("(with ((budget-usd 0.01) (budget-usd 100)) 1)"),
+                HasSubstr("with: the setting 'budget-usd' is repeated"));
+    EXPECT_THAT(w.shown("(with ((cache \"no\")) 1)"), HasSubstr("cache must be true or false"));
+    EXPECT_EQ(w.shown("(with ((cache false)) (with ((cache true)) 1))"), "1");
+}
+
 TEST(names_of_forms, a_hint_is_never_the_name_itself) {
     lang_world w;
     EXPECT_THAT(hint_of(w, "(define (f) (defmacro my-when (x) x) (my-when 1)) (my-when 2)"),
