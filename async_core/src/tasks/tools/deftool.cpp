@@ -13,63 +13,21 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 namespace heddle::tasks {
 
 namespace {
 
 namespace json = boost::json;
 
-struct parameter_type {
-    std::string_view written;
-    std::string_view schema; ///< name of a JSON type; "": any value
-    std::string_view items;  ///< of an array
-};
-
-constexpr std::array known_types{
-    parameter_type{"", "", ""},
-    parameter_type{"any", "", ""},
-    parameter_type{"string", "string", ""},
-    parameter_type{"text", "string", ""},
-    parameter_type{"integer", "integer", ""},
-    parameter_type{"int", "integer", ""},
-    parameter_type{"number", "number", ""},
-    parameter_type{"float", "number", ""},
-    parameter_type{"boolean", "boolean", ""},
-    parameter_type{"bool", "boolean", ""},
-    parameter_type{"array", "array", ""},
-    parameter_type{"list", "array", ""},
-    parameter_type{"string[]", "array", "string"},
-    parameter_type{"integer[]", "array", "integer"},
-    parameter_type{"number[]", "array", "number"},
-    parameter_type{"boolean[]", "array", "boolean"},
-    parameter_type{"object[]", "array", "object"},
-    parameter_type{"object", "object", ""},
-    parameter_type{"map", "object", ""},
-};
-
 constexpr std::string_view usage =
     "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
 
-[[nodiscard]] result<json::object> schema_of(const task_input& input, const std::string& definer,
-                                             source_span where) {
-    const auto known =
-        std::find_if(known_types.begin(), known_types.end(),
-                     [&](const parameter_type& row) { return row.written == input.type; });
-    if (known == known_types.end()) {
-        return error(lang::errc::evaluation, definer + ": params gives '" + input.name +
-                                                 "' the unknown type '" + input.type + "'")
-            .with_hint(
-                "types: string, integer, number, boolean, array, string[], integer[], "
-                "number[], boolean[], object[], object, any")
-            .with_span(where);
-    }
+[[nodiscard]] json::object schema_of(const task_input& input) {
     json::object made;
-    if (!known->schema.empty()) made["type"] = known->schema;
-    if (!known->items.empty()) made["items"] = json::object{{"type", known->items}};
+    if (const parameter_type* known = find_parameter_type(input.type)) {
+        if (!known->schema.empty()) made["type"] = known->schema;
+        if (!known->items.empty()) made["items"] = json::object{{"type", known->items}};
+    }
     if (!input.description.empty()) made["description"] = input.description;
     if (input.default_json) {
         boost::system::error_code unreadable;
@@ -80,12 +38,11 @@ constexpr std::string_view usage =
 }
 
 /// The JSON Schema of the clauses of a call.
-[[nodiscard]] result<std::string> schema_of(const std::vector<task_input>& inputs,
-                                            const std::string& definer, source_span where) {
+[[nodiscard]] std::string schema_of(const std::vector<task_input>& inputs) {
     json::object properties;
     json::array required;
     for (const task_input& input : inputs) {
-        HEDDLE_TRY(properties[input.name], schema_of(input, definer, where));
+        properties[input.name] = schema_of(input);
         if (!input.optional) required.emplace_back(input.name);
     }
     json::object whole{{"type", "object"}, {"properties", std::move(properties)}};
@@ -136,13 +93,11 @@ result<tool_definition> parse_deftool(const lang::value& form, source_span span)
     const std::string definer = "deftool " + made.name;
     bool has_params = false;
     bool has_description = false;
-    source_span params_at = span;
     for (std::size_t i = 2; i < whole.size(); ++i) {
         const source_form clause = whole[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) break;
         if (clause[0].text() == "params" && !has_params) {
             has_params = true;
-            params_at = clause.span;
             HEDDLE_TRY(made.inputs, read_parameters(clause, definer));
         } else if (clause[0].text() == "description" && !has_description) {
             has_description = true;
@@ -155,7 +110,7 @@ result<tool_definition> parse_deftool(const lang::value& form, source_span span)
     if (!has_params || !has_description) {
         return fail(span, "(params …) and (description \"…\") come before the body");
     }
-    HEDDLE_TRY(made.input_schema, schema_of(made.inputs, definer, params_at));
+    made.input_schema = schema_of(made.inputs);
     return made;
 }
 

@@ -59,6 +59,20 @@ TEST(defatom, reads_every_clause) {
     EXPECT_EQ(made->tools, (std::vector<std::string>{"read-file", "grep"}));
 }
 
+TEST(defatom, defaults_that_have_the_type_of_their_parameter) {
+    for (const char* good :
+         {"(n integer (default 3))", "(n number (default 3))", "(n number (default 0.5))",
+          "(n string[] (default '(\"a\" \"b\")))", "(n array (default '(1 \"a\")))",
+          "(n object (default '((a 1))))", "(n object (default '()))", "(n any (default 3))",
+          "(n (default 3))", "(n string (default nil))", "(n boolean (default false))", "(n str)",
+          "(n optional integer \"how many\" (default 2))"}) {
+        reading text;
+        const auto made = parse_defatom(
+            text.form("(defatom t (params " + std::string(good) + ") (instructions \"x\"))"), {});
+        EXPECT_TRUE(made) << good << ": " << (made ? "" : made.error().message());
+    }
+}
+
 TEST(defatom, has_defaults) {
     reading text;
     auto made = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});
@@ -113,6 +127,16 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_form{"(defatom t (params a a) (instructions \"x\"))", "'a' twice", "a"},
         wrong_form{"(defatom t (params (a (b))) (instructions \"x\"))", "params", "(b)"},
         wrong_form{"(defatom t (params (a (default b))) (instructions \"x\"))", "literal", "b"},
+        wrong_form{"(defatom t (params (q strin)) (instructions \"x\"))",
+                   "params gives 'q' the unknown type 'strin'", "strin"},
+        wrong_form{"(defatom t (params (n integer (default \"x\"))) (instructions \"x\"))",
+                   "params gives 'n' of type 'integer' the default \"x\"", "\"x\""},
+        wrong_form{"(defatom t (params (n string[] (default '(\"a\" 1)))) (instructions \"x\"))",
+                   "the default", "'(\"a\" 1)"},
+        wrong_form{"(defatom t (params q &optional r) (instructions \"x\"))",
+                   "'&optional', which is no name of a parameter", "&optional"},
+        wrong_form{"(defatom t (params (b integer optional)) (instructions \"x\"))",
+                   "it stands before the type", "optional"},
         wrong_form{"(defatom t (params a) (instructions))", "instructions", "(instructions)"},
         wrong_form{"(defatom t (params a) (instructions \"x\") (temperature -1))", "temperature",
                    "(temperature -1)"},
