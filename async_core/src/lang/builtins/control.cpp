@@ -68,6 +68,13 @@ value loop_count(native_call& call, std::span<value> arguments) {
     return arguments[0];
 }
 
+/// (%spliced xs): what follows ,@ in a quasiquote.
+value spliced(native_call& call, std::span<value> arguments) {
+    if (arguments[0].is(kind::list)) return arguments[0];
+    return call.fail(
+        error(errc::type, ",@ must be followed by a list, not " + described(arguments[0])));
+}
+
 /// (%type-error who index expected given): a TypeError in the name of a prelude function.
 value type_error(native_call& call, std::span<value> arguments) {
     if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
@@ -125,6 +132,8 @@ constexpr builtin rows[] = {
      "control"},
     {"%sandbox-value", "x", 1, 1, pure, &sandbox_value, "x, if it is data.", "", "control"},
     {"%shown", "x", 1, 1, pure, &shown_value, "x as error messages show it.", "", "control"},
+    {"%spliced", "xs", 1, 1, pure, &spliced, "A list to put in a quasiquote, checked.", "",
+     "control"},
     {"%type-error", "who index expected given", 4, 4, pure, &type_error, "Raises a TypeError.", "",
      "control"},
     {"apply", "f x… xs", 2, any, control, nullptr,

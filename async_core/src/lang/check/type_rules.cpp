@@ -64,18 +64,19 @@ private:
     void check_builtin(const builtin& row, const ast::node& n,
                        std::span<ast::node* const> arguments) {
         // Those of the prelude that check what a form was given.
-        const bool checks =
-            row.name == "%loop-count" || row.name == "%seconds" || row.name == "%attempts";
+        const bool checks = row.name == "%loop-count" || row.name == "%seconds" ||
+                            row.name == "%attempts" || row.name == "%spliced";
         if (row.name.starts_with('%') && !checks) return;
         std::vector<known_value> given;
         const auto refused = values_.refused(row, arguments, given);
         if (!refused) return;
         const std::size_t at = refused->argument;
         std::string message = refused->message;
-        if (at != 0 && !given[at - 1].constant) {
+        const std::size_t about = at == 0 && given.size() == 1 ? 1 : at;
+        if (about != 0 && !given[about - 1].constant) {
             // The message shows the sample.
             message.resize(std::min(message.rfind(", not "), message.size()));
-            message += ", not " + given[at - 1].noun;
+            message += ", not " + given[about - 1].noun;
         }
         context_.add(severity::error, "wrong-type", at != 0 ? arguments[at - 1]->span : n.span,
                      std::move(message));

@@ -20,11 +20,22 @@ namespace {
 constexpr std::size_t most_generated_nodes = 1'000'000; // some 250 MB
 constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
 
+/// ,x and ,@x are lists with such a head.
+bool is_comma(std::string_view head) noexcept {
+    return head == "unquote" || head == "unquote-splicing";
+}
+
+/// (quote x), however it is written.
+bool is_quoted_symbol(const form& f) {
+    return f.is_list() && f.size() == 2 && f[0].is_symbol() && f[0].name() == "quote" &&
+           f[1].is_symbol();
+}
+
 /// A clause as the seeds write it: (name expression). 'x is none, although it is (quote x).
 bool is_clause(const form& f) {
     if (!f.is_list() || f.size() != 2 || !f[0].is_symbol()) return false;
     const std::string_view name = f[0].name();
-    return name != "quote" && name != "quasiquote";
+    return name != "quote" && name != "quasiquote" && !is_comma(name);
 }
 
 } // namespace
@@ -104,8 +115,12 @@ bool analyzer::check_name(const form& f, std::string_view form_name, std::string
         fail_internal(f.name(), f.span);
         return false;
     }
-    fail(f.span, std::string(form_name) + ": " + std::string(role) + " must be a symbol, not " +
-                     shown(f.content));
+    const std::string who = std::string(form_name) + ": " + std::string(role);
+    if (is_quoted_symbol(f)) {
+        fail(f.span, who + " is written without a quote", "write " + std::string(f[1].name()));
+    } else {
+        fail(f.span, who + " must be a symbol, not " + shown(f.content));
+    }
     return false;
 }
 
@@ -232,6 +247,11 @@ ast::node* analyzer::call(const form& f, position where) {
         return positional(f, expression(head, inner()));
     }
     const std::string_view name = head.name();
+    if (is_comma(name) && f.size() == 2 && !is_known_function(name)) {
+        const std::string mark = name == "unquote" ? "," : ",@";
+        return fail(f.span, mark + shown(f[1].content) + " is not inside of a quasiquote",
+                    "write ` before the list around it, or leave out the " + mark);
+    }
     // The form wins, whatever the name is bound to, but for the label of a named let.
     if (const special_form* special = find_special_form(name);
         special && !is_internal(name) && !is_named_let(name)) {
@@ -497,6 +517,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
     made.part_of_outer = std::exchange(named_let_next_, false);
     made.self = self;
     if (self) self->self = &made;
+    const std::string who(whole[0].is_symbol() ? whole[0].name() : "lambda");
     ast::lambda* outer = std::exchange(lambda_, &made);
     std::vector<ast::loop_label*> outer_loops = std::exchange(loops_, {});
     const std::uint32_t outer_depth = std::exchange(loop_depth_, 0);
@@ -507,7 +528,13 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
         enum { required, optional, rest, done } stage = required;
         for (std::size_t i = 0; i < parameters.size() && !failed(); ++i) {
             const form p = parameters[i];
-            if (!check_name(p, "lambda", "a parameter")) break;
+            if (p.is_list() && p.size() == 2 && p[0].is_symbol() && p[0].name() != "quote") {
+                fail(p.span, who + ": a parameter must be a symbol, not " + shown(p.content),
+                     "write &optional " + std::string(p[0].name()) +
+                         ", which is nil where it is not given");
+                break;
+            }
+            if (!check_name(p, who, "a parameter")) break;
             const std::string_view parameter = p.name();
             if (parameter == "&optional" && stage == required) {
                 stage = optional;
@@ -519,13 +546,13 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                 continue;
             }
             if (parameter == "." || parameter == "&rest" || parameter == "&optional") {
-                fail(p.span, "lambda: '" + std::string(parameter) + "' stands in the wrong place",
+                fail(p.span, who + ": '" + std::string(parameter) + "' stands in the wrong place",
                      "write (a &optional b &rest c) or (a b . c)");
                 break;
             }
             const name_binding* taken = names_.find(parameter, &own);
             if (taken && taken->in == &own)
-                fail(p.span, "lambda: parameter '" + std::string(parameter) + "' appears twice");
+                fail(p.span, who + ": parameter '" + std::string(parameter) + "' appears twice");
             ast::variable* var = declare(parameter, p.span);
             var->definite = var->bound_once = true;
             made.parameters.push_back(var);

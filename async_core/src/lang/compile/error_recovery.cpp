@@ -2,6 +2,8 @@
 #include "analyzer.hpp"
 #include "special_form.hpp"
 
+#include <heddle/lang/list.hpp>
+
 namespace heddle::lang {
 
 namespace {
@@ -47,9 +49,20 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
 /// Analyses the special forms inside a form that is wrong itself: of its other parts nobody knows
 /// whether they are expressions.
 void analyzer::look_for_more(const form& f) {
+    const special_form* whole =
+        f.size() != 0 && f[0].is_symbol() ? find_special_form(f[0].name()) : nullptr;
     for (std::size_t i = 0; i < f.size() && !failed(); ++i) {
         const form part = f[i];
         if (!part.is_list() || part.size() == 0) continue;
+        if (whole && i != 0 && i == whole->layout.names) continue; // (define (loop x) …)
+        if (whole && i != 0 && i == whole->layout.bindings) {
+            // (with (timeout 3) …): only what follows a name in a list is an expression.
+            for (std::size_t k = 0; k < part.size() && !failed(); ++k) {
+                if (part[k].is_list() && part[k].size() > 1 && part[k][0].is_symbol())
+                    look_for_more({list_slice(part[k].content, 1, part[k].size()), part[k].span});
+            }
+            continue;
+        }
         const special_form* row = part[0].is_symbol() ? find_special_form(part[0].name()) : nullptr;
         if (row && row->quotes) continue;
         if (row && !is_local(row->name)) (void)expression(part, inner());

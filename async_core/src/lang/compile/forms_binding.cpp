@@ -232,11 +232,12 @@ static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where
     if (f.size() < 3)
         return a.fail(f.span,
                       "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+    const std::string who(f[0].name()); // define comes here too
     const form given = f[2];
     const bool function =
         given.is_list() && given.size() > 2 && given[0].is_symbol() && given[0].name() == "lambda";
-    const bool good = function ? a.check_function_name(f[1], "bind", "the name of a function")
-                               : a.check_name(f[1], "bind", "the name");
+    const bool good = function ? a.check_function_name(f[1], who, "the name of a function")
+                               : a.check_name(f[1], who, "the name");
     if (!good) return a.constant({}, f.span);
     if (f.size() > 3) {
         ast::node* made = a.make(node_kind::scope, f.span);
@@ -282,6 +283,10 @@ static ast::node* form_define(analyzer& a, const form& f, analyzer::position whe
     }
     const form signature = f[1];
     if (signature.size() == 0) return a.fail(f.span, "define: the function has no name");
+    const bool quoted =
+        signature.size() == 2 && signature[0].is_symbol() && signature[0].name() == "quote";
+    if (quoted && f.size() == 3 && !a.check_name(signature, "define", "the name"))
+        return a.constant({}, f.span);
     if (!a.check_function_name(signature[0], "define", "the name of a function"))
         return a.constant({}, f.span);
     const std::string name(signature[0].name());

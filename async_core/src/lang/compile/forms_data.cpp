@@ -81,7 +81,8 @@ ast::node* quotation::quasi(const form& f, std::size_t depth) {
                                    {a_.constant(f[0].content, f[0].span), quasi(f[1], next)});
         }
         if (head == "unquote-splicing" && depth == 1) {
-            return a_.fail(f.span, "unquote-splicing: there is no list around it to splice into");
+            return a_.fail(f.span, ",@ has no list around it to put the elements in",
+                           "write `(,@x), or `,x for the list itself");
         }
     }
     std::vector<ast::node*> parts; // lists to append
@@ -95,7 +96,8 @@ ast::node* quotation::quasi(const form& f, std::size_t depth) {
                              element[0].is_symbol() && element[0].name() == "unquote-splicing";
         if (splices) {
             flush();
-            parts.push_back(a_.expression(element[1], a_.inner()));
+            parts.push_back(
+                a_.builtin_node("%spliced", element.span, {a_.expression(element[1], a_.inner())}));
         } else {
             run.push_back(quasi(element, depth));
         }

@@ -75,10 +75,29 @@ std::string_view library_of(std::string_view name) {
     return {};
 }
 
+/// What characters of other languages are written as here; a symbol may hold any of them.
+std::string advice_for_characters(std::string_view name) {
+    if (name == ".") return "there are no dotted pairs: write (list a b)";
+    if (name == "#") {
+        return "# means nothing here: a list is (list value …) or '(…), and a function is given by "
+               "its name";
+    }
+    if (name.starts_with("#\\"))
+        return "a character is a string: \"" + std::string(name.substr(2)) + "\"";
+    if (name.front() == '{' || name.back() == '}')
+        return "{ and } mean nothing here: a map is (dict 'key value …)";
+    for (const std::string_view quote : {"“", "”", "„", "‘", "’", "«", "»"}) {
+        if (name.starts_with(quote) || name.ends_with(quote))
+            return "a string stands between straight quotes: \"…\"";
+    }
+    return {};
+}
+
 } // namespace
 
 std::string advice_for_name(std::string_view name) {
     if (name.empty() || name.size() > 100) return {};
+    if (std::string advice = advice_for_characters(name); !advice.empty()) return advice;
     const auto known = std::find_if(table.begin(), table.end(),
                                     [&](const foreign_name& row) { return row.name == name; });
     if (known != table.end()) return "write " + std::string(known->here);

@@ -188,6 +188,10 @@ token lexer::read_atom() {
             break;
         }
     }
+    if (begin == 0 && text_.starts_with("#!")) {
+        return fail(syntax_error(0, at_, "a line with #! means nothing here",
+                                 "remove it, and run the file with: heddle run FILE"));
+    }
     if (at_ - begin <= longest_atom) return {token_kind::atom, begin, at_};
     return fail(syntax_error(begin, at_,
                              "the symbol or number at " + where(begin) + " is longer than " +

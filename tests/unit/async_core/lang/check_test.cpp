@@ -221,6 +221,59 @@ TEST_F(check, finds_calls_of_forms_that_are_named_like_a_variable) {
         EXPECT_EQ(problems(good), lines{}) << good;
 }
 
+TEST_F(check, names_what_was_written) {
+    EXPECT_EQ(problems("(define x 1) (list ,x)"),
+              (lines{"malformed-form 1:20 ,x is not inside of a quasiquote"}));
+    EXPECT_EQ(hints[0], "write ` before the list around it, or leave out the ,");
+    EXPECT_EQ(problems("(nosuch ,@(list 1))"),
+              (lines{"unknown-name 1:2 unknown name 'nosuch'",
+                     "malformed-form 1:9 ,@(list 1) is not inside of a quasiquote"}));
+    EXPECT_EQ(problems("`(1 ,@2)"),
+              (lines{"wrong-type 1:5 ,@ must be followed by a list, not the integer 2"}));
+    EXPECT_EQ(problems("(define (f x) `(1 ,@(string-append x \"a\")))"),
+              (lines{"wrong-type 1:19 ,@ must be followed by a list, not a string"}));
+    EXPECT_EQ(problems("(define \"f\" 3)"),
+              (lines{"malformed-form 1:9 define: the name must be a symbol, not \"f\""}));
+    EXPECT_EQ(problems("(define (f (x 3)) x)"),
+              (lines{"malformed-form 1:12 define: a parameter must be a symbol, not (x 3)"}));
+    EXPECT_EQ(hints[0], "write &optional x, which is nil where it is not given");
+    for (const char* quoted : {"(define 'x 3)", "(bind 'x 3)", "(set! 'x 3)"}) {
+        const auto found = problems(quoted);
+        ASSERT_EQ(found.size(), 1U) << quoted;
+        EXPECT_TRUE(found[0].ends_with(": the name is written without a quote")) << found[0];
+        EXPECT_EQ(hints[0], "write x");
+    }
+    for (const char* good : {"(define x '(1)) `(1 ,@x ,(first x) `(2 ,(3 ,@x)))",
+                             "(define (f xs) `(,@xs ,@(rest xs)))",
+                             "(defmacro m (x . more) `(list ,x ,@more)) (m 1 2)"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST_F(check, says_nothing_of_the_parts_of_a_form_that_are_no_expressions) {
+    EXPECT_EQ(problems("(define (loop x) x)"),
+              (lines{"malformed-form 1:10 define: 'loop' is a special form, and stays one wherever "
+                     "it is called"}));
+    EXPECT_EQ(problems("(with (timeout 3) 1)"),
+              (lines{"malformed-form 1:7 with: a setting must be (name value), not timeout"}));
+    EXPECT_EQ(problems("(let ((a (if 1)) b) (when))").size(), 3U);
+}
+
+TEST_F(check, knows_the_characters_of_other_languages) {
+    const auto hint = [&](const std::string& text) {
+        const auto found = problems(text);
+        return found.empty() ? "no problem" : hints[0];
+    };
+    EXPECT_EQ(hint("(print “a”)"), "a string stands between straight quotes: \"…\"");
+    EXPECT_EQ(hint("(print #\\a)"), "a character is a string: \"a\"");
+    EXPECT_EQ(hint("(print {a})"), "{ and } mean nothing here: a map is (dict 'key value …)");
+    EXPECT_EQ(hint("(define a 1) (print (list a . a))"),
+              "there are no dotted pairs: write (list a b)");
+    EXPECT_EQ(hint("(define (f x) x) (map #'f '(1))").substr(0, 20), "# means nothing here");
+    EXPECT_EQ(problems("#!/usr/bin/env heddle\n(print 1)\n(if 1)"),
+              (lines{"syntax 1:1 a line with #! means nothing here",
+                     "malformed-form 3:1 if: expects 3 parts (condition, then, else), got 1"}));
+}
+
 TEST_F(check, goes_on_after_syntax_errors) {
     EXPECT_EQ(problems("(define (broken x) (+ x 1)\n\n(define (two) \"\\q\")\n(define (three)\n"
                        "  (if 1))\n(four))\n(unknown)"),

@@ -33,6 +33,17 @@ TEST(names_of_forms, one_setting_is_given_once_in_a_with) {
     EXPECT_EQ(w.shown("(with ((cache false)) (with ((cache true)) 1))"), "1");
 }
 
+TEST(names_of_forms, errors_name_the_form_that_was_written) {
+    lang_world w;
+    EXPECT_THAT(w.shown("(define x 1) (list ,x)"), HasSubstr(",x is not inside of a quasiquote"));
+    EXPECT_EQ(w.shown("`(1 ,@2)"), "TypeError: ,@ must be followed by a list, not the integer 2");
+    EXPECT_EQ(w.shown("(define xs '(2 3)) `(1 ,@xs ,(length xs))"), "(1 2 3 2)");
+    EXPECT_THAT(w.shown("(define \"f\" 3)"), HasSubstr("define: the name must be a symbol"));
+    EXPECT_THAT(w.shown("(define (f a a) a)"), HasSubstr("define: parameter 'a' appears twice"));
+    EXPECT_THAT(w.shown("((lambda (a a) a) 1 2)"), HasSubstr("lambda: parameter 'a'"));
+    EXPECT_EQ(w.shown("(define (unquote x) (* 2 x)) ,4"), "8");
+}
+
 TEST(names_of_forms, a_hint_is_never_the_name_itself) {
     lang_world w;
     EXPECT_THAT(hint_of(w, "(define (f) (defmacro my-when (x) x) (my-when 1)) (my-when 2)"),
