@@ -4,6 +4,7 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,9 +18,11 @@ public:
     explicit name_rule(const rule_context& context) : context_(context) {}
 
     void run() {
+        for (const ast::node* n : context_.facts.nodes()) note_unknown_form(*n);
         for (const ast::node* n : context_.facts.nodes()) {
             const bool reads = n->kind == ast::node_kind::global;
-            if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index)) {
+            if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index) &&
+                !is_in_unknown_form(n->span)) {
                 tell(*n);
             }
         }
@@ -27,6 +30,31 @@ public:
     }
 
 private:
+    /// (defun f (x) x): when the form is not known, neither is what it makes of its parts.
+    void note_unknown_form(const ast::node& n) {
+        const bool call = n.kind == ast::node_kind::call || n.kind == ast::node_kind::clause_call;
+        if (!call || n.children[0]->kind != ast::node_kind::global || !n.span.known()) return;
+        const ast::node& head = *n.children[0];
+        const std::string_view name = context_.world.global_name(head.index);
+        if (!looks_like_form(name) || is_known(head.index)) return;
+        if (context_.world.sources().text(head.span) != name) return; // a macro made it
+        // Parts come after the form around them.
+        if (is_in_unknown_form(n.span)) return;
+        std::uint32_t& end = unknown_forms_[head.span.end];
+        end = std::max(end, n.span.end);
+        if (!defines_by_name(name) || n.children.size() < 2) return;
+        const ast::node* defined = n.children[1];
+        while (!defined->children.empty() && defined->kind != ast::node_kind::global)
+            defined = defined->children.front(); // (f x…)
+        if (defined->kind == ast::node_kind::global)
+            defined_.emplace(context_.world.global_name(defined->index));
+    }
+
+    [[nodiscard]] bool is_in_unknown_form(source_span place) const {
+        auto after = unknown_forms_.upper_bound(place.begin);
+        return after != unknown_forms_.begin() && place.end <= (--after)->second;
+    }
+
     [[nodiscard]] bool is_known(std::uint32_t index) const {
         realm& world = context_.world;
         if (context_.facts.defines_global(index)) return true;
@@ -36,6 +64,7 @@ private:
         // A definition inside of a function registers it for all.
         if (context_.facts.defines_task(name)) return true;
         if (context_.lost_names && context_.lost_names->contains(name)) return true;
+        if (defined_.contains(name)) return true;
         const auto& externs = context_.options.externs;
         if (std::find(externs.begin(), externs.end(), name) != externs.end()) return true;
         return world.host().find_operator(world.memory(), name).has_value();
@@ -151,6 +180,8 @@ private:
     const rule_context& context_;
     std::size_t suggestions_ = 0;
     std::vector<std::string> names_;
+    std::map<std::uint32_t, std::uint32_t> unknown_forms_; ///< where their parts begin and end
+    std::set<std::string> defined_;                        ///< by them
 };
 
 } // namespace

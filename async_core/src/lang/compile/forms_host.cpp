@@ -33,8 +33,11 @@ static ast::node* form_with(analyzer& a, const form& f, analyzer::position) {
             return a.fail(one.span, "with: the setting '" + name + "' is repeated");
         const with_setting* row = find_with_setting(name);
         if (!row || a.is_internal(name)) {
-            return a.fail(one.span, "with: unknown setting '" + name + "'",
-                          "known settings: " + with_setting_names());
+            std::vector<std::string> known;
+            for (const with_setting& each : with_settings()) known.emplace_back(each.name);
+            std::string hint = suggest_names(name, known);
+            if (hint.empty()) hint = "known settings: " + with_setting_names();
+            return a.fail(one.span, "with: unknown setting '" + name + "'", std::move(hint));
         }
         if (!row->refusal.empty() && (a.in_sandbox())) {
             return a.fail(one.span, std::string(row->refusal),

@@ -3,7 +3,9 @@
 #include "tasks/definition/source_form.hpp"
 #include "tasks/definition/template_clauses.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/realm.hpp>
 #include <heddle/tasks/definition/effective_context.hpp>
 #include <heddle/tasks/definition/task_template.hpp>
 
@@ -72,7 +74,7 @@ private:
     result<void> read_manual_xml(const source_form& clause);
     result<void> read_request_setting(const source_form& clause,
                                       const lang::request_setting& setting);
-    [[nodiscard]] static std::string known_clauses();
+    [[nodiscard]] static std::vector<std::string> clause_names();
 
     source_form form_;
     task_template made_;
@@ -352,14 +354,33 @@ result<void> defatom_parser::read_request_setting(const source_form& clause,
                 "must be " + std::string(setting.expected) + ", not " + given.shown());
 }
 
-std::string defatom_parser::known_clauses() {
-    std::string all =
-        "clauses: params, instructions, description, subtype, model, provider, system, "
-        "temperature, max-tokens, timeout, output_format, criteria, history_config, "
-        "context_management, file_paths, tools, retries, resource_limits, context_relevance, "
-        "context_assembly, returns, disable_reparsing, manual_xml";
+/// As they are written, those that most tasks need first.
+std::vector<std::string> defatom_parser::clause_names() {
+    std::vector<std::string> all{"params",
+                                 "instructions",
+                                 "description",
+                                 "subtype",
+                                 "model",
+                                 "provider",
+                                 "system",
+                                 "temperature",
+                                 "max-tokens",
+                                 "timeout",
+                                 "output_format",
+                                 "criteria",
+                                 "history_config",
+                                 "context_management",
+                                 "file_paths",
+                                 "tools",
+                                 "retries",
+                                 "resource_limits",
+                                 "context_relevance",
+                                 "context_assembly",
+                                 "returns",
+                                 "disable_reparsing",
+                                 "manual_xml"};
     for (const lang::request_setting& each : lang::request_settings()) {
-        if (all.find(each.name) == std::string::npos) all += ", " + std::string(each.name);
+        if (std::find(all.begin(), all.end(), each.name) == all.end()) all.emplace_back(each.name);
     }
     return all;
 }
@@ -385,9 +406,11 @@ result<task_template> defatom_parser::parse() {
                 HEDDLE_CHECK(read_request_setting(clause, *setting));
                 continue;
             }
-            return fail(clause.span, {},
-                        "there is no clause '" + std::string(clause[0].text()) + "'")
-                .with_hint(known_clauses());
+            const std::string written(clause[0].text());
+            std::string hint = lang::suggest_names(written, clause_names());
+            if (hint.empty()) hint = "clauses: " + ascii::join(clause_names(), ", ");
+            return fail(clause.span, {}, "there is no clause '" + written + "'")
+                .with_hint(std::move(hint));
         }
         bool& was_seen = seen[static_cast<std::size_t>(found - rows.begin())];
         if (was_seen) return fail(clause.span, clause[0].text(), "is given twice");

@@ -127,6 +127,20 @@ TEST_F(check, the_top_level_reads_after_the_definition) {
     }
 }
 
+TEST_F(check, says_nothing_of_names_in_forms_that_are_not_known) {
+    EXPECT_EQ(problems("(defun f (x) x)\n(f 1)"), (lines{"unknown-name 1:2 unknown name 'defun'"}));
+    EXPECT_EQ(problems("(deftask greet (params who) (instructions \"{{who}}\"))\n(greet (who 1))"),
+              (lines{"unknown-name 1:2 unknown name 'deftask'"}));
+    EXPECT_EQ(problems("(defthing (g x) (setq y x))\n(g 1)"),
+              (lines{"unknown-name 1:2 unknown name 'defthing'"}));
+    EXPECT_EQ(problems("(if-let (x (nobody)) x 1)").size(), 1U);
+    EXPECT_EQ(problems("(dotimes (i 3) (print i)) (list 1)").size(), 1U);
+    EXPECT_EQ(problems("(define (h) (λ (x) x))\n(member nobody (list nowhere))").size(), 4U);
+    // A definition of that name makes it known.
+    EXPECT_EQ(problems("(define (deffer x) x) (deffer nobody)"),
+              (lines{"unknown-name 1:31 unknown name 'nobody'"}));
+}
+
 TEST_F(check, what_may_come_from_elsewhere_is_a_warning) {
     EXPECT_EQ(problems("(import \"x.heddle\")\n(helper 1)").size(), 1U);
     EXPECT_FALSE(is_error[0]);

@@ -157,6 +157,8 @@ TEST(check_types, settings_and_counts) {
     EXPECT_EQ(problems("(sandbox ((steps \"10000\")) 1)").size(), 1U);
     EXPECT_EQ(problems("(with ((cache \"no\")) 1)"),
               (lines{"wrong-type 1:15 with: cache must be true or false, not \"no\""}));
+    EXPECT_EQ(problems("(with ((temprature 1)) 1)"),
+              (lines{"malformed-form 1:8 with: unknown setting 'temprature'"}));
     EXPECT_EQ(problems("(with ((retries 2) (retries 3)) 3)"),
               (lines{"malformed-form 1:20 with: the setting 'retries' is repeated"}));
     EXPECT_EQ(problems("(with ((concurrency 4) (on-failure 'raise)) (timeout 1.5 2))"), lines{});

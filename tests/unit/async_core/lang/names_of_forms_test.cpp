@@ -86,6 +86,17 @@ TEST(names_of_forms, words_of_other_languages_are_known) {
     EXPECT_THAT(hint_of(w, "(get (dict) :a)"), HasSubstr("\"a\" or 'a"));
     EXPECT_EQ(hint_of(w, "(sum '(1 2))"), "(import std/lists) defines it");
     EXPECT_THAT(hint_of(w, "(lenght '(1))"), HasSubstr("'length'"));
+    EXPECT_THAT(hint_of(w, "(assoc 'a '())"), HasSubstr("(get map key) to look a key up"));
+    EXPECT_THAT(hint_of(w, "(null '())"), HasSubstr("(null? value)"));
+    EXPECT_THAT(hint_of(w, "(string-concat \"a\" \"b\")"), HasSubstr("(string-append"));
+    EXPECT_THAT(hint_of(w, "(exit 1)"), HasSubstr("the last form ends the program"));
+    for (const char* name :
+         {"member",      "assq",      "vector-ref",   "mod",   "push",   "throw",
+          "cadr",        "list-tail", "list->string", "zero?", "even?",  "call/cc",
+          "let-values",  "dotimes",   "define-macro", "λ",     "if-let", "size",
+          "join",        "split",     "replace",      "upper", "trim",   "assert",
+          "defconstant", "deftask",   "dolist"})
+        EXPECT_THAT(hint_of(w, "(" + std::string(name) + " 1)"), StartsWith("write (")) << name;
 }
 
 } // namespace

@@ -73,6 +73,19 @@ TEST(defatom, defaults_that_have_the_type_of_their_parameter) {
     }
 }
 
+TEST(defatom, suggests_the_clause_that_is_meant) {
+    const auto hint = [](const std::string& clause) {
+        reading text;
+        const auto made = parse_defatom(
+            text.form("(defatom t (params a) (instructions \"x\") (" + clause + " 1))"), {});
+        return made ? std::string() : made.error().info().hint;
+    };
+    EXPECT_EQ(hint("temprature"), "did you mean 'temperature'?");
+    EXPECT_EQ(hint("instruction"), "did you mean 'instructions'?");
+    EXPECT_EQ(hint("modle"), "did you mean 'model'?");
+    EXPECT_THAT(hint("nothing-like-it"), HasSubstr("clauses: params, instructions, "));
+}
+
 TEST(defatom, has_defaults) {
     reading text;
     auto made = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});
