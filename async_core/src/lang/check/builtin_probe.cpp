@@ -2,6 +2,7 @@
 
 #include "lang/builtins/format.hpp"
 #include "lang/builtins/support.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace heddle::lang {
@@ -237,35 +239,44 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
     return found;
 }
 
-std::optional<kind> builtin_probe::result_of(const builtin& row) {
-    if (row.how != builtin_kind::pure || !row.run) return std::nullopt;
+const known_value& builtin_probe::result_of(const builtin& row) {
     const auto [place, fresh] = results_.try_emplace(&row);
-    if (fresh) place->second = find_result(row);
+    if (fresh && row.how == builtin_kind::pure && row.run) place->second = find_result(row);
     return place->second;
 }
 
-std::optional<kind> builtin_probe::find_result(const builtin& row) {
+known_value builtin_probe::find_result(const builtin& row) {
     const std::size_t fewest = std::max<std::size_t>(row.min_arguments, 1);
     const std::size_t most =
         std::max<std::size_t>(fewest, std::min<std::size_t>(row.max_arguments, 2));
+    const auto is_number = [](const value& v) { return v.is_integer() || v.is_real(); };
     std::optional<kind> all;
+    bool numbers = true;
+    bool one_kind = true;
     for (std::size_t count = fewest; count <= most; ++count) {
         choices from;
         for (std::size_t i = 0; i < count; ++i) from.push_back(samples_of({}));
         combinations tried(from);
         do {
             const auto ended = run(row, tried.current());
-            if (!ended) return std::nullopt;
+            if (!ended) return {};
             if (ended->failure) continue;
             const value& made = ended->result;
             const bool trusted = made.is(kind::list) || made.is(kind::map) ||
-                                 made.is(kind::string) || made.is(kind::boolean) ||
-                                 made.is_integer();
-            if (!trusted || (all && !made.is(*all))) return std::nullopt;
+                                 made.is(kind::string) || made.is(kind::boolean) || is_number(made);
+            if (!trusted) return {};
+            numbers = numbers && is_number(made);
+            one_kind = one_kind && !made.is_real() && (!all || made.is(*all));
+            if (!numbers && !one_kind) return {};
             all = made.type();
         } while (tried.next());
     }
-    return all;
+    if (!all) return {};
+    if (one_kind) return {{}, all, with_article(kind_name(*all))};
+    known_value made;
+    made.noun = "a number";
+    std::copy_if(samples_.begin(), samples_.end(), std::back_inserter(made.samples), is_number);
+    return made;
 }
 
 } // namespace heddle::lang

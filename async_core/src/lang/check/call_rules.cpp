@@ -1,3 +1,4 @@
+#include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 
 #include "lang/print/described.hpp"
@@ -47,15 +48,20 @@ std::string accepted_text(const accepted_count& accepted) {
 
 class call_rule {
 public:
-    explicit call_rule(const rule_context& context) : context_(context) {}
+    explicit call_rule(const rule_context& context) : context_(context), values_(context) {}
 
     void run() {
-        for (const ast::node* n : context_.facts.nodes()) {
-            if (n->kind == node_kind::call) {
-                check_call(*n);
-                check_callbacks(*n);
+        const auto& nodes = context_.facts.nodes();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const ast::node& n = *nodes[i];
+            values_.look_from(i);
+            if (n.kind == node_kind::call) {
+                check_call(n);
+                check_callbacks(n);
             }
-            if (n->kind == node_kind::clause_call) check_clauses(*n);
+            if (n.kind != node_kind::clause_call) continue;
+            check_clauses(n);
+            if (!context_.facts.is_guarded(i)) check_task_name(*n.children[0]);
         }
     }
 
@@ -98,7 +104,7 @@ private:
     }
 
     /// What a function of a library calls must take as many arguments as it is given.
-    void check_callbacks(const ast::node& n) const {
+    void check_callbacks(const ast::node& n) {
         const library_function* called = context_.facts.library_function_of(*n.children[0]);
         if (!called) return;
         const std::size_t given = n.children.size() - 1;
@@ -118,6 +124,15 @@ private:
                 context_.add(severity::error, "wrong-type", argument.span,
                              who + ": '" + called->parameters[index] +
                                  "' must be a function, not " + described(callback.constant));
+                continue;
+            }
+            // What is computed there and then; a variable may hold something else meanwhile.
+            const known_value held = &callback == &argument ? values_.of(argument) : known_value();
+            if (!held.constant && held.known() && !held.may_be(kind::closure) &&
+                !held.may_be(kind::host)) {
+                context_.add(severity::error, "wrong-type", argument.span,
+                             who + ": '" + called->parameters[index] +
+                                 "' must be a function, not " + held.noun);
                 continue;
             }
             const auto accepted = count_of_value(callback);
@@ -171,6 +186,29 @@ private:
         check_missing(n, callee, named);
     }
 
+    /// (call-atomic-task 'name …)
+    void check_task_name(const ast::node& called) const {
+        if (!context_.options.tasks || called.kind != node_kind::constant) return;
+        const value& given = called.constant;
+        if (!given.is(kind::symbol) && !given.is(kind::string)) return;
+        const std::string name(given.is(kind::symbol) ? symbol_name(given) : string_bytes(given));
+        const auto& externs = context_.options.externs;
+        realm& world = context_.world;
+        if (context_.facts.defines_task(name) ||
+            std::find(externs.begin(), externs.end(), name) != externs.end() ||
+            (context_.lost_names && context_.lost_names->contains(name)) ||
+            world.host().find_operator(world.memory(), name))
+            return;
+        std::vector<std::string> known;
+        world.host().collect_names(known);
+        for (const known_callee* each : context_.facts.tasks()) known.push_back(each->name);
+        const bool open = context_.facts.has_open_names();
+        context_.add(open ? severity::warning : severity::error, "unknown-name", called.span,
+                     "there is no task or tool '" + name + "'" +
+                         (open ? " (it may come from an import or from eval)" : ""),
+                     suggest_names(name, known));
+    }
+
     void check_clauses(const ast::node& n) const {
         const known_callee* callee = context_.facts.task_of(*n.children[0]);
         if (!callee) return;
@@ -214,6 +252,7 @@ private:
     }
 
     const rule_context& context_;
+    known_values values_;
 };
 
 } // namespace

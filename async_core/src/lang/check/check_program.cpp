@@ -71,6 +71,7 @@ private:
         check_clause_values(context);
         check_duplicates(context);
         check_reach(context);
+        check_sandboxes(context);
         check_bindings(context);
         if (!malformed.empty()) return;
         // What only shows when code is made: a function with too many variables, for example.

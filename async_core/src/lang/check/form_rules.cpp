@@ -4,7 +4,9 @@
 #include "lang/print/described.hpp"
 
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -19,6 +21,9 @@ namespace {
 [[nodiscard]] bool is_host(const value& v) { return v.is(kind::host); }
 [[nodiscard]] bool is_list(const value& v) { return v.is(kind::list); }
 [[nodiscard]] bool is_string(const value& v) { return v.is(kind::string); }
+[[nodiscard]] bool is_count_of_permits(const value& v) {
+    return v.is_integer() && v.as_integer() >= 1;
+}
 [[nodiscard]] bool is_duration(const value& v) {
     return v.is_integer() ? v.as_integer() >= 0 : v.is_real() && v.as_real() >= 0;
 }
@@ -47,6 +52,7 @@ constexpr std::array argument_rows{
     argument_row{"parse", 0, "a string", &is_string},
     argument_row{"read-all", 0, "a string", &is_string},
     argument_row{"read-file", 0, "a string", &is_string},
+    argument_row{"semaphore", 0, "a whole number from 1", &is_count_of_permits},
     argument_row{"sleep", 0, "a number of seconds from 0", &is_duration},
     argument_row{"with-permit", 0, "a semaphore", &is_host},
     argument_row{"write-file", 0, "a string", &is_string},
@@ -62,6 +68,7 @@ public:
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
             check_branches(n);
+            values_.look_from(i);
             if (context_.facts.is_guarded(i)) continue;
             if (n.kind == node_kind::effect_call) check_arguments(n.row->name, n.children);
             if (n.kind == node_kind::with_permit)
@@ -75,14 +82,17 @@ private:
         const ast::node& called = *n.children[0];
         const std::span<ast::node* const> arguments{n.children.data() + 1, n.children.size() - 1};
         if (called.kind == node_kind::constant) {
-            if (called.constant.is(kind::builtin))
-                check_arguments(called.constant.as_builtin().name, arguments);
+            if (!called.constant.is(kind::builtin)) return;
+            const std::string_view who = called.constant.as_builtin().name;
+            check_arguments(who, arguments);
+            if ((who == "parse" || who == "read-all") && arguments.size() == 1)
+                check_text(who, *arguments[0]);
             return;
         }
         const known_value held = values_.of(called);
         // What is called may be nil or false until something else is there.
         const bool good = held.constant ? is_function(*held.constant) || !held.constant->truthy()
-                                        : !held.type || *held.type == kind::closure;
+                                        : !held.known() || held.type == kind::closure;
         if (good) return;
         context_.add(severity::error, "wrong-type", called.span,
                      "cannot call " + (held.constant ? described(*held.constant) : held.noun) +
@@ -90,6 +100,23 @@ private:
                      called.kind == node_kind::local
                          ? "'" + called.var->name + "' is a variable here"
                          : std::string());
+    }
+
+    /// A text that is written out and cannot be read.
+    void check_text(std::string_view who, const ast::node& argument) {
+        const known_value given = values_.of(argument);
+        if (!given.constant || !given.constant->is(kind::string)) return;
+        const std::string_view text = string_bytes(*given.constant);
+        heap& memory = context_.world.memory();
+        std::optional<error> wrong;
+        if (who == "parse") {
+            if (auto read = read_one(memory, text); !read) wrong = std::move(read).error();
+        } else if (auto read = read_all(memory, text); !read) {
+            wrong = std::move(read).error();
+        }
+        if (!wrong || wrong->code() != errc::syntax) return;
+        context_.add(severity::error, "wrong-type", argument.span,
+                     std::string(who) + ": " + wrong->message(), wrong->info().hint);
     }
 
     void check_arguments(std::string_view who, std::span<ast::node* const> arguments) {
@@ -108,8 +135,8 @@ private:
 
     [[nodiscard]] bool fits(const argument_row& row, const known_value& given) const {
         if (given.constant) return row.fits(*given.constant);
-        if (!given.type) return true;
-        if (*given.type == kind::host) return row.fits == &is_host || row.fits == &is_function;
+        if (!given.known()) return true;
+        if (given.type == kind::host) return row.fits == &is_host || row.fits == &is_function;
         const auto samples = values_.samples_of(given);
         return samples.empty() || std::any_of(samples.begin(), samples.end(), row.fits);
     }

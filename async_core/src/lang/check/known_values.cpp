@@ -1,7 +1,5 @@
 #include "lang/check/known_values.hpp"
 
-#include "lang/print/form_text.hpp"
-
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -53,6 +51,11 @@ known_value known_values::of(const ast::node& expression, std::size_t depth) {
     case node_kind::join_scope:
         if (source.flag == 0 && source.constant.is(kind::string)) return {{}, kind::list, "a list"};
         return {};
+    case node_kind::effect_call: {
+        const std::string_view name = source.row->name;
+        if (name == "sleep" || name == "print") return {{}, kind::nil, "nil"};
+        return {};
+    }
     case node_kind::spawn: return {{}, kind::host, "a future"};
     case node_kind::clause_call:
     case node_kind::call: return of_result(source);
@@ -74,8 +77,7 @@ known_value known_values::of_builtin(const ast::node& call, std::size_t depth) {
         return data_.emplace(&call, list ? of_list(call, depth) : of_dict(call, depth))
             .first->second;
     }
-    const auto type = probe_.result_of(*call.row);
-    return type ? known_value{{}, type, with_article(kind_name(*type))} : known_value{};
+    return probe_.result_of(*call.row);
 }
 
 known_value known_values::of_list(const ast::node& call, std::size_t depth) {

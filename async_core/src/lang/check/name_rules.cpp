@@ -27,6 +27,11 @@ public:
             }
         }
         check_order();
+        const auto& nodes = context_.facts.nodes();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (nodes[i]->kind == ast::node_kind::sequence && !context_.facts.is_guarded(i))
+                check_bindings_in_order(*nodes[i]);
+        }
     }
 
 private:
@@ -93,6 +98,48 @@ private:
             if (has_value_before(n.index) || !told.insert(n.index).second) continue;
             tell_order(n, definition);
         }
+    }
+
+    /// (letrec ((a b) (b 1)) a): what is bound further down has no value yet. Only where no name of an
+    /// outer scope may be meant, and not in what may not be evaluated.
+    void check_bindings_in_order(const ast::node& body) const {
+        std::unordered_map<const ast::variable*, std::size_t> bound; // by the first binding
+        for (std::size_t i = 0; i < body.children.size(); ++i) {
+            if (body.children[i]->kind == ast::node_kind::bind_local)
+                bound.try_emplace(body.children[i]->var, i);
+        }
+        if (bound.empty()) return;
+        for (std::size_t i = 0; i < body.children.size(); ++i) {
+            const ast::node& one = *body.children[i];
+            if (one.kind != ast::node_kind::bind_local) continue;
+            std::vector<const ast::node*> open{one.children.front()};
+            while (!open.empty()) {
+                const ast::node& now = *open.back();
+                open.pop_back();
+                switch (now.kind) {
+                case ast::node_kind::local: {
+                    const auto later = bound.find(now.var);
+                    if (later != bound.end() && later->second >= i) tell_unbound(now);
+                    break;
+                }
+                case ast::node_kind::call:
+                case ast::node_kind::builtin_call:
+                case ast::node_kind::effect_call:
+                    open.insert(open.end(), now.children.begin(), now.children.end());
+                    break;
+                default: break;
+                }
+            }
+        }
+    }
+
+    void tell_unbound(const ast::node& n) const {
+        if (n.children.size() != 1 || n.children[0]->kind != ast::node_kind::global ||
+            is_known(n.children[0]->index))
+            return;
+        context_.add(severity::error, "used-before-definition", n.span,
+                     "'" + n.var->name + "' is used here before it has a value",
+                     "move its definition up, or use it in a function");
     }
 
     /// Not as part of a function in it. The texts are compared first: they rule most out.

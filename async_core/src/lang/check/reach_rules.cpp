@@ -58,6 +58,21 @@ void check_condition(const rule_context& context, const ast::node& n) {
     }
 }
 
+/// (if done? 1 2), where done? is a function: it was to be called. Functions of other names may be
+/// values that a program tests.
+void check_predicate(const rule_context& context, const ast::node& test) {
+    if (test.kind != node_kind::local && test.kind != node_kind::global) return;
+    const std::string_view name = context.world.sources().text(test.span);
+    if (!name.ends_with('?')) return;
+    const known_callee* known = context.facts.callee_of(test);
+    if (!(known && known->code) && !context.facts.library_function_of(test)) return;
+    const bool none = known && known->code->parameters.empty();
+    context.add(severity::warning, "constant-condition", test.span,
+                "this condition is always true: '" + std::string(name) +
+                    "' is a function that is not called",
+                "write (" + std::string(name) + (none ? ")" : " …)"));
+}
+
 void check_case(const rule_context& context, const ast::node& n) {
     if (n.from != origin::case_scope) return;
     std::set<std::string> seen;
@@ -66,6 +81,12 @@ void check_case(const rule_context& context, const ast::node& n) {
         for (const ast::node* key : clause->children[0]->children) {
             if (key->kind != node_kind::builtin_call || key->children.size() != 2) continue;
             const ast::node& constant = *key->children[1];
+            if (context.world.sources().text(constant.span) == "'") {
+                context.add(severity::warning, "quoted-key", constant.span,
+                            "the keys of case are data already: this one is the symbol quote",
+                            "leave out the quote");
+                continue;
+            }
             if (seen.insert(print_value(constant.constant)).second) continue;
             context.add(severity::warning, "unreachable", constant.span,
                         "the key " + shown(constant.constant) +
@@ -100,7 +121,9 @@ void check_reach(const rule_context& context) {
         switch (n->kind) {
         case node_kind::branch_if:
             if (n->children.size() == 3) check_condition(context, *n);
+            check_predicate(context, *n->children[0]);
             break;
+        case node_kind::while_loop: check_predicate(context, *n->children[0]); break;
         case node_kind::scope: check_case(context, *n); break;
         case node_kind::sequence: check_sequence(context, *n); break;
         default: break;

@@ -46,6 +46,8 @@ void check_clause_values(const rule_context& context);
 void check_duplicates(const rule_context& context);
 /// Clauses and branches that are never reached, keys that appear twice.
 void check_reach(const rule_context& context);
+/// What a sandbox refuses, and names that it allows in vain.
+void check_sandboxes(const rule_context& context);
 /// Bindings that nothing reads, and such that hide a primitive.
 void check_bindings(const rule_context& context);
 

@@ -119,9 +119,7 @@ private:
         for (const std::size_t index : called->lists) {
             if (index + 1 >= n.children.size()) continue;
             const known_value given = values_.of(*n.children[index + 1]);
-            const bool list = given.constant ? given.constant->is(kind::list)
-                                             : !given.type || *given.type == kind::list;
-            if (list) continue;
+            if (given.may_be(kind::list)) continue;
             context_.add(severity::error, "wrong-type", n.children[index + 1]->span,
                          std::string(who) + ": argument " + std::to_string(index + 1) +
                              " must be a list, not " +
@@ -193,8 +191,18 @@ private:
             } else if (n.kind == node_kind::builtin_call && n.row->name == "list" &&
                        !n.children.empty() && n.children[0]->kind == node_kind::constant) {
                 check_decision(*n.children[0]);
+                check_parts(n, n.children.size());
+            } else if (n.kind == node_kind::constant && n.constant.is(kind::list)) {
+                check_parts(n, n.constant.length());
             }
         }
+    }
+
+    void check_parts(const ast::node& decision, std::size_t count) const {
+        if (count == 2 || !decision.span.known()) return;
+        context_.add(severity::error, "wrong-type", decision.span,
+                     "a controller gives a list of two, not of " + std::to_string(count),
+                     "write (list 'continue input) or (list 'stop value)");
     }
 
     void check_decision(const ast::node& word) const {
@@ -214,6 +222,12 @@ private:
         if (given.is(kind::symbol)) name = symbol_name(given);
         else if (given.is(kind::string)) name = string_bytes(given);
         else return;
+        if (name == "CancelledError") {
+            context_.add(severity::warning, "unknown-kind", clause.wanted_kind->span,
+                         "catch never takes a CancelledError",
+                         "what must run when it is cancelled stands in (finally …)");
+            return;
+        }
         static const std::vector<std::string> known = error_kinds();
         if (std::find(known.begin(), known.end(), name) != known.end()) return;
         context_.add(

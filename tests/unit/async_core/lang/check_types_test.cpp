@@ -129,6 +129,77 @@ TEST(check_types, forms_that_a_check_cannot_run) {
     EXPECT_EQ(problems("(try (await 5) (catch (e) 1))"), lines{});
 }
 
+TEST(check_types, results_that_are_numbers_of_any_kind) {
+    EXPECT_EQ(problems("(define (f x) (length (+ x 1)))").size(), 1U);
+    EXPECT_EQ(problems("(await (+ 1 2))"),
+              (lines{"wrong-type 1:8 await: argument 1 must be a future, not a number"}));
+    EXPECT_EQ(problems("(define (f x) ((* x 2) 1))"),
+              (lines{"wrong-type 1:16 cannot call a number: it is not a function"}));
+    EXPECT_EQ(problems("(define (f x) (reduce + 0 (- x 1)))").size(), 1U);
+    for (const char* good :
+         {"(define (f x) (string-append \"n\" (+ x 1) (/ x 2)))",
+          "(define (f xs i) (list (nth xs (- i 1)) (take xs (quotient i 2)) (range (* 2 i))))",
+          "(define (f x) (if (= 0 (modulo x 2)) (+ x 1) (- x 1)))",
+          "(define (f m x) (list (max (+ x 1) 2) (dict 'a (+ x 1)) (equal? (+ x 1) m)))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST(check_types, texts_and_counts_that_are_refused) {
+    EXPECT_EQ(problems("(semaphore 0)").size(), 1U);
+    EXPECT_EQ(problems("(parse \"(foo\")"),
+              (lines{"wrong-type 1:8 parse: unbalanced (: the list opened at line 1, column 1 is "
+                     "never closed"}));
+    EXPECT_EQ(problems("(read-all \"(foo) )\")").size(), 1U);
+    for (const char* good : {"(semaphore 1)", "(parse \"(foo)\")", "(read-all \"a b\")",
+                             "(try (parse \"(foo\") (catch (e) 1))", "(define (f s) (parse s))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST(check_types, predicates_that_are_tested_and_not_called) {
+    EXPECT_EQ(problems("(define (done?) true) (if done? 1 2)"),
+              (lines{"constant-condition 1:27 this condition is always true: 'done?' is a function "
+                     "that is not called"}));
+    EXPECT_EQ(problems("(define (big? n) (> n 1)) (define (f) (when big? 1))").size(), 1U);
+    EXPECT_EQ(problems("(define (done?) true) (while done? 1)").size(), 1U);
+    for (const char* good :
+         {"(define (done?) true) (if (done?) 1 2)", "(define (f done?) (if done? (done?) 2))",
+          "(define on-done (lambda () 1)) (if on-done (on-done) 2)",
+          "(define done? nil) (set! done? (lambda () 1)) (if done? (done?) 1)"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST(check_types, keys_of_case_in_quotes) {
+    EXPECT_EQ(problems("(define (f x) (case x ('a 1) ('b 2) (c 3)))"),
+              (lines{"quoted-key 1:24 the keys of case are data already: this one is the symbol "
+                     "quote",
+                     "quoted-key 1:30 the keys of case are data already: this one is the symbol "
+                     "quote"}));
+    EXPECT_EQ(problems("(define (f x) (case x ((quote a) 1) ((b c) 2) (else 3)))"), lines{});
+}
+
+TEST(check_types, bindings_that_are_used_before_they_have_a_value) {
+    EXPECT_EQ(problems("(letrec ((a b) (b 1)) a)"),
+              (lines{"used-before-definition 1:13 'b' is used here before it has a value"}));
+    EXPECT_EQ(problems("(define (f) (define a (+ b 1)) (define b 1) a)").size(), 1U);
+    for (const char* good :
+         {"(letrec ((a 1) (b a)) b)", "(letrec ((a (lambda () b)) (b 1)) (a))",
+          "(define b 5) (letrec ((a b) (b 1)) (list a b))",
+          "(define (f x) (define a (if x 1 b)) (define b 1) (list a b))",
+          "(define (f) (define a (map (lambda (x) (b x)) '())) (define (b x) x) a)"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST(check_types, what_a_sandbox_is_certain_to_refuse) {
+    // The effects are those of a host that has some: check_calls_test.cpp.
+    EXPECT_EQ(problems("(define (summarise x) x) (sandbox ((allow (sumarise))) 1)"),
+              (lines{"unknown-name 1:43 the sandbox allows 'sumarise', which nothing defines"}));
+    for (const char* good :
+         {"(define (summarise x) x) (sandbox ((allow (summarise))) (summarise 1))",
+          "(sandbox ((allow (nothing-that-is-known-here))) 1)", "(sandbox ((allow ())) (+ 1 2))",
+          "(define (f g) (sandbox ((allow (g map +))) (g 1)))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
 TEST(check_types, calls_of_what_is_no_function) {
     EXPECT_EQ(problems("(define limit 5) (limit 1)"),
               (lines{"wrong-type 1:19 cannot call the integer 5: it is not a function"}));
@@ -214,6 +285,10 @@ TEST(check_types, phases_and_decisions_of_loops) {
     EXPECT_EQ(loop("3", "(lambda () 1)", stop),
               (lines{"arity 2:1 director-evaluator-loop calls this function with 2 arguments, but "
                      "it takes 0 arguments"}));
+    EXPECT_EQ(loop("3", director, "(lambda (f p r i) (list 'stop))"),
+              (lines{"wrong-type 5:31 a controller gives a list of two, not of 1"}));
+    EXPECT_EQ(loop("3", director, "(lambda (f p r i) (if f '(stop 1) (append (list 'stop) r)))"),
+              lines{});
     EXPECT_EQ(loop("3", director, "(lambda (f p r i) (if f (list 'contine r) (list 'stop f)))"),
               (lines{"wrong-type 5:43 a controller decides 'continue or 'stop, not the symbol "
                      "contine"}));
@@ -223,6 +298,8 @@ TEST(check_types, kinds_of_errors_that_there_are_not) {
     EXPECT_EQ(problems("(try (f) (catch (e 'TaskErorr) 1)) (define (f) 1)"),
               (lines{"unknown-kind 1:20 there is no kind of errors 'TaskErorr', so this clause "
                      "takes none"}));
+    EXPECT_EQ(problems("(try (f) (catch (e 'CancelledError) 1)) (define (f) 1)"),
+              (lines{"unknown-kind 1:20 catch never takes a CancelledError"}));
     EXPECT_EQ(problems("(try (f) (catch (e 'TaskError) 1) (catch (e 'SexpEvaluationError) 2))"
                        "(define (f) 1)"),
               lines{});

@@ -44,6 +44,37 @@ TEST(check_calls, tools_of_the_host_need_their_clauses) {
               lines{});
 }
 
+TEST(check_calls, a_task_that_is_named_in_quotes_is_there) {
+    EXPECT_EQ(problems(greet + "(call-atomic-task 'gret (who 1))"),
+              (lines{"unknown-name 2:19 there is no task or tool 'gret'"}));
+    for (const char* good :
+         {"(call-atomic-task 'greet (who 1))", "(call-atomic-task \"greet\" (who 1))",
+          "(define (f t) (call-atomic-task t (who 1)))",
+          "(try (call-atomic-task 'gret (who 1)) (catch (e) 1))",
+          "(define (f) (defatom inner (params q) (instructions \"{{q}}\")))"
+          " (define (g) (call-atomic-task 'inner (q 1)))"})
+        EXPECT_EQ(problems(greet + good), lines{}) << good;
+}
+
+TEST(check_calls, effects_that_a_sandbox_does_not_allow) {
+    EXPECT_EQ(problems("(sandbox ((allow ())) (read-file \"a\"))"),
+              (lines{"permission 1:23 the sandbox does not allow 'read-file'"}));
+    EXPECT_EQ(problems("(sandbox ((allow (read-fil))) 1)"),
+              (lines{"unknown-name 1:19 the sandbox allows 'read-fil', which nothing defines"}));
+    for (const char* good :
+         {"(sandbox ((allow (read-file))) (read-file \"a\"))", "(sandbox ((steps 100)) (sleep 0))",
+          "(try (sandbox ((allow ())) (read-file \"a\")) (catch (e) 1))",
+          "(sandbox ((allow ())) (let ((read-file2 (lambda (x) x))) (read-file2 1)))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST(check_calls, effects_that_give_nil) {
+    EXPECT_EQ(problems("(timeout (sleep 1) 3)").size(), 1U);
+    EXPECT_EQ(problems("(define (f xs) (map (sleep 1) xs))"),
+              (lines{"wrong-type 1:21 map: 'f' must be a function, not nil"}));
+    EXPECT_EQ(problems("(define (f xs) (list (timeout 1 (sleep 2)) (map sleep xs)))"), lines{});
+}
+
 TEST(check_calls, reserved_clauses_have_types_and_ranges) {
     EXPECT_EQ(problems(greet + "(greet (who 1) (files \"a\"))"),
               (lines{"wrong-type 2:23 task greet: files must be a list of strings, not \"a\""}));
