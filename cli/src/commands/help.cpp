@@ -2,7 +2,9 @@
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/evaluation.hpp"
+#include "offline_session.hpp"
 
+#include <heddle/lang/help.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <algorithm>
@@ -38,11 +40,18 @@ public:
     }
 
 private:
-    static exit_code tell_unknown(const std::string& name, const std::vector<command_help>& all,
-                                  console& output) {
+    [[nodiscard]] exit_code tell_unknown(const std::string& name,
+                                         const std::vector<command_help>& all,
+                                         console& output) const {
         std::vector<std::string> known;
         for (const command_help& each : all) known.push_back(each.name);
         std::string hint = lang::suggest_names(name, known);
+        if (words_.size() == 1) {
+            const auto language = offline_session::create();
+            if (language && lang::describe((*language)->realm(), words_[0]))
+                hint =
+                    "for a name of the language: heddle eval \"(print (help '" + words_[0] + "))\"";
+        }
         if (hint.empty()) hint = "see: heddle help";
         return tell_usage_error(
             error(errc::invalid_argument, "there is no command '" + name + "'").with_hint(hint),

@@ -43,7 +43,7 @@ private:
         while (at < end) {
             const char c = tree_.text[at];
             if (c == ';') {
-                std::size_t stop = std::min(tree_.text.find('\n', at), end);
+                std::size_t stop = std::min(tree_.text.find_first_of("\r\n", at), end);
                 const std::size_t next = stop;
                 while (is_blank(tree_.text[stop - 1])) --stop;
                 append(node_kind::line_comment, at, stop);
@@ -53,8 +53,9 @@ private:
                 append(node_kind::block_comment, at, stop);
                 at = stop;
             } else {
-                if (c == '\n' && newlines_ < 2) ++newlines_;
-                ++at;
+                const bool two = tree_.text.substr(at, 2) == "\r\n";
+                if ((c == '\n' || c == '\r') && newlines_ < 2) ++newlines_;
+                at += two ? 2 : 1;
             }
         }
     }

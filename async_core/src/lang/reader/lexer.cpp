@@ -106,7 +106,7 @@ bool lexer::pay_now(std::size_t at) {
 bool lexer::skip_line_comment() {
     constexpr std::size_t piece = 64 * 1024;
     for (;;) {
-        const std::size_t end = text_.substr(at_, piece).find('\n');
+        const std::size_t end = text_.substr(at_, piece).find_first_of("\r\n");
         at_ = std::min(at_ + std::min(end, piece), text_.size());
         if (end != std::string_view::npos || at_ == text_.size()) return true;
         if (!pay(at_)) return false;

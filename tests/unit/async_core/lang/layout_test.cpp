@@ -159,6 +159,8 @@ TEST(layout, comments_stay_where_they_belong) {
 
 TEST(layout, line_ends_of_windows_become_plain) {
     EXPECT_EQ(laid_out("; a\r\n(f\r\n x)\r\n"), "; a\n(f x)\n");
+    EXPECT_EQ(laid_out("(print 1)\r; c\r\r(print 2)\r"), "(print 1)\n; c\n\n(print 2)\n");
+    check({{"(f a ; why\r b)\r\n\r\n(g)", "(f a ; why\n   b)\n\n(g)\n"}});
 }
 
 TEST(layout, refuses_what_the_reader_refuses_with_its_place) {

@@ -85,6 +85,7 @@ TEST_F(reader, skips_comments) {
     EXPECT_EQ(read_back("(#;#;a b c)"), "(c)");
     EXPECT_EQ(read_back("'#;a b"), "'b");
     EXPECT_EQ(read_back("a ; end"), "a");
+    EXPECT_EQ(read_back("(a\r; comment\rb ; another\r\nc)"), "(a b c)");
     EXPECT_EQ(read_back("a #;b"), "a");
     expect_error("(a #| never", "unterminated comment");
     expect_error("(a #;)", "after #;");
