@@ -27,7 +27,7 @@ value seconds(native_call& call, std::span<value> a) {
                          : a[1].is_real()  ? a[1].as_real()
                                            : -1;
     if (given >= 0) return a[1];
-    return fail_in_form(call, a[0], "a number of seconds from 0", a[1]);
+    return fail_in_form(call, a[0], "a non-negative number of seconds", a[1]);
 }
 
 value attempts(native_call& call, std::span<value> a) {

@@ -85,7 +85,11 @@ value type_error(native_call& call, std::span<value> arguments) {
     native_call named(call.memory(), row, call.work());
     named.fail_type(static_cast<std::size_t>(arguments[1].as_integer()), string_bytes(arguments[2]),
                     arguments[3]);
-    return call.fail(*std::move(named.failure()));
+    error refused = *std::move(named.failure());
+    const bool function = arguments[3].is(kind::closure) || arguments[3].is(kind::builtin);
+    if (function && arguments[1].as_integer() > 1 && string_bytes(arguments[2]) == "a list")
+        refused = std::move(refused).with_hint("the function comes first");
+    return call.fail(std::move(refused));
 }
 
 /// (%fail part…): an evaluation error in the words of a prelude function.

@@ -114,8 +114,10 @@ value formatting::run() {
     }
     for (std::size_t i = 0; i < used_.size(); ++i) {
         if (used_[i]) continue;
+        const bool foreign = text_.find_first_of("%~") != std::string_view::npos;
         return call_.fail_evaluation("value " + std::to_string(i + 1) + " of " +
-                                     std::to_string(used_.size()) + " has no place in the text");
+                                     std::to_string(used_.size()) + " has no place in the text" +
+                                     (foreign ? "; placeholders are {}, not %s or ~a" : ""));
     }
     return made_text(call_, std::move(out_));
 }

@@ -283,8 +283,9 @@ value is_map(native_call&, arguments_span a) { return value::boolean(a[0].is(kin
 
 value dict(native_call& call, arguments_span a) {
     if (a.size() % 2 != 0) {
-        return call.fail_evaluation("keys and values must come in pairs, but " +
-                                    std::to_string(a.size()) + " arguments are given");
+        return call.fail_evaluation(
+            "keys and values must come in pairs, but " + std::to_string(a.size()) +
+            (a.size() == 1 ? " argument is given" : " arguments are given"));
     }
     if (!call.expect(a.size() * work_of_an_entry)) return {};
     value made = make_map_with_capacity(call.memory(), a.size() / 2);

@@ -108,8 +108,7 @@ private:
 
     void tell_shadowing(const std::string& name, source_span place) {
         context_.add(severity::warning, "shadowed-primitive", place,
-                     "'" + name + "' hides the primitive of that name",
-                     "take another name unless that is meant");
+                     "shadows the builtin '" + name + "'", "rename it, unless this is intended");
     }
 
     const rule_context& context_;

@@ -224,7 +224,8 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
         if (!ended || !ended->failure) return std::nullopt;
         const error& failure = *ended->failure;
         if (failure.code() == errc::type) {
-            const std::size_t argument = refused_argument(row, failure);
+            std::size_t argument = refused_argument(row, failure);
+            if (argument == 0 && arguments.size() == 1) argument = 1; // it can be about no other
             if (argument == 0 || argument > arguments.size()) {
                 if (!all_constant) return std::nullopt;
             } else if (!arguments[argument - 1].known()) {

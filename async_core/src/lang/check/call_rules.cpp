@@ -203,10 +203,14 @@ private:
         world.host().collect_names(known);
         for (const known_callee* each : context_.facts.tasks()) known.push_back(each->name);
         const bool open = context_.facts.has_open_names();
+        std::string hint = suggest_names(name, known);
+        if (hint.empty()) {
+            hint = "define it, or if it comes from elsewhere say so with --extern " + name;
+        }
         context_.add(open ? severity::warning : severity::error, "unknown-name", called.span,
                      "there is no task or tool '" + name + "'" +
                          (open ? " (it may come from an import or from eval)" : ""),
-                     suggest_names(name, known));
+                     std::move(hint));
     }
 
     void check_clauses(const ast::node& n) const {

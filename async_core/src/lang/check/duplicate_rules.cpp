@@ -53,8 +53,8 @@ private:
         const source_location place = context_.world.sources().locate(before.span);
         context_.add(severity::warning, "redefined", now.span,
                      "'" + std::string(context_.world.global_name(now.index)) +
-                         "' is defined a second time: the definition of line " +
-                         std::to_string(place.line) + " holds until here only",
+                         "' is defined a second time: it replaces the definition on line " +
+                         std::to_string(place.line),
                      "set! gives a variable another value; take another name for another thing");
     }
 
@@ -85,7 +85,7 @@ private:
             if (!written || n.children[i + 1]->span.begin <= part.span.begin) continue;
             if (is_head_of(part, n)) continue;
             context_.add(severity::warning, "unused-value", part.span,
-                         "nobody uses the value of '" + std::string(text) + "'", hint_at(n, i));
+                         "this value is unused: " + std::string(text), hint_at(n, i));
         }
     }
 
@@ -103,11 +103,10 @@ private:
         for (std::size_t k = i; k < n.children.size() && k < i + 2; ++k) {
             const std::string_view text = context_.world.sources().text(n.children[k]->span);
             for (const std::string_view each : operators) {
-                if (text == each)
-                    return "operators come first, in brackets: (" + std::string(each) + " 1 2)";
+                if (text == each) return "operators come first: (" + std::string(each) + " 1 2)";
             }
         }
-        return "calls stand in brackets: (function argument…)";
+        return "to call a function write (function argument…)";
     }
 
     const rule_context& context_;

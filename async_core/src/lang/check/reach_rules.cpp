@@ -39,7 +39,7 @@ void check_condition(const rule_context& context, const ast::node& n) {
     case origin::condition:
         context.add(severity::warning, "constant-condition", test.span,
                     std::string("this condition is always ") + (holds ? "true" : "false"),
-                    "take the branch that is meant");
+                    "replace the form by the branch you want");
         break;
     case origin::clause:
         if (holds) {

@@ -62,6 +62,9 @@ private:
         std::vector<std::string> names;
         world.collect_names(names);
         for (const known_callee* each : context_.facts.tasks()) names.push_back(each->name);
+        for (std::uint32_t i = 0; i < world.global_count(); ++i) {
+            if (context_.facts.defines_global(i)) names.emplace_back(world.global_name(i));
+        }
         std::string hint = suggest_names(name, names);
         if (hint.empty()) return;
         context_.add(severity::warning, "unknown-name", allowed.span,

@@ -72,11 +72,11 @@ private:
         if (!refused) return;
         const std::size_t at = refused->argument;
         std::string message = refused->message;
-        const std::size_t about = at == 0 && given.size() == 1 ? 1 : at;
-        if (about != 0 && !given[about - 1].constant) {
-            // The message shows the sample.
-            message.resize(std::min(message.rfind(", not "), message.size()));
-            message += ", not " + given[about - 1].noun;
+        const std::size_t sample = message.rfind(", not ");
+        if (at != 0 && !given[at - 1].constant && sample != message.npos) {
+            // heddle-check: allow cut-text: an ASCII comma begins there
+            message.resize(sample);
+            message += ", not " + given[at - 1].noun;
         }
         context_.add(severity::error, "wrong-type", at != 0 ? arguments[at - 1]->span : n.span,
                      std::move(message));
@@ -123,7 +123,11 @@ private:
             context_.add(severity::error, "wrong-type", n.children[index + 1]->span,
                          std::string(who) + ": argument " + std::to_string(index + 1) +
                              " must be a list, not " +
-                             (given.constant ? described(*given.constant) : given.noun));
+                             (given.constant ? described(*given.constant) : given.noun),
+                         called->callbacks.contains(0) && index > 0 &&
+                                 (given.type == kind::closure || given.may_be(kind::builtin))
+                             ? "the function comes first"
+                             : "");
         }
         if (who == "%director-evaluator-loop" || who == "%iterative-loop") check_loop(n);
     }
@@ -156,8 +160,8 @@ private:
                                context_.facts.host_task_named(name) != nullptr;
             context_.add(severity::error, "wrong-type", place,
                          "a phase must be something to call, not " + described(source.constant),
-                         known ? "write " + name + " as it is: the name gives the tool or task"
-                               : std::string());
+                         "write " + name + " without the quote" +
+                             (known ? ": the name gives the tool or task" : ""));
             return;
         }
         const known_callee* tool = context_.facts.task_of(source);
@@ -232,7 +236,7 @@ private:
         if (std::find(known.begin(), known.end(), name) != known.end()) return;
         context_.add(
             severity::warning, "unknown-kind", clause.wanted_kind->span,
-            "there is no kind of errors '" + std::string(name) + "', so this clause takes none",
+            "no error kind is called '" + std::string(name) + "'; this clause never matches",
             suggest_names(name, known));
     }
 

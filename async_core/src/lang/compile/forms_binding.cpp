@@ -230,8 +230,7 @@ void analyzer::note_bound(ast::variable& var) {
 
 static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
-        return a.fail(f.span,
-                      "bind: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+        return a.fail(f.span, "bind: expects a name and a value, got " + parts_of(f.size() - 1));
     const std::string who(f[0].name()); // define comes here too
     const form given = f[2];
     const bool function =
@@ -308,8 +307,7 @@ static ast::node* form_define(analyzer& a, const form& f, analyzer::position whe
 
 static ast::node* form_set(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3)
-        return a.fail(f.span,
-                      "set!: expects a name and a value, got " + count_of(f.size() - 1) + " parts");
+        return a.fail(f.span, "set!: expects a name and a value, got " + parts_of(f.size() - 1));
     if (!a.check_name(f[1], "set!", "the name")) return a.constant({}, f.span);
     if (a.innermost() && a.innermost()->nearest_extras()) {
         // Which binding is the nearest is known when it runs; the value is computed once.

@@ -69,7 +69,7 @@ static ast::node* form_timeout(analyzer& a, const form& f, analyzer::position) {
         return a.fail(f.span,
                       "timeout: expects (timeout seconds expression) or (timeout seconds "
                       "expression fallback), got " +
-                          count_of(f.size() - 1) + " parts");
+                          parts_of(f.size() - 1));
     }
     ast::node* name = a.constant(make_string(a.world().memory(), "timeout"), f.span);
     ast::node* made =
@@ -91,8 +91,8 @@ static ast::node* form_race(analyzer& a, const form& f, analyzer::position) {
 /// (hedge seconds e)
 static ast::node* form_hedge(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3) {
-        return a.fail(f.span, "hedge: expects (hedge seconds expression), got " +
-                                  count_of(f.size() - 1) + " parts");
+        return a.fail(f.span,
+                      "hedge: expects (hedge seconds expression), got " + parts_of(f.size() - 1));
     }
     if (!a.world().host().find_effect("sleep"))
         return a.fail(f.span, "hedge: this host has no clock to wait for ('sleep')");
@@ -132,7 +132,7 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
         return a.fail(f.span,
                       "retry: expects (retry attempts expression) or (retry ((attempts n) "
                       "(backoff seconds) (on 'name…)) expression), got " +
-                          count_of(f.size() - 1) + " parts");
+                          parts_of(f.size() - 1));
     }
     ast::node* attempts = nullptr;
     ast::node* backoff = nullptr;

@@ -23,7 +23,7 @@ static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 2 || f.size() > 3) {
         return a.fail(f.span,
                       "eval: expects an expression as data, and perhaps a map of names; got " +
-                          count_of(f.size() - 1) + " parts");
+                          parts_of(f.size() - 1));
     }
     if (f.size() == 3 || !a.innermost()) {
         ast::node* made = a.make(node_kind::call, f.span);
@@ -304,7 +304,7 @@ static ast::node* form_import(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 2) {
         return a.fail(f.span,
                       "import: expects the path of a file, or std/NAME for a library; got " +
-                          count_of(f.size() - 1) + " parts");
+                          parts_of(f.size() - 1));
     }
     form what = f[1];
     if (what.is_list() && what.size() == 2 && what[0].is_symbol() && what[0].name() == "quote")

@@ -55,7 +55,10 @@ static ast::node* loop_form(analyzer& a, const form& f, std::string_view functio
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
     }
-    if (!missing.empty()) return refuse(f.span, {"missing clause ", missing});
+    if (!missing.empty()) {
+        const bool several = missing.find(',') != std::string::npos;
+        return refuse(f.span, {several ? "missing clauses " : "missing clause ", missing});
+    }
     return a.call_library(function, f.span, std::move(values));
 }
 

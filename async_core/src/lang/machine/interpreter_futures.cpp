@@ -109,7 +109,7 @@ interpreter::next interpreter::control_second_run(std::size_t at, std::size_t co
 interpreter::next interpreter::control_semaphore(std::size_t at, std::size_t count, bool) {
     const value& given = f_.stack_[at + 1];
     if (!given.is_integer() || given.as_integer() < 1)
-        return raise_type("semaphore", 1, "a whole number from 1", given);
+        return raise_type("semaphore", 1, "a positive integer", given);
     const auto permits = static_cast<std::size_t>(given.as_integer());
     return control_value(at, count, make_host(memory_, std::make_unique<semaphore>(permits)));
 }

@@ -29,9 +29,10 @@ error arity_error(const std::string& who, std::size_t least, std::size_t most, s
     std::string expected = std::to_string(least);
     if (most == SIZE_MAX) expected = "at least " + expected;
     else if (most != least) expected += " to " + std::to_string(most);
-    return error(errc::arity, who + " expects " + expected +
-                                  (least == 1 && most == 1 ? " argument" : " arguments") +
-                                  ", got " + std::to_string(given));
+    return error(errc::arity,
+                 who + " expects " + expected +
+                     (least == 1 && (most == 1 || most == SIZE_MAX) ? " argument" : " arguments") +
+                     ", got " + std::to_string(given));
 }
 
 } // namespace

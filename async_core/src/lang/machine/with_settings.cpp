@@ -44,21 +44,21 @@ constexpr std::string_view too_large = "at most 64 KiB as JSON, and at most 32 l
 // ---------------------------------------------------------------- checks
 
 const char* positive_count(const value& v) {
-    return v.is_integer() && v.as_integer() >= 1 ? nullptr : "a whole number from 1";
+    return v.is_integer() && v.as_integer() >= 1 ? nullptr : "a positive integer";
 }
 
 const char* count(const value& v) {
-    return v.is_integer() && v.as_integer() >= 0 ? nullptr : "a whole number from 0";
+    return v.is_integer() && v.as_integer() >= 0 ? nullptr : "a non-negative integer";
 }
 
 const char* seconds(const value& v) {
     if (!is_number(v)) return "a number of seconds";
-    return number(v) >= 0 ? nullptr : "a number of seconds from 0";
+    return number(v) >= 0 ? nullptr : "a non-negative number of seconds";
 }
 
 const char* dollars(const value& v) {
     if (!is_number(v)) return "a number";
-    return number(v) >= 0 ? nullptr : "a number from 0";
+    return number(v) >= 0 ? nullptr : "a non-negative number";
 }
 
 const char* text(const value& v) { return v.is(kind::string) ? nullptr : "a string"; }

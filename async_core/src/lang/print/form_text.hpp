@@ -24,4 +24,9 @@ namespace heddle::lang {
 
 [[nodiscard]] inline std::string count_of(std::size_t n) { return std::to_string(n); }
 
+/// "1 part", "2 parts".
+[[nodiscard]] inline std::string parts_of(std::size_t n) {
+    return std::to_string(n) + (n == 1 ? " part" : " parts");
+}
+
 } // namespace heddle::lang

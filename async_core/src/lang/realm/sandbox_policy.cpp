@@ -62,10 +62,10 @@ result<host_ref<sandbox_policy>> sandbox_policy::create(heap& memory, const valu
                              : given.is_integer() ? static_cast<double>(given.as_integer())
                                                   : given.as_real();
             if (*made->seconds_ >= 0) continue;
-            return wrong(name, "a number of seconds from 0", given);
+            return wrong(name, "a non-negative number of seconds", given);
         }
         if (!given.is_integer() || given.as_integer() < 0)
-            return wrong(name, "a whole number from 0", given);
+            return wrong(name, "a non-negative integer", given);
         const auto bound = static_cast<std::uint64_t>(given.as_integer());
         if (name == "steps") made->steps_ = made->steps_given_ = bound;
         if (name == "calls") made->calls_ = made->calls_given_ = bound;

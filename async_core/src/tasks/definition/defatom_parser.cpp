@@ -118,8 +118,11 @@ error defatom_parser::fail(source_span where, std::string_view clause, std::stri
 
 result<source_form> defatom_parser::only_value(const source_form& clause) const {
     if (clause.size() == 2) return clause[1];
-    return fail(clause.span, clause[0].text(),
-                "must have exactly one value, not " + std::to_string(clause.size() - 1));
+    error wrong = fail(clause.span, clause[0].text(),
+                       "must have exactly one value, not " + std::to_string(clause.size() - 1));
+    if (clause.size() > 2 && clause[1].is_string())
+        wrong = std::move(wrong).with_hint("write \\\" for a quote inside a string");
+    return wrong;
 }
 
 result<std::string> defatom_parser::text_of(const source_form& clause) const {

@@ -4,6 +4,7 @@
 #include "tasks/output/schema_rewriter.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/source.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/tasks/output/output_schema.hpp>
@@ -107,9 +108,51 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
     return utf8::shortened(utf8::printable_line(text), 500);
 }
 
+/// What keeps a text from being JSON, with its place.
+[[nodiscard]] std::string json_mistake(std::string_view text, std::size_t read,
+                                       const boost::system::error_code& failed) {
+    const std::size_t at = std::min(read, text.size());
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r\n");
+    const bool closes = at < text.size() && (text[at] == '}' || text[at] == ']');
+    std::string what = closes && before != text.npos && text[before] == ','
+                           ? std::string("trailing comma before ") + text[at]
+                           : failed.message();
+    const text_place place = place_of_byte(text, at);
+    return what + " (line " + std::to_string(place.line) + ", column " +
+           std::to_string(place.column) + ")";
+}
+
+/// "'q' must be a string, not the integer 1", where a member of the outermost object has another type
+/// than the schema says. Nothing: it does not say so simply.
+[[nodiscard]] std::optional<std::string> wrong_type(const json::value& schema,
+                                                    const json::value& document,
+                                                    std::string_view path) {
+    if (!path.starts_with('/') || path.find('/', 1) != path.npos) return std::nullopt;
+    const std::string_view name = path.substr(1);
+    const auto member = [](const json::value* from, std::string_view key) -> const json::value* {
+        const json::object* object = from ? from->if_object() : nullptr;
+        return object ? object->if_contains(key) : nullptr;
+    };
+    const json::value* type = member(member(member(&schema, "properties"), name), "type");
+    const json::value* given = member(&document, name);
+    if (!type || !type->is_string() || !given) return std::nullopt;
+    const std::string_view wanted = type->get_string();
+    const bool vowel =
+        wanted.starts_with('a') || wanted.starts_with('i') || wanted.starts_with('o');
+    const std::string_view is = given->is_string() ? "the string "
+                                : given->is_number()
+                                    ? given->is_double() ? "the number " : "the integer "
+                                : given->is_object() ? "the object "
+                                : given->is_array()  ? "the array "
+                                                     : "";
+    return "'" + one_line(name) + "' must be " + (vowel ? "an " : "a ") + std::string(wanted) +
+           ", not " + std::string(is) + utf8::shortened(json::serialize(*given), 80);
+}
+
 /// Says what is wrong, as far as that does not take too long.
-void explain(const valijson::Schema& schema, const valijson::adapters::BoostJsonAdapter& target,
-             schema_violation& found, lang::work_meter& work) {
+void explain(const valijson::Schema& schema, const json::value& written,
+             const json::value& document, schema_violation& found, lang::work_meter& work) {
+    const valijson::adapters::BoostJsonAdapter target(document);
     valijson::ValidationResults results;
     try {
         const check_effort bounded(explaining_steps, work);
@@ -126,8 +169,13 @@ void explain(const valijson::Schema& schema, const valijson::adapters::BoostJson
         const std::string path = pointer_of(one.context);
         if (told == 0) found.path = path;
         found.message += told == 0 ? ": " : "; ";
-        if (!path.empty()) found.message += "at " + one_line(path) + ": ";
-        found.message += one_line(one.description);
+        std::optional<std::string> type;
+        if (one.description.starts_with("Value type not permitted"))
+            type = wrong_type(written, document, path);
+        if (type) found.message += *type;
+        else
+            found.message +=
+                (path.empty() ? "" : "at " + one_line(path) + ": ") + one_line(one.description);
         ++told;
     }
 }
@@ -182,7 +230,7 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
     if (!failed) reading.finish(failed);
     if (failed) {
         if (wrong) wrong->offset = std::min(read, schema.size() - 1);
-        return refused("the schema is not JSON: " + failed.message());
+        return refused("the schema is not JSON: " + json_mistake(schema, read, failed));
     }
     all->document = reading.release();
     if (!make_comparable(all->document))
@@ -240,7 +288,8 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
             if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }
         schema_violation found = refused("does not match the schema");
-        if (text.size() <= longest_explained) explain(compiled_->schema, target, found, work);
+        if (text.size() <= longest_explained)
+            explain(compiled_->schema, compiled_->document, document, found, work);
         return found;
     } catch (const given_up&) {
         return refused("was not checked to its end");

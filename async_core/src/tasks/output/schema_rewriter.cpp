@@ -154,8 +154,10 @@ error schema_rewriter::refused(std::string_view path, std::string_view why,
                                std::string_view keyword) const {
     wrong_ = path;
     if (!keyword.empty()) wrong_.append("/").append(keyword);
-    return error(errc::invalid_argument,
-                 "the schema at \"" + utf8::shortened(path, 200) + "\" " + std::string(why));
+    return error(
+        errc::invalid_argument,
+        (path.empty() ? "the schema " : "the schema at \"" + utf8::shortened(path, 200) + "\" ") +
+            std::string(why));
 }
 
 /// Whether the schema is of draft 2019-09 or later: it says so, or has what these brought.

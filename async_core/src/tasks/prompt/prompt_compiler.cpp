@@ -63,6 +63,15 @@ public:
     result<prompt_template> compile();
 
 private:
+    /// The placeholder as it is written: it ends with its line, or where another one begins.
+    [[nodiscard]] error not_closed() const {
+        const std::string_view rest = text_.substr(open_, 200);
+        const std::size_t end = std::min(rest.find('\n'), rest.find("{{", 2));
+        return error(lang::errc::evaluation,
+                     "the placeholder " +
+                         utf8::shortened(rest.substr(0, std::min(end, rest.size())), 40) +
+                         " has no closing }}");
+    }
     [[nodiscard]] error wrong(std::string_view why) const {
         const std::size_t close = text_.find("}}", at_);
         const std::size_t end = close == std::string_view::npos ? text_.size() : close;
@@ -128,9 +137,9 @@ result<std::int32_t> prompt_template::compiler::declared_index(std::string_view 
 
 result<void> prompt_template::compiler::read_path(placeholder& made) {
     for (;;) {
-        if (at_ - open_ > longest_placeholder) return wrong("is not closed");
+        if (at_ - open_ > longest_placeholder) return not_closed();
         if (next_is("}}")) return {};
-        if (at_ == text_.size()) return wrong("is not closed");
+        if (at_ == text_.size()) return not_closed();
         if (made.path.size() == longest_path) return wrong("goes too deep");
         step next;
         if (text_[at_] == '.') {
@@ -146,6 +155,7 @@ result<void> prompt_template::compiler::read_path(placeholder& made) {
             at_ = static_cast<std::size_t>(read.ptr - text_.data()) + 1;
             next.by_index = true;
         } else {
+            if (text_[at_] == '}' || text_[at_] == '\n') return not_closed();
             return wrong("cannot be read");
         }
         made.path.push_back(std::move(next));
@@ -228,7 +238,7 @@ result<void> prompt_template::compiler::read_call(std::string_view name) {
             if (!take(",")) return wrong("has arguments that are not separated by commas");
         }
     }
-    if (!next_is("}}") || at_ - open_ > longest_call) return wrong("is not closed");
+    if (!next_is("}}") || at_ - open_ > longest_call) return not_closed();
     call.text = text_.substr(open_ + 2, at_ - open_ - 2);
     for (prompt_argument& each : call.arguments) {
         if (each.input.empty()) continue;

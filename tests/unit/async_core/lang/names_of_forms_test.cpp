@@ -44,6 +44,24 @@ TEST(names_of_forms, errors_name_the_form_that_was_written) {
     EXPECT_EQ(w.shown("(define (unquote x) (* 2 x)) ,4"), "8");
 }
 
+TEST(names_of_forms, errors_are_in_plain_words) {
+    lang_world w;
+    EXPECT_THAT(w.shown("(timeout 1)"), HasSubstr("got 1 part"));
+    EXPECT_THAT(w.shown("(timeout 1)"), Not(HasSubstr("1 parts")));
+    EXPECT_THAT(w.shown("(dict 'a)"), HasSubstr("but 1 argument is given"));
+    EXPECT_THAT(w.shown("(define (f a &rest b) a) (f)"),
+                HasSubstr("'f' expects at least 1 argument, got 0"));
+    EXPECT_THAT(w.shown("(director-evaluator-loop (max-iterations 1))"),
+                HasSubstr("missing clauses 'initial-director-input', "));
+    EXPECT_THAT(w.shown("(format \"%s\" 1)"),
+                HasSubstr("has no place in the text; placeholders are {}, not %s or ~a"));
+    EXPECT_THAT(w.shown("(filter '(1) number?)"),
+                HasSubstr("argument 2 must be a list, not the function number?"));
+    EXPECT_EQ(hint_of(w, "(filter '(1) number?)"), "the function comes first");
+    EXPECT_THAT(w.shown("(+ 1 (lambda (x) x))"), HasSubstr("not a function"));
+    EXPECT_EQ(hint_of(w, "(define (f a) a) (f)"), "") << "the place of f is in the stack";
+}
+
 TEST(names_of_forms, a_hint_is_never_the_name_itself) {
     lang_world w;
     EXPECT_THAT(hint_of(w, "(define (f) (defmacro my-when (x) x) (my-when 1)) (my-when 2)"),

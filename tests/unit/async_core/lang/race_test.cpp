@@ -147,10 +147,11 @@ TEST(hedge, when_both_fail_the_last_error_is_raised) {
 TEST(hedge, parts_are_checked) {
     lang_world world;
     EXPECT_EQ(world.shown("(hedge 1)"),
-              "SexpEvaluationError: hedge: expects (hedge seconds expression), got 1 parts");
-    EXPECT_EQ(world.shown("(hedge 'soon 1)"),
-              "TypeError: hedge: argument 1 must be a number of seconds from 0, not the symbol "
-              "soon");
+              "SexpEvaluationError: hedge: expects (hedge seconds expression), got 1 part");
+    EXPECT_EQ(
+        world.shown("(hedge 'soon 1)"),
+        "TypeError: hedge: argument 1 must be a non-negative number of seconds, not the symbol "
+        "soon");
 }
 
 TEST(hedge, counts_as_one_branch_of_a_map) {

@@ -80,7 +80,7 @@ TEST(retry, clauses_are_checked) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"(retry 3)",
          "retry: expects (retry attempts expression) or (retry ((attempts n) (backoff "
-         "seconds) (on 'name…)) expression), got 1 parts"},
+         "seconds) (on 'name…)) expression), got 1 part"},
         {"(retry () 1)", "retry: missing clause 'attempts'"},
         {"(retry ((backoff 1)) 1)", "retry: missing clause 'attempts'"},
         {"(retry ((attempts 1) (attempts 2)) 1)", "retry: the clause 'attempts' is repeated"},
@@ -101,7 +101,7 @@ TEST(retry, clauses_are_checked) {
               "attempts from 1, not the integer 0");
     EXPECT_EQ(
         world.shown("(retry ((attempts 2) (backoff -1)) 1)"),
-        "TypeError: retry: argument 1 must be a number of seconds from 0, not the integer -1");
+        "TypeError: retry: argument 1 must be a non-negative number of seconds, not the integer -1");
 }
 
 TEST(retry, cancellation_at_every_step_leaves_nothing) {

@@ -78,7 +78,7 @@ TEST(semaphore, counts_and_permits_are_checked) {
     lang_world world;
     for (const char* bad : {"0", "-1", "1.5", "\"2\"", "nil", "true"}) {
         EXPECT_EQ(world.shown(std::string("(semaphore ") + bad + ")")
-                      .find("TypeError: semaphore: argument 1 must be a whole number from 1, not "),
+                      .find("TypeError: semaphore: argument 1 must be a positive integer, not "),
                   0U)
             << bad;
     }

@@ -24,15 +24,17 @@ TEST(timeout, too_late_raises_or_gives_the_fallback) {
 
 TEST(timeout, parts_are_checked) {
     lang_world world;
-    EXPECT_EQ(world.shown("(timeout \"1\" 2)"),
-              "TypeError: timeout: argument 1 must be a number of seconds from 0, not the string "
-              "\"1\"");
-    EXPECT_EQ(world.shown("(timeout -1 2)"),
-              "TypeError: timeout: argument 1 must be a number of seconds from 0, not the integer "
-              "-1");
+    EXPECT_EQ(
+        world.shown("(timeout \"1\" 2)"),
+        "TypeError: timeout: argument 1 must be a non-negative number of seconds, not the string "
+        "\"1\"");
+    EXPECT_EQ(
+        world.shown("(timeout -1 2)"),
+        "TypeError: timeout: argument 1 must be a non-negative number of seconds, not the integer "
+        "-1");
     EXPECT_EQ(world.shown("(timeout 1)"),
               "SexpEvaluationError: timeout: expects (timeout seconds expression) or (timeout "
-              "seconds expression fallback), got 1 parts");
+              "seconds expression fallback), got 1 part");
     EXPECT_EQ(world.shown("(timeout 1e300 'far)"), "far");
 }
 

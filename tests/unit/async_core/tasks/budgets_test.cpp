@@ -269,7 +269,7 @@ TEST(budgets, of_the_session_holds_over_all_that_it_runs) {
 
 TEST(budgets, wrong_values_are_refused) {
     world w({plain()});
-    EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("whole number from 0"));
+    EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("a non-negative integer"));
     EXPECT_THAT(w.json("(with ((budget-usd \"a\")) 1)"), HasSubstr("a number"));
 }
 

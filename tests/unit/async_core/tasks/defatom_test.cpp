@@ -86,6 +86,14 @@ TEST(defatom, suggests_the_clause_that_is_meant) {
     EXPECT_THAT(hint("nothing-like-it"), HasSubstr("clauses: params, instructions, "));
 }
 
+TEST(defatom, says_how_a_quote_is_written) {
+    reading text;
+    const auto made =
+        parse_defatom(text.form("(defatom t (params a) (instructions \"Say \" hi \" to\"))"), {});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().info().hint, "write \\\" for a quote inside a string");
+}
+
 TEST(defatom, has_defaults) {
     reading text;
     auto made = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});

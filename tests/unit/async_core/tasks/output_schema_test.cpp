@@ -174,6 +174,13 @@ TEST(output_schema, refuses_what_it_could_not_bound_or_check) {
     EXPECT_THAT(check(deep, "1"), HasSubstr("refused"));
 }
 
+TEST(output_schema, a_schema_that_is_no_json_is_shown_where) {
+    EXPECT_THAT(check("{\"type\": \"object\",\n}", "1"),
+                HasSubstr("the schema is not JSON: trailing comma before } (line 2, column 1)"));
+    EXPECT_THAT(check("{\"required\": [\"a\", ]}", "1"), HasSubstr("trailing comma before ]"));
+    EXPECT_THAT(check("{\"type\": object}", "1"), HasSubstr("(line 1, column 10)"));
+}
+
 TEST(output_schema, multiples_of_nothing_are_refused) {
     for (const char* divisor : {"0", "0.0", "-0.0", "-1", "-2.5", "\"2\"", "null", "[1]", "true"}) {
         const std::string schema = std::string(R"({"properties":{"a":{"multipleOf":)") + divisor;
@@ -277,7 +284,7 @@ TEST(output_schema, schemas_that_lead_too_deep_are_refused) {
                  std::to_string(i + 1) + "\"}},";
     }
     EXPECT_THAT(check(chain + R"("a3000":{}},"$ref":"#/$defs/a0"})", "1"),
-                HasSubstr("refused: the schema at \"\" refers to too many"));
+                HasSubstr("refused: the schema refers to too many"));
     const std::string name(3'000, 'n');
     EXPECT_THAT(check(R"({"properties":{")" + name + R"(":{}}})", "1"),
                 HasSubstr("names that are too long"));

@@ -95,8 +95,10 @@ TEST_F(prompt_template_test, an_escape_writes_the_braces) {
 
 TEST_F(prompt_template_test, refuses_what_is_no_placeholder) {
     EXPECT_THAT(fill("{{}}", "1"), HasSubstr("names no input"));
-    EXPECT_THAT(fill("{{a", "1"), HasSubstr("not closed"));
+    EXPECT_THAT(fill("{{a", "1"), HasSubstr("the placeholder {{a has no closing }}"));
     EXPECT_THAT(fill("{{a b}}", "1"), HasSubstr("cannot be read"));
+    EXPECT_THAT(fill("{{a} and more", "1"),
+                HasSubstr("the placeholder {{a} and more has no closing }}"));
     EXPECT_THAT(fill("{{a[x]}}", "1"), HasSubstr("whole number"));
     EXPECT_THAT(fill("{{a[99999999999]}}", "1"), HasSubstr("whole number"));
     EXPECT_THAT(fill("{{a.}}", "1"), HasSubstr("no field"));

@@ -100,7 +100,7 @@ TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
     ASSERT_EQ(told.size(), 7U);
     for (std::size_t i = 2; i < 7; ++i) EXPECT_TRUE(told[i].tool_failed) << told[i].text;
     EXPECT_THAT(told[2].text, HasSubstr("there is no tool 'nobody' (the tools: test_echo)"));
-    EXPECT_THAT(told[3].text, HasSubstr("at /x"));
+    EXPECT_THAT(told[3].text, HasSubstr("'x' must be"));
     EXPECT_THAT(told[4].text, HasSubstr("not JSON"));
     EXPECT_THAT(told[5].text, HasSubstr("JSON object"));
     EXPECT_THAT(told[6].text, HasSubstr("no clause 'y'"));

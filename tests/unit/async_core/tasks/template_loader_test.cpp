@@ -476,12 +476,12 @@ INSTANTIATE_TEST_SUITE_P(
         element_refusal{"<output_format type='json' schema='strings'/>",
                         "2:36 bad-schema 't': output_format: 'strings' is no known schema"},
         element_refusal{"<output_format type='json' schema='{\n \"type\": \"strin\"}'/>",
-                        "3:10 bad-schema 't': output_format: the schema at \"\" has an unknown "
+                        "3:10 bad-schema 't': output_format: the schema has an unknown "
                         "type: \"strin\"; types are array, boolean, integer, null, number, object "
                         "and string"},
         element_refusal{"<output_format type='json'>\n{&quot;type&quot;: &quot;nul&quot;}"
                         "</output_format>",
-                        "3:20 bad-schema 't': output_format: the schema at \"\" has an unknown "
+                        "3:20 bad-schema 't': output_format: the schema has an unknown "
                         "type: \"nul\"; types are array, boolean, integer, null, number, object "
                         "and string"},
         element_refusal{"<file_paths source='command'><command>ls {{x}}</command></file_paths>",
@@ -552,8 +552,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "2:18 unknown-element <resource_limits> has no element <max_time>"},
         element_refusal{"<model>a b</model>",
                         "2:8 bad-value 't': model is no identifier of a model"},
-        element_refusal{"<instructions>{{a</instructions>",
-                        "2:15 bad-placeholder 't': instructions: {{a}} is not closed"},
+        element_refusal{
+            "<instructions>{{a</instructions>",
+            "2:15 bad-placeholder 't': instructions: the placeholder {{a has no closing }}"},
         element_refusal{"<inputs><input name='a'/></inputs><system>\n{{ b.c }}</system>",
                         "3:1 unknown-placeholder 't': system: {{b}}: 'b' is not one of the "
                         "declared inputs"},
