@@ -206,6 +206,14 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
         all_constant = all_constant && each.constant;
         from.push_back(samples_of(each));
     }
+    const auto is_open = [](const known_value& each) { return !each.constant; };
+    const auto open = std::find_if(arguments.begin(), arguments.end(), is_open);
+    const bool one =
+        arguments.size() == 1 || std::count_if(arguments.begin(), arguments.end(), is_open) == 1;
+    const std::size_t only_open = // from 1; the only argument, or the only one that is no constant
+        !one                    ? 0
+        : arguments.size() == 1 ? 1
+                                : static_cast<std::size_t>(open - arguments.begin()) + 1;
     const bool by_form = fails_by_form(row, arguments);
     if (!any_known && !by_form) return std::nullopt;
     const value places = row.name == "format" && by_form ? map_of_places(*arguments[0].constant)
@@ -225,7 +233,7 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
         const error& failure = *ended->failure;
         if (failure.code() == errc::type) {
             std::size_t argument = refused_argument(row, failure);
-            if (argument == 0 && arguments.size() == 1) argument = 1; // it can be about no other
+            if (argument == 0) argument = only_open; // it can be about no other
             if (argument == 0 || argument > arguments.size()) {
                 if (!all_constant) return std::nullopt;
             } else if (!arguments[argument - 1].known()) {
