@@ -192,7 +192,7 @@ TEST(check_types, bindings_that_are_used_before_they_have_a_value) {
 TEST(check_types, what_a_sandbox_is_certain_to_refuse) {
     // The effects are those of a host that has some: check_calls_test.cpp.
     EXPECT_EQ(problems("(define (summarise x) x) (sandbox ((allow (sumarise))) 1)"),
-              (lines{"unknown-name 1:43 the sandbox allows 'sumarise', which nothing defines"}));
+              (lines{"unknown-name 1:44 the sandbox allows 'sumarise', which nothing defines"}));
     for (const char* good :
          {"(define (summarise x) x) (sandbox ((allow (summarise))) (summarise 1))",
           "(sandbox ((allow (nothing-that-is-known-here))) 1)", "(sandbox ((allow ())) (+ 1 2))",
