@@ -14,6 +14,11 @@ struct cost_estimate {
     double usd = 0;       ///< what such a call costs on average
     double ceiling = 0;   ///< what one hardly exceeds: set aside while others run beside it
     bool guessed = false; ///< nothing bounds what the call may cost, and none like it has ended
+    bool seen = false;    ///< calls of this kind have ended: `usd` is their mean
+
+    /// What a call counts that was sent and whose cost nobody reports. Before one of its kind has
+    /// ended, `usd` is the input alone: counting that, calls that all time out would be free.
+    [[nodiscard]] double if_unreported() const noexcept { return seen ? usd : ceiling; }
 };
 
 /// Costs of calls by their kind: task, provider and model. Threads: its shard's only.

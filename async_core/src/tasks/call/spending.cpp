@@ -165,7 +165,6 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
     extent_ = std::move(innermost);
     session_ = session;
     held_ = true;
-    usd_ = cost.usd;
     taken_ = wanted;
     co_return std::optional<spent_budget>();
 }
@@ -183,6 +182,7 @@ bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& inne
 }
 
 void spending_share::settle(double spent, bool sent) noexcept {
+    settled_at_ = expected();
     if (!std::exchange(held_, false)) return;
     const auto innermost = std::exchange(extent_, {});
     each_ledger(innermost, session_,

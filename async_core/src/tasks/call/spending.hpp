@@ -89,13 +89,13 @@ private:
 };
 
 /// One call's part of all budgets around it. Destroyed before it is settled, it counts as sent, at
-/// what was set aside.
+/// expected().
 class spending_share {
 public:
     spending_share() = default;
     spending_share(const spending_share&) = delete;
     spending_share& operator=(const spending_share&) = delete;
-    ~spending_share() { settle(usd_, true); }
+    ~spending_share() { settle(expected(), true); }
 
     /// Sets aside one call of `wanted` in the budget of `innermost`, of all forms around it, and of
     /// the session; waits while others hold what it needs. All but `wanted` may be null.
@@ -110,8 +110,11 @@ public:
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }
-    /// What such a call was expected to cost.
-    [[nodiscard]] double expected() const noexcept { return usd_; }
+    /// What the call counts if its cost stays unknown: by what is known now while it is held, and as it
+    /// was when it was settled after that, so that all who tell of it tell the same.
+    [[nodiscard]] double expected() const noexcept {
+        return held_ ? taken_.now().if_unreported() : settled_at_;
+    }
 
 private:
     template <class Visit>
@@ -121,7 +124,7 @@ private:
     lang::host_ref<lang::counted_extent> extent_; ///< innermost
     spending_ledger* session_ = nullptr;
     bool held_ = false;
-    double usd_ = 0;
+    double settled_at_ = 0;
     expected_cost taken_;
 };
 

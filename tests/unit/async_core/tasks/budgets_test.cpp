@@ -28,6 +28,12 @@ task_template plain(std::string name = "t", std::size_t prompt_bytes = 0) {
     return made;
 }
 
+/// At most a tenth of a dollar of output.
+task_template bounded(task_template made) {
+    made.max_tokens = 100;
+    return made;
+}
+
 /// Maps a task over 1 ... n, and shows the states.
 std::string states(int n, const std::string& call = "(t i)") {
     return "(map (lambda (i) (get " + call + " 'status)) (range " + std::to_string(n) + "))";
@@ -129,7 +135,7 @@ TEST(budgets, hold_when_a_service_reports_no_usage) {
 
 TEST(budgets, count_calls_that_failed_after_they_were_sent) {
     const error server(ports::make_error_code(ports::llm_errc::server), "broken");
-    world w({plain("t", 4000)}, with_prices()); // a dollar of input
+    world w({bounded(plain("t", 4000))}, with_prices()); // a dollar of input
     w.llm.replies.push_back(failing(server));
     w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 2U);
@@ -149,7 +155,7 @@ TEST(budgets, count_calls_that_failed_after_they_were_sent) {
 }
 
 TEST(budgets, do_not_count_what_no_model_has_worked_on) {
-    world w({plain("t", 4000)}, with_prices());
+    world w({bounded(plain("t", 4000))}, with_prices());
     const auto sent = [&](error failure, const std::string& bound) {
         w.llm.replies.clear();
         w.llm.replies.push_back(failing(std::move(failure)));
@@ -173,7 +179,7 @@ TEST(budgets, do_not_count_what_no_model_has_worked_on) {
 }
 
 TEST(budgets, count_calls_that_were_cancelled_after_they_were_sent) {
-    world w({plain("t", 4000)}, with_prices());
+    world w({bounded(plain("t", 4000))}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::seconds(60);
     const std::string cut = " (try (get (timeout 0.01 (t)) 'status) (catch (e) (get e 'kind)))";
@@ -184,6 +190,40 @@ TEST(budgets, count_calls_that_were_cancelled_after_they_were_sent) {
     EXPECT_EQ(w.json("(with ((max-calls 1)) (race (t) (sleep 0.01)) (get (t) 'status))"),
               "\"FAILED\"");
     EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
+TEST(budgets, are_used_up_by_calls_that_all_end_without_a_response) {
+    const error server(ports::make_error_code(ports::llm_errc::server), "broken");
+    task_template slow = plain("slow");
+    slow.timeout = std::chrono::milliseconds(5);
+    task_template small = bounded(slow);
+    small.name = "small";
+    world w({slow, small, plain("broken")}, with_prices());
+    w.llm.replies.push_back(failing(server));
+    w.json("(with ((budget-usd 9)) " + states(8, "(broken i)") + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U) << "4.096 dollars of output each, and a little input";
+    w.llm.delay = std::chrono::seconds(60);
+    w.llm.asked.clear();
+    w.json("(with ((concurrency 1) (budget-usd 9)) " + states(8, "(slow i)") + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+    w.llm.asked.clear();
+    w.json("(with ((concurrency 1) (budget-usd 0.25)) " + states(8, "(small i)") + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U) << "a tenth of a dollar each";
+}
+
+TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_is_known) {
+    task_template t = bounded(plain());
+    world w({t}, with_prices());
+    w.llm.say("x"); // 0.015
+    const std::string late = "(with ((budget-usd 100)) (t (timeout 0.005)))";
+    w.llm.delay = std::chrono::seconds(60);
+    w.json(late);
+    EXPECT_GT(w.observer.costs.back().value_or(0), 0.1);
+    w.llm.delay = std::chrono::milliseconds(0);
+    w.json("(with ((budget-usd 100)) (t))");
+    w.llm.delay = std::chrono::seconds(60);
+    w.json(late);
+    EXPECT_NEAR(w.observer.costs.back().value_or(0), 0.015, 1e-9);
 }
 
 TEST(budgets, count_further_attempts_with_their_input) {
@@ -352,11 +392,37 @@ TEST(spending_ledger, reckons_calls_in_flight_at_what_is_known_by_now) {
     EXPECT_EQ(ledger.ask(wanted, false), verdict::granted);
 }
 
+TEST(spending_share, counts_what_is_known_when_it_is_settled) {
+    loopback::runner on;
+    cost_history known;
+    spending_ledger ledger({10.0, std::nullopt});
+    const expected_cost wanted{&known, "kind", {1, 5, true}};
+    const auto reserve = [&](spending_share& share) {
+        const auto reserved = on.run(share.reserve({}, &ledger, wanted, on.context(), nullptr));
+        ASSERT_TRUE(reserved && !*reserved);
+    };
+    spending_share share;
+    reserve(share);
+    EXPECT_EQ(share.expected(), 5);
+    share.settle(share.expected(), true);
+    known.add("kind", 2);
+    EXPECT_EQ(share.expected(), 5) << "as it was counted";
+    {
+        spending_share dropped;
+        reserve(dropped);
+        known.add("kind", 4);
+        EXPECT_EQ(dropped.expected(), 3);
+    }
+    EXPECT_THAT(ledger.refusal(wanted.now()).message, HasSubstr("$8 of $10 are spent"));
+}
+
 TEST(cost_history, is_the_mean_and_what_one_hardly_exceeds) {
     cost_history known;
     const cost_estimate first{1, 2};
     EXPECT_EQ(known.estimate("a", first).ceiling, 2);
+    EXPECT_EQ(known.estimate("a", first).if_unreported(), 2);
     known.add("a", 4);
+    EXPECT_EQ(known.estimate("a", first).if_unreported(), 4);
     EXPECT_DOUBLE_EQ(known.estimate("a", first).usd, 4);
     EXPECT_DOUBLE_EQ(known.estimate("a", first).ceiling, 8);
     for (int i = 0; i < 100; ++i) known.add("a", 4);
