@@ -19,6 +19,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ constexpr std::uint64_t max_stack = 2 * 1024 * 1024;
 /// Bytes of a text, times the size of the pattern. Where the memory of a pattern is not enough for
 /// more, each byte is held against all of it.
 constexpr std::uint64_t matched_in_a_step = 256;
+/// Bytes of a text that is copied and walked.
+constexpr std::uint64_t copied_in_a_step = 256;
+/// Names on the way to a value that the library copies for each value below them.
+constexpr std::uint64_t names_in_a_step = 16;
 /// What a step takes, about, in units of a meter.
 constexpr std::uint64_t units_of_a_check = 32;
 
@@ -42,14 +47,17 @@ thread_local check_effort* current_effort = nullptr;
     return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
 }
 
-/// Comes first in every schema.
+/// Comes first in every schema. Each member of an object and each element of an array is checked by a
+/// schema, and so counted when it is reached.
 class counted_check final : public valijson::constraints::PolyConstraint {
 public:
     explicit counted_check(std::uint64_t steps) : steps_(steps) {}
 
-    bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>&,
+    bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>& where,
                   valijson::ValidationResults*) const override {
-        check_effort::take(steps_);
+        std::uint64_t bytes = 0;
+        for (const std::string& each : where) bytes += each.size();
+        check_effort::take(steps_ + where.size() / names_in_a_step + bytes / copied_in_a_step);
         return true;
     }
 
@@ -58,6 +66,21 @@ private:
     std::size_t sizeOf() const override { return sizeof(*this); }
 
     std::uint64_t steps_;
+};
+
+/// The schema `false`.
+class never_check final : public valijson::constraints::PolyConstraint {
+public:
+    bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        check_effort::take(1);
+        if (results) results->pushError(where, "The schema allows no value here");
+        return false;
+    }
+
+private:
+    Constraint* cloneInto(void* place) const override { return new (place) never_check(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
 };
 
 /// `multipleOf`, of whole numbers exactly.
@@ -121,6 +144,49 @@ private:
     std::shared_ptr<const RE2> pattern_;
 };
 
+/// `minLength` and `maxLength`, in characters.
+class safe_length final : public valijson::constraints::PolyConstraint {
+public:
+    enum class bound : std::uint8_t { least, most };
+    safe_length(bound kind, std::uint64_t limit) : kind_(kind), limit_(limit) {}
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isString() || holds(target.asString())) return true;
+        if (results) {
+            results->pushError(where, std::string("String should be no ") +
+                                          (kind_ == bound::most ? "more" : "fewer") + " than " +
+                                          std::to_string(limit_) + " characters in length.");
+        }
+        return false;
+    }
+
+private:
+    [[nodiscard]] bool holds(const std::string& text) const {
+        constexpr std::size_t piece_bytes = 16 * 1024;
+        std::uint64_t characters = 0;
+        for (std::size_t at = 0; at < text.size(); at += piece_bytes) {
+            const std::string_view piece = std::string_view(text).substr(at, piece_bytes);
+            check_effort::take(piece.size() / copied_in_a_step);
+            characters +=
+                static_cast<std::uint64_t>(std::count_if(piece.begin(), piece.end(), [](char c) {
+                    return (static_cast<unsigned char>(c) & 0xC0) != 0x80; // begins a character
+                }));
+        }
+        return kind_ == bound::most ? characters <= limit_ : characters >= limit_;
+    }
+    Constraint* cloneInto(void* place) const override { return new (place) safe_length(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    bound kind_;
+    std::uint64_t limit_;
+};
+
+[[nodiscard]] bool counted_less(const std::string& one, const std::string& other) {
+    check_effort::spend(4);
+    return one < other;
+}
+
 /// Text that is the same for equal values and for no others.
 void append_canonical(std::string& out, const valijson::adapters::Adapter& target) {
     check_effort::take(1);
@@ -135,17 +201,19 @@ void append_canonical(std::string& out, const valijson::adapters::Adapter& targe
     } else if (target.isObject()) {
         std::vector<std::string> members;
         target.applyToObject([&](const std::string& name, const valijson::adapters::Adapter& item) {
+            check_effort::take(name.size() / copied_in_a_step);
             std::string member = std::to_string(name.size()) + ":" + name;
             append_canonical(member, item);
             members.push_back(std::move(member));
             return true;
         });
-        std::sort(members.begin(), members.end());
+        std::sort(members.begin(), members.end(), counted_less);
         out += '{';
         for (const std::string& member : members) out += member;
         out += '}';
     } else if (target.isString()) {
         const std::string text = target.asString();
+        check_effort::take(text.size() / copied_in_a_step);
         out += 's' + std::to_string(text.size()) + ':' + text;
     } else if (target.isInteger()) {
         out += std::to_string(target.asInteger());
@@ -200,10 +268,7 @@ public:
             append_canonical(elements.emplace_back(), element);
             return true;
         });
-        std::sort(elements.begin(), elements.end(), [](const auto& one, const auto& other) {
-            check_effort::spend(4);
-            return one < other;
-        });
+        std::sort(elements.begin(), elements.end(), counted_less);
         if (std::adjacent_find(elements.begin(), elements.end()) == elements.end()) return true;
         if (results) results->pushError(where, "Elements in the array should be unique");
         return false;
@@ -237,14 +302,24 @@ void add_own_keywords(valijson::SchemaParser& parser) {
         std::string_view key;
         own_builder::maker make;
     };
-    static constexpr std::array<row, 5> rows{{
+    using bound = safe_length::bound;
+    static constexpr std::array<row, 8> rows{{
         {effort_key,
          [](const Adapter& content) -> Constraint* {
              return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
          }},
+        {never_key, [](const Adapter&) -> Constraint* { return new never_check; }},
         {safe_pattern_key,
          [](const Adapter& content) -> Constraint* {
              return new safe_pattern(content.asString());
+         }},
+        {safe_min_length_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_length(bound::least, static_cast<std::uint64_t>(content.asInteger()));
+         }},
+        {safe_max_length_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_length(bound::most, static_cast<std::uint64_t>(content.asInteger()));
          }},
         {safe_multiple_key,
          [](const Adapter& content) -> Constraint* { return new safe_multiple(content); }},

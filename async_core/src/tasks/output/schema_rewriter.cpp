@@ -26,6 +26,7 @@ constexpr std::size_t max_schemas = 10'000;
 constexpr std::size_t max_path = 2'048;      ///< bytes of the JSON pointer of a schema
 constexpr std::size_t max_chain = 1'000;     ///< schemas in and behind each other
 constexpr std::size_t members_of_a_step = 4; ///< so many cost as much as the check of one schema
+constexpr std::size_t bytes_of_a_member = 64;
 
 enum class holds : std::uint8_t { schema, same_value, schemas, same_value_list };
 
@@ -66,13 +67,27 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
                                                        "$recursiveRef",
                                                        "$anchor"};
 
+/// The names of a list, a long one as several: each is looked up.
+[[nodiscard]] std::size_t names_in(const json::array& list) {
+    std::size_t names = list.size();
+    for (const json::value& each : list) {
+        if (const json::string* name = each.if_string()) names += name->size() / bytes_of_a_member;
+    }
+    return names;
+}
+
 /// Steps that a check by `schema` takes, without those by the schemas in it.
 [[nodiscard]] std::int64_t effort_of(const json::object& schema) {
     std::size_t members = 0;
     for (const auto& [name, content] : schema) {
         if (name == "enum" || name == "const") continue; // counted by what is looked up
-        if (const json::array* list = content.if_array()) members += list->size();
-        else if (const json::object* object = content.if_object()) members += object->size();
+        if (const json::array* list = content.if_array()) members += names_in(*list);
+        const json::object* object = content.if_object();
+        if (object) members += object->size();
+        if (!object || name != "dependencies") continue;
+        for (const auto& [needs, needed] : *object) {
+            if (const json::array* list = needed.if_array()) members += names_in(*list);
+        }
     }
     return static_cast<std::int64_t>(1 + members / members_of_a_step);
 }
@@ -84,6 +99,31 @@ void count_first(json::object& schema, std::int64_t effort) {
     json::value& all = schema["allOf"];
     if (!all.is_array()) all = json::array();
     all.get_array().push_back(json::object{{{effort_key.data(), effort_key.size()}, effort}});
+}
+
+/// What true and false mean, as a schema whose checks are counted like those of others.
+[[nodiscard]] json::value counted_boolean(bool accepts) {
+    json::object made;
+    if (accepts) count_first(made, 1);
+    else made[{never_key.data(), never_key.size()}] = true;
+    return made;
+}
+
+/// The library walks all members of an object and all elements of an array, also where a schema says
+/// nothing of most of them: that they may be anything is said, so that each is counted.
+void count_the_rest(json::object& schema) {
+    if (schema.contains("properties") && !schema.contains("additionalProperties"))
+        schema["additionalProperties"] = counted_boolean(true);
+    const json::value* items = schema.if_contains("items");
+    if (items && items->is_array() && !schema.contains("additionalItems"))
+        schema["additionalItems"] = counted_boolean(true);
+    if (!schema.contains("propertyNames")) return;
+    json::object name; // any, but a long one counts as what it takes
+    count_first(name, 1);
+    name[{safe_min_length_key.data(), safe_min_length_key.size()}] = 0;
+    json::value& all = schema["allOf"];
+    if (!all.is_array()) all = json::array();
+    all.get_array().push_back(json::object{{"propertyNames", std::move(name)}});
 }
 
 /// Keywords that say nothing of a value.
@@ -141,10 +181,28 @@ void take_values(json::object& schema) {
     schema[{safe_values_key.data(), safe_values_key.size()}] = std::move(wanted);
 }
 
+struct renamed {
+    std::string_view from;
+    std::string_view to;
+};
+
+constexpr std::array<renamed, 4> renames{{{"pattern", safe_pattern_key},
+                                          {"multipleOf", safe_multiple_key},
+                                          {"minLength", safe_min_length_key},
+                                          {"maxLength", safe_max_length_key}}};
+
+constexpr std::array<std::string_view, 8> own_keys{
+    safe_pattern_key,    safe_unique_key,     safe_values_key, safe_multiple_key,
+    safe_min_length_key, safe_max_length_key, effort_key,      never_key};
+
 [[nodiscard]] bool is_above_zero(const json::value& number) {
     if (number.is_int64()) return number.get_int64() > 0;
     if (number.is_uint64()) return true;
     return number.is_double() && number.get_double() > 0;
+}
+
+[[nodiscard]] bool is_count(const json::value& number) {
+    return number.is_int64() && number.get_int64() >= 0;
 }
 
 } // namespace
@@ -195,6 +253,10 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
     schemas_[path];
     if (schema.is_bool()) {
         strict_ = false;
+        // The library allows no more members or elements by these, and checks none.
+        const bool ends =
+            path.ends_with("/additionalProperties") || path.ends_with("/additionalItems");
+        if (schema.get_bool() || !ends) schema = counted_boolean(schema.get_bool());
         return {};
     }
     json::object* object = schema.if_object();
@@ -216,12 +278,11 @@ result<void> schema_rewriter::visit_members(json::object& schema, const std::str
         HEDDLE_CHECK(visit_keyword(content, {name.data(), name.size()}, path, depth));
     }
     schema.erase("format");
-    for (const std::string_view own :
-         {safe_pattern_key, safe_unique_key, safe_values_key, safe_multiple_key, effort_key}) {
+    for (const std::string_view own : own_keys) {
         schema.erase({own.data(), own.size()}); // nobody else's to say
     }
-    rename(schema, "pattern", safe_pattern_key);
-    rename(schema, "multipleOf", safe_multiple_key);
+    for (const renamed& each : renames) rename(schema, each.from, each.to);
+    count_the_rest(schema);
     take_values(schema);
     const json::value* unique = schema.if_contains("uniqueItems");
     if (unique && unique->is_bool() && unique->get_bool()) {
@@ -241,6 +302,13 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         options.set_log_errors(false);
         const RE2 pattern({content.get_string().data(), content.get_string().size()}, options);
         if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error(), keyword);
+        return {};
+    }
+    if (keyword == "minLength" || keyword == "maxLength") {
+        if (!is_count(content))
+            return refused(path,
+                           "has a " + std::string(keyword) + " that is not a whole number from 0",
+                           keyword);
         return {};
     }
     if (keyword == "type") return check_type(content, path);
@@ -301,8 +369,9 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         return {};
     }
     const bool was_strict = strict_;
+    const bool all_or_none = content.is_bool();
     HEDDLE_CHECK(visit(content, inside, depth + 1));
-    if (keyword == "additionalProperties" && content.is_bool()) strict_ = was_strict;
+    if (keyword == "additionalProperties" && all_or_none) strict_ = was_strict;
     return {};
 }
 

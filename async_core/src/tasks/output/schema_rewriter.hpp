@@ -18,14 +18,20 @@ inline constexpr std::string_view safe_pattern_key = "heddle:pattern";
 inline constexpr std::string_view safe_unique_key = "heddle:uniqueItems";
 /// enum and const.
 inline constexpr std::string_view safe_values_key = "heddle:values";
+/// The library copies a text to count its characters, all in one go.
+inline constexpr std::string_view safe_min_length_key = "heddle:minLength";
+inline constexpr std::string_view safe_max_length_key = "heddle:maxLength";
 /// The library divides by zero and cuts fractions off.
 inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 /// In every schema, before whatever it has to check: what one check by it takes, in steps.
 inline constexpr std::string_view effort_key = "heddle:effort";
+/// What false means, which the library does not count.
+inline constexpr std::string_view never_key = "heddle:never";
 
-/// Walks a schema once: refuses what could not be bounded or would silently not be checked, renames
-/// `pattern`, `uniqueItems` and `multipleOf`, drops the annotation `format`, lets every check by a
-/// schema begin with counting it, and sees what shape it has.
+/// Walks a schema once: refuses what could not be bounded or would silently not be checked, gives
+/// keywords with checks of our own their other names, drops the annotation `format`, lets every check
+/// by a schema begin with counting it (by true, false and an implied "anything" too), and sees what
+/// shape it has.
 class schema_rewriter {
 public:
     /// Changes `schema`. Errors: invalid_argument with the place in the schema.

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 namespace heddle::tasks {
@@ -66,15 +67,16 @@ task_template answering(std::string_view with) {
 
 struct long_answer {
     const char* name;
-    std::string_view schema;
+    std::string schema;
     std::string text;
     const char* status;
 };
 
 std::vector<long_answer> long_answers() {
     return {
-        {"by a JSON Schema", schema, long_list(4'000'000, row, row), "\"COMPLETE\""},
-        {"wrong at its end", schema, long_list(4'000'000, row, R"({"id":"x"})"), "\"FAILED\""},
+        {"by a JSON Schema", std::string(schema), long_list(4'000'000, row, row), "\"COMPLETE\""},
+        {"wrong at its end", std::string(schema), long_list(4'000'000, row, R"({"id":"x"})"),
+         "\"FAILED\""},
         {"by a name", "number[]", long_list(5'000'000, "1234567", "1"), "\"COMPLETE\""},
         {"in prose, damaged", "number[]", "Here: " + long_list(5'000'000, "1234567", "1,"),
          "\"COMPLETE\""},
@@ -94,6 +96,61 @@ TEST(long_checks, of_answers_let_timers_fire) {
         EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4))
             << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms";
         RecordProperty("ms", std::to_string(took / 1ms));
+    }
+}
+
+/// Each of `levels` schemas asks for the next one twice, of the same value.
+std::string doubling(int levels, const std::string& last) {
+    std::string made = R"({"$defs":{)";
+    for (int i = 0; i < levels; ++i) {
+        const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
+        made += "\"d" + std::to_string(i) + R"(":{"allOf":[)" + next + "," + next + "]},";
+    }
+    return made + "\"d" + std::to_string(levels) + "\":" + last + R"(},"$ref":"#/$defs/d0"})";
+}
+
+std::string object_of(int members) {
+    std::string made = "{\"a\":1";
+    for (int i = 0; i < members; ++i) made += ",\"m" + std::to_string(i) + "\":0";
+    return made + "}";
+}
+
+/// A check of what holds much by many schemas, each of which says little of it.
+std::vector<long_answer> much_checked_answers() {
+    const std::string text = "\"" + std::string(3'900'000, 'x') + "\"";
+    std::string any = R"({"anyOf":[{"type":"null"})";
+    for (int i = 0; i < 30; ++i) any += R"(,{"maxLength":)" + std::to_string(i) + "}";
+    std::string elements = "[0";
+    for (int i = 0; i < 1'900'000; ++i) elements += ",0";
+    elements += "]";
+    const std::string name = "{\"" + std::string(3'900'000, 'n') + "\":[0]}";
+    return {
+        {"members", doubling(12, R"({"properties":{"a":{}}})"), object_of(2000), "\"FAILED\""},
+        {"many members", doubling(12, R"({"properties":{"a":{}}})"), object_of(290'000),
+         "\"FAILED\""},
+        {"characters", doubling(12, R"({"maxLength":5000000})"), text, "\"FAILED\""},
+        {"few lengths", any + "]}", text, "\"FAILED\""},
+        {"elements", doubling(12, R"({"items":[]})"), elements, "\"FAILED\""},
+        {"a value", doubling(12, R"({"enum":["x"]})"), text, "\"FAILED\""},
+        {"a name", doubling(12, R"({"propertyNames":true})"), name, "\"FAILED\""},
+        {"below a name", doubling(12, R"({"additionalProperties":{"items":{}}})"), name,
+         "\"FAILED\""},
+    };
+}
+
+TEST(long_checks, by_many_schemas_let_timers_fire_and_end) {
+    for (const long_answer& each : much_checked_answers()) {
+        SCOPED_TRACE(each.name);
+        world w({answering(each.schema)});
+        w.llm.say(each.text);
+        const late_timer timer(w.runner);
+        const auto began = steady::now();
+        EXPECT_EQ(w.json("(get (t) 'status)"), each.status);
+        const auto took = steady::now() - began;
+        EXPECT_LT(timer.most(), 100ms) << took / 1ms << " ms";
+        EXPECT_LT(took, 3s); // those that are given up took 2 to 30
+        std::printf("%s: %lld ms, %lld ms late\n", each.name, static_cast<long long>(took / 1ms),
+                    static_cast<long long>(timer.most() / 1ms));
     }
 }
 
