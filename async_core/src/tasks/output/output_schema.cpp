@@ -1,6 +1,7 @@
 // Checks by valijson, which only this file and schema_constraints.cpp see.
 #include "tasks/output/json_pointer.hpp"
 #include "tasks/output/schema_constraints.hpp"
+#include "tasks/output/schema_number.hpp"
 #include "tasks/output/schema_rewriter.hpp"
 
 #include <heddle/base/ascii.hpp>
@@ -64,11 +65,11 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
     return failed ? json::value() : parser.release();
 }
 
-/// The library looks at no number that is above the greatest of std::int64_t, and takes 5.0 for no
-/// integer, which it is (draft 7). Result: false for text with a NUL, of which the library would see the
-/// beginning only.
+/// Writes whole numbers in one way, as far as the library knows them: 5.0 as 5, and those that it does
+/// not know as wide_numbers have it. Result: false for text with a NUL, of which the library would see
+/// the beginning only.
 [[nodiscard]] bool make_comparable(json::value& tree) {
-    constexpr double exact = 9007199254740992.0; // whole numbers up to here are themselves
+    constexpr double two_to_63 = 9223372036854775808.0;
     const auto has_nul = [](std::string_view text) { return text.find('\0') != text.npos; };
     check_effort::spend(2);
     if (json::array* list = tree.if_array()) {
@@ -80,10 +81,10 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
             if (has_nul({name.data(), name.size()}) || !make_comparable(each)) return false;
         }
     } else if (tree.is_uint64()) {
-        tree = static_cast<double>(tree.get_uint64());
+        tree = wide_numbers::keep(tree.get_uint64());
     } else if (tree.is_double()) {
         const double number = tree.get_double();
-        if (std::fabs(number) <= exact && std::trunc(number) == number)
+        if (number >= -two_to_63 && number < two_to_63 && std::trunc(number) == number)
             tree = static_cast<std::int64_t>(number);
     } else if (const json::string* text = tree.if_string()) {
         return !has_nul({text->data(), text->size()});
@@ -233,6 +234,7 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
         return refused("the schema is not JSON: " + json_mistake(schema, read, failed));
     }
     all->document = reading.release();
+    const wide_numbers numbers;
     if (!make_comparable(all->document))
         return refused("the schema holds text with a NUL character");
     if (!all->document.is_object()) return refused("the schema must be a JSON object");
@@ -279,6 +281,7 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
         json::value document = parse_answer(text, &memory, failed, work);
         if (failed) return refused("is not JSON: " + failed.message());
         const valijson::adapters::BoostJsonAdapter target(document);
+        const wide_numbers numbers;
         {
             const check_effort bounded(
                 std::min(first_steps + steps_of_a_byte * text.size(), max_steps), work);

@@ -1,6 +1,7 @@
 // Constraints of our own for the library valijson.
 #include "tasks/output/schema_constraints.hpp"
 
+#include "tasks/output/schema_number.hpp"
 #include "tasks/output/schema_rewriter.hpp"
 
 #include <re2/re2.h>
@@ -13,11 +14,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,12 +39,6 @@ constexpr std::uint64_t names_in_a_step = 16;
 constexpr std::uint64_t units_of_a_check = 32;
 
 thread_local check_effort* current_effort = nullptr;
-
-/// The shortest text that no other number has.
-[[nodiscard]] std::string shortest(double number) {
-    char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
-}
 
 /// Comes first in every schema. Each member of an object and each element of an array is checked by a
 /// schema, and so counted when it is reached.
@@ -83,39 +76,119 @@ private:
     std::size_t sizeOf() const override { return sizeof(*this); }
 };
 
-/// `multipleOf`, of whole numbers exactly.
-class safe_multiple final : public valijson::constraints::PolyConstraint {
+/// `type`: one or several.
+class safe_type final : public valijson::constraints::PolyConstraint {
 public:
-    explicit safe_multiple(const valijson::adapters::Adapter& divisor) {
-        if (divisor.isInteger()) whole_ = divisor.asInteger();
-        number_ = divisor.isInteger() ? static_cast<double>(whole_) : divisor.asDouble();
+    /// `names`: a name or an array of them, as checked by the rewriter.
+    explicit safe_type(const valijson::adapters::Adapter& names) {
+        if (names.isString()) {
+            add(names.asString());
+            return;
+        }
+        names.applyToArray([this](const valijson::adapters::Adapter& each) {
+            add(each.asString());
+            return true;
+        });
     }
 
     bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
                   valijson::ValidationResults* results) const override {
-        if (!target.isNumber() || holds(target)) return true;
-        if (results) results->pushError(where, "The number should be a multiple of " + text());
+        if (holds(target)) return true;
+        if (results) results->pushError(where, "Value type not permitted by 'type' constraint.");
         return false;
     }
 
 private:
+    enum kind : std::uint8_t { array, boolean, integer, null, number, object, string };
+    static constexpr std::array<std::string_view, 7> kinds{"array",  "boolean", "integer", "null",
+                                                           "number", "object",  "string"};
+
+    void add(std::string_view name) {
+        const auto* found = std::find(kinds.begin(), kinds.end(), name);
+        if (found == kinds.end()) throw std::invalid_argument("a type is not known");
+        allowed_ |= 1U << (found - kinds.begin());
+    }
+    [[nodiscard]] bool allows(kind which) const noexcept { return (allowed_ >> which & 1U) != 0; }
     [[nodiscard]] bool holds(const valijson::adapters::Adapter& target) const {
-        if (target.isInteger() && whole_ != 0) return target.asInteger() % whole_ == 0;
-        const double number =
-            target.isInteger() ? static_cast<double>(target.asInteger()) : target.asDouble();
-        // Neither may be a binary fraction: 19.99 / 0.01 is 1998.9999999999998.
-        constexpr double roundings = 4 * std::numeric_limits<double>::epsilon();
-        const double times = number / number_;
-        return std::fabs(times - std::round(times)) <= roundings * std::max(1.0, std::fabs(times));
+        if (target.isObject()) return allows(object);
+        if (target.isArray()) return allows(array);
+        if (target.isString()) return allows(string);
+        if (target.isBool()) return allows(boolean);
+        if (target.isNull()) return allows(null);
+        if (!target.isNumber()) return false;
+        return allows(number) || (allows(integer) && schema_number::of(target).is_whole());
     }
-    [[nodiscard]] std::string text() const {
-        return whole_ != 0 ? std::to_string(whole_) : shortest(number_);
+    Constraint* cloneInto(void* place) const override { return new (place) safe_type(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    unsigned allowed_ = 0;
+};
+
+[[nodiscard]] schema_number limit_of(const valijson::adapters::Adapter& content) {
+    if (!content.isNumber()) throw std::invalid_argument("the limit of a number is no number");
+    return schema_number::of(content);
+}
+
+/// `minimum`, `maximum` and their exclusive forms.
+class safe_bound final : public valijson::constraints::PolyConstraint {
+public:
+    enum class bound : std::uint8_t { least, above, most, below };
+    safe_bound(bound kind, const valijson::adapters::Adapter& limit)
+        : kind_(kind), limit_(limit_of(limit)) {}
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isNumber() || holds(schema_number::of(target))) return true;
+        if (results) results->pushError(where, "Expected number " + words() + " " + limit_.text());
+        return false;
     }
+
+private:
+    [[nodiscard]] bool holds(const schema_number& number) const noexcept {
+        const auto order = number <=> limit_;
+        switch (kind_) {
+        case bound::least: return order >= 0;
+        case bound::above: return order > 0;
+        case bound::most: return order <= 0;
+        case bound::below: return order < 0;
+        }
+        return false;
+    }
+    [[nodiscard]] std::string words() const {
+        switch (kind_) {
+        case bound::least: return "greater than or equal to";
+        case bound::above: return "greater than";
+        case bound::most: return "less than or equal to";
+        case bound::below: return "less than";
+        }
+        return {};
+    }
+    Constraint* cloneInto(void* place) const override { return new (place) safe_bound(*this); }
+    std::size_t sizeOf() const override { return sizeof(*this); }
+
+    bound kind_;
+    schema_number limit_;
+};
+
+/// `multipleOf`, by the digits of both: 19.99 / 0.01 is no whole number in doubles.
+class safe_multiple final : public valijson::constraints::PolyConstraint {
+public:
+    explicit safe_multiple(const valijson::adapters::Adapter& divisor)
+        : divisor_(limit_of(divisor)) {}
+
+    bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
+                  valijson::ValidationResults* results) const override {
+        if (!target.isNumber() || schema_number::of(target).is_multiple_of(divisor_)) return true;
+        if (results)
+            results->pushError(where, "The number should be a multiple of " + divisor_.text());
+        return false;
+    }
+
+private:
     Constraint* cloneInto(void* place) const override { return new (place) safe_multiple(*this); }
     std::size_t sizeOf() const override { return sizeof(*this); }
 
-    std::int64_t whole_ = 0; ///< 0: the divisor is none
-    double number_ = 0;
+    schema_number divisor_;
 };
 
 /// `pattern` in linear time.
@@ -215,13 +288,8 @@ void append_canonical(std::string& out, const valijson::adapters::Adapter& targe
         const std::string text = target.asString();
         check_effort::take(text.size() / copied_in_a_step);
         out += 's' + std::to_string(text.size()) + ':' + text;
-    } else if (target.isInteger()) {
-        out += std::to_string(target.asInteger());
     } else if (target.isNumber()) {
-        const double number = target.asDouble();
-        const auto whole = static_cast<std::int64_t>(number < 9e18 && number > -9e18 ? number : 0);
-        out +=
-            static_cast<double>(whole) == number ? std::to_string(whole) : 'd' + shortest(number);
+        out += schema_number::of(target).text();
     } else {
         out += target.isNull() ? 'n' : target.asBool() ? 't' : 'f';
     }
@@ -302,8 +370,9 @@ void add_own_keywords(valijson::SchemaParser& parser) {
         std::string_view key;
         own_builder::maker make;
     };
-    using bound = safe_length::bound;
-    static constexpr std::array<row, 8> rows{{
+    using length = safe_length::bound;
+    using limit = safe_bound::bound;
+    static constexpr std::array<row, 13> rows{{
         {effort_key,
          [](const Adapter& content) -> Constraint* {
              return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
@@ -315,12 +384,30 @@ void add_own_keywords(valijson::SchemaParser& parser) {
          }},
         {safe_min_length_key,
          [](const Adapter& content) -> Constraint* {
-             return new safe_length(bound::least, static_cast<std::uint64_t>(content.asInteger()));
+             return new safe_length(length::least, static_cast<std::uint64_t>(content.asInteger()));
          }},
         {safe_max_length_key,
          [](const Adapter& content) -> Constraint* {
-             return new safe_length(bound::most, static_cast<std::uint64_t>(content.asInteger()));
+             return new safe_length(length::most, static_cast<std::uint64_t>(content.asInteger()));
          }},
+        {safe_minimum_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_bound(limit::least, content);
+         }},
+        {safe_above_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_bound(limit::above, content);
+         }},
+        {safe_maximum_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_bound(limit::most, content);
+         }},
+        {safe_below_key,
+         [](const Adapter& content) -> Constraint* {
+             return new safe_bound(limit::below, content);
+         }},
+        {safe_type_key,
+         [](const Adapter& content) -> Constraint* { return new safe_type(content); }},
         {safe_multiple_key,
          [](const Adapter& content) -> Constraint* { return new safe_multiple(content); }},
         {safe_values_key,

@@ -186,19 +186,24 @@ struct renamed {
     std::string_view to;
 };
 
-constexpr std::array<renamed, 4> renames{{{"pattern", safe_pattern_key},
+constexpr std::array<renamed, 9> renames{{{"type", safe_type_key},
+                                          {"minimum", safe_minimum_key},
+                                          {"exclusiveMinimum", safe_above_key},
+                                          {"maximum", safe_maximum_key},
+                                          {"exclusiveMaximum", safe_below_key},
+                                          {"pattern", safe_pattern_key},
                                           {"multipleOf", safe_multiple_key},
                                           {"minLength", safe_min_length_key},
                                           {"maxLength", safe_max_length_key}}};
 
-constexpr std::array<std::string_view, 8> own_keys{
-    safe_pattern_key,    safe_unique_key,     safe_values_key, safe_multiple_key,
-    safe_min_length_key, safe_max_length_key, effort_key,      never_key};
+constexpr std::array<std::string_view, 13> own_keys{
+    safe_type_key,       safe_minimum_key, safe_above_key,  safe_maximum_key,  safe_below_key,
+    safe_pattern_key,    safe_unique_key,  safe_values_key, safe_multiple_key, safe_min_length_key,
+    safe_max_length_key, effort_key,       never_key};
 
 [[nodiscard]] bool is_above_zero(const json::value& number) {
     if (number.is_int64()) return number.get_int64() > 0;
-    if (number.is_uint64()) return true;
-    return number.is_double() && number.get_double() > 0;
+    return number.is_double() && !(number.get_double() <= 0); // a NaN is a wide number
 }
 
 [[nodiscard]] bool is_count(const json::value& number) {
@@ -311,6 +316,10 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
                            keyword);
         return {};
     }
+    const bool bounds = keyword == "minimum" || keyword == "maximum" ||
+                        keyword == "exclusiveMinimum" || keyword == "exclusiveMaximum";
+    if (bounds && !content.is_number())
+        return refused(path, "has a " + std::string(keyword) + " that is no number", keyword);
     if (keyword == "type") return check_type(content, path);
     if (keyword == "multipleOf") {
         if (!is_above_zero(content))

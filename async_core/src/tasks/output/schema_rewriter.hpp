@@ -21,7 +21,12 @@ inline constexpr std::string_view safe_values_key = "heddle:values";
 /// The library copies a text to count its characters, all in one go.
 inline constexpr std::string_view safe_min_length_key = "heddle:minLength";
 inline constexpr std::string_view safe_max_length_key = "heddle:maxLength";
-/// The library divides by zero and cuts fractions off.
+/// The library compares in doubles, divides by zero and takes 1e20 for no integer.
+inline constexpr std::string_view safe_type_key = "heddle:type";
+inline constexpr std::string_view safe_minimum_key = "heddle:minimum";
+inline constexpr std::string_view safe_above_key = "heddle:exclusiveMinimum";
+inline constexpr std::string_view safe_maximum_key = "heddle:maximum";
+inline constexpr std::string_view safe_below_key = "heddle:exclusiveMaximum";
 inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 /// In every schema, before whatever it has to check: what one check by it takes, in steps.
 inline constexpr std::string_view effort_key = "heddle:effort";

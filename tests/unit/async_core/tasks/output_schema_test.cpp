@@ -199,6 +199,18 @@ TEST(output_schema, multiples_are_exact) {
     EXPECT_EQ(check(R"({"multipleOf":2})", "1e300"), "");
     EXPECT_EQ(check(R"({"multipleOf":0.5})", "2.5"), "");
     EXPECT_EQ(check(R"({"multipleOf":2})", "\"x\""), "");
+    EXPECT_NE(check(R"({"multipleOf":1})", "2251799813685249.5"), "");
+    EXPECT_NE(check(R"({"multipleOf":7})", "1e17"), "");
+    EXPECT_EQ(check(R"({"multipleOf":7})", "7e17"), "");
+    EXPECT_NE(check(R"({"properties":{"a":{"multipleOf":2}}})", R"({"a":18446744073709551615})"),
+              "");
+    EXPECT_EQ(check(R"({"properties":{"a":{"multipleOf":5}}})", R"({"a":18446744073709551615})"),
+              "");
+    EXPECT_EQ(check(R"({"multipleOf":18446744073709551615})", "18446744073709551615"), "");
+    EXPECT_NE(check(R"({"multipleOf":18446744073709551615})", "18446744073709551614"), "");
+    EXPECT_NE(check(R"({"multipleOf":1e30})", "1e20"), "");
+    EXPECT_EQ(check(R"({"multipleOf":2.5e-7})", "1e17"), "");
+    EXPECT_NE(check(R"({"multipleOf":3e-7})", "1e17"), "");
 }
 
 TEST(output_schema, looks_at_numbers_above_the_greatest_integer) {
@@ -207,6 +219,46 @@ TEST(output_schema, looks_at_numbers_above_the_greatest_integer) {
                     R"({"a":9223372036854775808})"),
               "");
     EXPECT_EQ(check(R"({"minimum":10})", "18446744073709551615"), "");
+}
+
+TEST(output_schema, takes_whole_numbers_of_any_size_for_integers) {
+    for (const char* whole : {"9007199254740994.0", "1e20", "1e300", "18446744073709551615",
+                              "-18446744073709551615", "12345678901234567890123", "-0.0", "1e2"})
+        EXPECT_EQ(check(R"({"type":"integer"})", whole), "") << whole;
+    for (const char* fraction : {"2251799813685249.5", "1e-1", "-0.5"})
+        EXPECT_NE(check(R"({"type":"integer"})", fraction), "") << fraction;
+    EXPECT_EQ(check(R"({"type":["null","integer"]})", "1e20"), "");
+    EXPECT_NE(check(R"({"type":["null","string"]})", "18446744073709551615"), "");
+}
+
+TEST(output_schema, tells_large_numbers_apart) {
+    constexpr auto greatest = R"({"const":18446744073709551615})";
+    EXPECT_EQ(check(greatest, "18446744073709551615"), "");
+    EXPECT_NE(check(greatest, "18446744073709551614"), "");
+    EXPECT_EQ(check(R"({"enum":[9100000000000000000]})", "9.1e18"), "");
+    EXPECT_EQ(check(R"({"enum":[9.3e18]})", "9300000000000000000"), "");
+    EXPECT_NE(check(R"({"uniqueItems":true})", "[1e19,10000000000000000000]"), "");
+    EXPECT_EQ(check(R"({"uniqueItems":true})", "[18446744073709551615,18446744073709551614]"), "");
+    EXPECT_EQ(check(R"({"contains":{"const":18446744073709551615}})",
+                    R"([1,{"a":[18446744073709551614]},18446744073709551615])"),
+              "");
+}
+
+TEST(output_schema, limits_of_numbers_are_exact) {
+    EXPECT_NE(check(R"({"maximum":9007199254740992})", "9007199254740993"), "");
+    EXPECT_EQ(check(R"({"maximum":9007199254740993})", "9007199254740993"), "");
+    EXPECT_NE(check(R"({"exclusiveMaximum":18446744073709551615})", "18446744073709551615"), "");
+    EXPECT_EQ(check(R"({"exclusiveMaximum":18446744073709551615})", "18446744073709551614"), "");
+    EXPECT_NE(check(R"({"minimum":18446744073709551615})", "18446744073709551614"), "");
+    EXPECT_EQ(check(R"({"minimum":18446744073709551615})", "1e20"), "");
+    EXPECT_NE(check(R"({"minimum":-1e20})", "-2e20"), "");
+    EXPECT_EQ(check(R"({"minimum":-1e20})", "-9223372036854775808"), "");
+    EXPECT_EQ(check(R"({"exclusiveMinimum":-1.5,"maximum":-1})", "-1"), "");
+    EXPECT_NE(check(R"({"minimum":-1})", "-1.5"), "");
+    EXPECT_EQ(check(R"({"exclusiveMinimum":0.25})", "0.5"), "");
+    EXPECT_THAT(check(R"({"maximum":10})", "10.5"), HasSubstr("less than or equal to 10"));
+    EXPECT_THAT(check(R"({"maximum":"10"})", "1"), HasSubstr("refused: "));
+    EXPECT_THAT(check(R"({"minimum":1,"exclusiveMinimum":true})", "1"), HasSubstr("refused: "));
 }
 
 TEST(output_schema, tells_numbers_apart_by_all_of_their_digits) {
