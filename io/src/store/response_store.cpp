@@ -86,9 +86,10 @@ public:
         [[maybe_unused]] const result<void> ran =
             co_await workers_.run(job, context.with_deadline(until));
         if (auto stop = context.stop_error()) co_return *std::move(stop);
-        if (const std::size_t left = file_->writes.count(); left != 0) {
+        // The number is that of those that are lost: none of them is written after it was told.
+        if (const std::size_t lost = file_->writes.drop_waiting(last_answer_wait); lost != 0) {
             co_return error(errc::io_error, "response cache " + options_.file + ": " +
-                                                std::to_string(left) +
+                                                std::to_string(lost) +
                                                 " answers could not be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
@@ -124,6 +125,7 @@ public:
 
 private:
     static constexpr std::chrono::milliseconds longest_wait{10'000};
+    static constexpr std::chrono::milliseconds last_answer_wait{250}; ///< for the one being written
 
     [[nodiscard]] std::int64_t now() const {
         return std::chrono::duration_cast<std::chrono::seconds>(options_.clock().time_since_epoch())

@@ -44,7 +44,8 @@ response_writer::response_writer(response_store_options options) : table_(std::m
 response_writer::~response_writer() {
     {
         const std::lock_guard held(lock_);
-        ending_.store(true, std::memory_order_relaxed);
+        ending_ = true;
+        hurries_.store(true, std::memory_order_relaxed);
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
@@ -102,9 +103,18 @@ void response_writer::wait_until_done(milliseconds limit, const std::atomic<bool
     }
 }
 
-std::size_t response_writer::count() {
-    const std::lock_guard held(lock_);
-    return queue_.size();
+std::size_t response_writer::drop_waiting(milliseconds limit) {
+    const auto until = steady_clock::now() + limit;
+    std::unique_lock held(lock_);
+    std::size_t dropped = 0;
+    for (; queue_.size() > (writing_ ? 1 : 0); ++dropped) drop_last();
+    if (queue_.empty()) return dropped;
+    const std::uint64_t lost_before = lost_;
+    hurries_.store(true, std::memory_order_relaxed);
+    while (writing_ && steady_clock::now() < until) changed_.wait_for(held, look_after);
+    hurries_.store(ending_, std::memory_order_relaxed);
+    const bool lost = writing_ || lost_ != lost_before;
+    return dropped + (lost ? 1 : 0);
 }
 
 std::optional<error> response_writer::take_failure() {
@@ -114,18 +124,28 @@ std::optional<error> response_writer::take_failure() {
 
 result<void> response_writer::write(const item& one) {
     try {
-        return table_.keep(one.request, one.answer, one.created, &ending_);
+        return table_.keep(one.request, one.answer, one.created, &hurries_);
     } catch (const std::exception& thrown) {
         return error(errc::internal, std::string("response cache: ") + thrown.what());
     }
 }
 
-void response_writer::drop_first() {
-    const std::shared_ptr<const item> one = std::move(queue_.front());
-    queue_.pop_front();
+void response_writer::forget(const std::shared_ptr<const item>& one) {
     bytes_ -= one->bytes;
     const auto found = newest_.find(one->request);
     if (found != newest_.end() && found->second == one) newest_.erase(found);
+}
+
+void response_writer::drop_first() {
+    const std::shared_ptr<const item> one = std::move(queue_.front());
+    queue_.pop_front();
+    forget(one);
+}
+
+void response_writer::drop_last() {
+    const std::shared_ptr<const item> one = std::move(queue_.back());
+    queue_.pop_back();
+    forget(one);
 }
 
 void response_writer::run() {
@@ -134,21 +154,23 @@ void response_writer::run() {
         changed_.wait(held, [&] { return !queue_.empty() || ending_; });
         if (queue_.empty()) return;
         const std::shared_ptr<const item> one = queue_.front();
+        writing_ = true;
         held.unlock();
         result<void> written = write(*one);
         held.lock();
+        writing_ = false;
+        changed_.notify_all();
         const bool locked = !written && written.error().info().retryable == true;
-        if (locked && !ending_) {
+        if (locked && !hurries_) {
             changed_.wait_for(held, look_after);
             continue;
         }
-        if (written) {
-            last_written_ = steady_clock::now();
-        } else if (!std::exchange(failed_before_, true)) {
+        if (written) last_written_ = steady_clock::now();
+        else ++lost_;
+        // What was locked to the end is told by its number.
+        if (!written && !locked && !std::exchange(failed_before_, true))
             failure_ = std::move(written).error();
-        }
         drop_first();
-        changed_.notify_all();
     }
 }
 

@@ -43,8 +43,9 @@ public:
                        const std::atomic<bool>& abandoned);
     /// Blocks until nothing waits, for `limit` at most.
     void wait_until_done(std::chrono::milliseconds limit, const std::atomic<bool>& abandoned);
-    /// Of those that wait.
-    [[nodiscard]] std::size_t count();
+    /// Drops what waits, for who has waited long enough. The answer that is being written is finished,
+    /// if that takes no other process and no more than `limit`. Result: how many are lost.
+    [[nodiscard]] std::size_t drop_waiting(std::chrono::milliseconds limit);
     /// What went wrong with an answer, given once in the life of this.
     [[nodiscard]] std::optional<error> take_failure();
 
@@ -62,6 +63,8 @@ private:
     void run();
     [[nodiscard]] result<void> write(const item& one);
     void drop_first();
+    void drop_last();
+    void forget(const std::shared_ptr<const item>& one);
 
     response_table table_;
     std::mutex lock_;
@@ -72,7 +75,10 @@ private:
     std::chrono::steady_clock::time_point last_written_;
     std::optional<error> failure_;
     bool failed_before_ = false;
-    std::atomic<bool> ending_{false};
+    bool writing_ = false;   ///< the first in the queue
+    std::uint64_t lost_ = 0; ///< could not be written
+    bool ending_ = false;
+    std::atomic<bool> hurries_{false}; ///< no waiting for other processes
     std::thread thread_;
 };
 

@@ -48,8 +48,8 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> keep(std::string request, stored_response answer,
                                                         coro::call_context context) = 0;
 
-    /// Waits up to `limit` until all queued responses are written.
-    /// Errors: io_error when some are not written; cancelled: they may still be written.
+    /// Waits up to `limit` until all queued responses are written, and drops those that are not.
+    /// Errors: io_error that says how many were dropped; cancelled: they may still be written.
     [[nodiscard]] virtual coro::task<result<void>> flush(
         [[maybe_unused]] std::chrono::milliseconds limit,
         [[maybe_unused]] coro::call_context context) {
