@@ -3,6 +3,9 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 namespace heddle::store {
 
@@ -140,10 +143,16 @@ result<void> claim(sqlite_database& database) {
 
 result<std::optional<response_table::open_table>> response_table::open(purpose what,
                                                                        patience wait) const {
-    HEDDLE_TRY(sqlite_database database, sqlite_database::open(options_.file));
+    const bool reads = what == purpose::reading;
+    std::error_code unknown;
+    if (reads && !std::filesystem::exists(options_.file, unknown) && !unknown)
+        return std::optional<open_table>(); // whoever only looks makes no file
+    HEDDLE_TRY(sqlite_database database,
+               sqlite_database::open(options_.file, reads ? sqlite_database::if_absent::fail
+                                                          : sqlite_database::if_absent::make));
     database.wait_when_busy(wait.limit, wait.abandoned);
     HEDDLE_TRY(const file_state state, look_at(database));
-    if (what == purpose::reading) {
+    if (reads) {
         // The first answer makes the tables: looking needs no lock of those who write.
         if (state == file_state::empty) return std::optional<open_table>();
     } else {
@@ -172,6 +181,10 @@ result<std::optional<response_table::open_table>> response_table::open(purpose w
 }
 
 result<response_table::open_table*> response_table::opened(purpose what, patience wait) {
+    if (table_ && !table_->database.has_its_name()) {
+        table_.reset();
+        lost_file_ = true;
+    }
     if (!table_) {
         auto made = open(what, wait);
         if (!made) return in_file(std::move(made).error());
@@ -245,6 +258,14 @@ result<void> response_table::keep(std::string_view request, const ports::stored_
     auto kept = keep_in(*table, view_of(key), answer, created.value_or(now()));
     if (!kept) return in_file(std::move(kept).error());
     return {};
+}
+
+std::optional<error> response_table::take_loss() {
+    const std::lock_guard held(lock_);
+    if (!std::exchange(lost_file_, false)) return std::nullopt;
+    return in_file(error(errc::io_error, "the file was deleted or replaced during the run"))
+        .with_hint(
+            "answers that were kept in it are lost, and those that follow are kept in a new one");
 }
 
 result<void> response_table::count_bytes(open_table& table) {

@@ -16,8 +16,9 @@
 
 namespace heddle::store {
 
-/// Opened by its first use. Threads: any, one at a time (it locks). Errors of all calls: io_error;
-/// retryable when another process kept the file locked. `abandoned` ends a wait for it.
+/// Opened by its first use, and anew when the file was deleted or replaced. Threads: any, one at a
+/// time (it locks). Errors of all calls: io_error; retryable when another process kept the file locked.
+/// `abandoned` ends a wait for it.
 class response_table {
 public:
     explicit response_table(response_store_options options) : options_(std::move(options)) {}
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] result<void> keep(std::string_view request, const ports::stored_response& answer,
                                     std::optional<std::int64_t> created = std::nullopt,
                                     const std::atomic<bool>* abandoned = nullptr);
+    /// Whether answers were lost with the file that was open, since the last call.
+    [[nodiscard]] std::optional<error> take_loss();
     [[nodiscard]] result<ports::response_store_stats> stats();
     [[nodiscard]] result<std::uint64_t> clear(std::optional<std::chrono::seconds> age);
 
@@ -86,6 +89,7 @@ private:
     response_store_options options_;
     std::mutex lock_;
     std::optional<open_table> table_;
+    bool lost_file_ = false;
     std::optional<error> trouble_; ///< why the next looks fail at once
     std::chrono::steady_clock::time_point trouble_until_;
 };

@@ -165,6 +165,8 @@ void response_writer::run() {
             changed_.wait_for(held, look_after);
             continue;
         }
+        if (auto loss = table_.take_loss(); loss && !std::exchange(failed_before_, true))
+            failure_ = std::move(loss);
         if (written) last_written_ = steady_clock::now();
         else ++lost_;
         // What was locked to the end is told by its number.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,22 +44,55 @@ error sqlite_database::failure_of(sqlite3* raw) {
     return made;
 }
 
-result<sqlite_database> sqlite_database::open(const std::string& file) {
-    // Made by us first: SQLite would follow the umask, and answers are nobody else's business.
-    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (made < 0) {
-        return error(errc::io_error, std::strerror(errno))
-            .with_hint("the file and its folder must be writable");
+namespace {
+
+error unusable(int why) {
+    return error(errc::io_error, std::strerror(why))
+        .with_hint("the file and its folder must be writable");
+}
+
+/// An empty file, made by us: SQLite would follow the umask, and answers are nobody else's business.
+/// One that is there is not even opened: to close it would end the locks that this process has on it.
+result<void> make_if_absent(const std::string& file) {
+    struct stat about {};
+    if (::stat(file.c_str(), &about) == 0) {
+        if (S_ISDIR(about.st_mode)) return unusable(EISDIR);
+        return {};
     }
+    if (errno != ENOENT) return unusable(errno);
+    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (made < 0) return unusable(errno);
     ::close(made);
+    return {};
+}
+
+} // namespace
+
+result<sqlite_database> sqlite_database::open(const std::string& file, if_absent wanted) {
+    if (wanted == if_absent::make) HEDDLE_CHECK(make_if_absent(file));
     sqlite3* raw = nullptr;
     auto wait = std::make_unique<busy_wait>();
     const int opened =
         sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    sqlite_database made_one(raw, std::move(wait));
+    sqlite_database made_one(raw, std::move(wait), file);
     if (opened != SQLITE_OK) return failure_of(raw);
     sqlite3_busy_handler(raw, go_on_waiting, made_one.wait_.get());
     return made_one;
+}
+
+std::optional<sqlite_database::identity> sqlite_database::named(const std::string& file) noexcept {
+    struct stat about {};
+    if (::stat(file.c_str(), &about) != 0) return std::nullopt;
+    return identity{static_cast<std::uint64_t>(about.st_dev),
+                    static_cast<std::uint64_t>(about.st_ino)};
+}
+
+bool sqlite_database::has_its_name() const noexcept { return opened_ && named(file_) == opened_; }
+
+sqlite_database::~sqlite_database() {
+    if (!raw_ || has_its_name()) return;
+    int persists = 1; // SQLite deletes its log by name
+    sqlite3_file_control(raw_.get(), "main", SQLITE_FCNTL_PERSIST_WAL, &persists);
 }
 
 int sqlite_database::go_on_waiting(void* wait, int times) noexcept {

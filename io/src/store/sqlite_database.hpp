@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,8 +45,18 @@ private:
 /// One connection. Threads: one at a time.
 class sqlite_database {
 public:
-    /// Opens or makes the file, with permissions for its owner only.
-    [[nodiscard]] static result<sqlite_database> open(const std::string& file);
+    enum class if_absent : std::uint8_t { make, fail };
+    /// Opens or makes the file, with permissions for its owner only. Errors: io_error.
+    [[nodiscard]] static result<sqlite_database> open(const std::string& file,
+                                                      if_absent wanted = if_absent::make);
+    sqlite_database(sqlite_database&&) noexcept = default;
+    sqlite_database& operator=(sqlite_database&&) = delete;
+    /// Leaves the log of changes where it is when the file has got lost: it is that of the file which
+    /// now has its name.
+    ~sqlite_database();
+
+    /// Whether the file that was opened still has its name: false once it was deleted or replaced.
+    [[nodiscard]] bool has_its_name() const noexcept;
 
     /// How long a statement waits for other connections: `limit`, which is 10 s to begin with, and
     /// not once `abandoned` is true. `abandoned` may be null; it stays until the next call of this.
@@ -72,8 +83,18 @@ private:
         std::chrono::steady_clock::time_point began;
     };
     static int go_on_waiting(void* wait, int times) noexcept;
-    sqlite_database(sqlite3* raw, std::unique_ptr<busy_wait> wait)
-        : wait_(std::move(wait)), raw_(raw) {}
+    /// Which file it is, whatever its name.
+    struct identity {
+        std::uint64_t device = 0;
+        std::uint64_t number = 0;
+        [[nodiscard]] friend bool operator==(const identity&, const identity&) = default;
+    };
+    [[nodiscard]] static std::optional<identity> named(const std::string& file) noexcept;
+    sqlite_database(sqlite3* raw, std::unique_ptr<busy_wait> wait, std::string file)
+        : file_(std::move(file)), opened_(named(file_)), wait_(std::move(wait)), raw_(raw) {}
+
+    std::string file_;
+    std::optional<identity> opened_;
     std::unique_ptr<busy_wait> wait_;
     std::unique_ptr<sqlite3, closer> raw_;
 };

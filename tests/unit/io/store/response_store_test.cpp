@@ -261,6 +261,45 @@ TEST_F(response_store_test, an_answer_that_is_there_is_given_while_another_proce
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
 }
 
+TEST_F(response_store_test, goes_on_in_a_new_file_when_its_own_was_deleted) {
+    const auto remove = [this] {
+        for (const char* each : {"cache.db", "cache.db-wal", "cache.db-shm"})
+            std::filesystem::remove(folder / each);
+    };
+    const auto store = open();
+    keep(*store, "a", "1");
+    ASSERT_TRUE(flush(*store, seconds(5)));
+    EXPECT_EQ(find(*store, "a"), "1");
+    remove();
+    EXPECT_EQ(find(*store, "a"), std::nullopt);
+    EXPECT_FALSE(std::filesystem::exists(folder / "cache.db")) << "looking makes no file";
+    auto told = loop.run(store->keep("b", stored_response{"p", "m", "2"}, loop.context()));
+    if (const auto flushed = flush(*store, seconds(5)); told) told = flushed;
+    ASSERT_FALSE(told);
+    EXPECT_THAT(told.error().message(), HasSubstr("cache.db: the file was deleted or replaced"));
+    EXPECT_EQ(find(*store, "b"), "2");
+    EXPECT_EQ(find(*open(), "b"), "2") << "also for the next run";
+    remove();
+    keep(*store, "c", "3");
+    EXPECT_TRUE(flush(*store, seconds(5))) << "told once";
+    EXPECT_EQ(find(*open(), "c"), "3");
+}
+
+TEST_F(response_store_test, a_store_whose_file_was_replaced_leaves_the_log_of_the_new_one) {
+    auto old = open();
+    keep(*old, "a", "1");
+    ASSERT_TRUE(flush(*old, seconds(5)));
+    for (const char* each : {"cache.db", "cache.db-wal", "cache.db-shm"})
+        std::filesystem::remove(folder / each);
+    const auto other = open();
+    keep(*other, "b", "2");
+    ASSERT_TRUE(flush(*other, seconds(5)));
+    ASSERT_TRUE(std::filesystem::exists(folder / "cache.db-wal"));
+    old.reset();
+    EXPECT_TRUE(std::filesystem::exists(folder / "cache.db-wal"));
+    EXPECT_EQ(find(*open(), "b"), "2");
+}
+
 TEST_F(response_store_test, says_that_its_folder_is_missing) {
     response_store_options options;
     options.file = (folder / "none" / "cache.db").string();
