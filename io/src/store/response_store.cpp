@@ -43,6 +43,7 @@ public:
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();
+        if (!*mine->outcome && !mine->outcome->error().is_cancelled()) told_ = true;
         co_return std::move(*mine->outcome);
     }
 
@@ -65,8 +66,12 @@ public:
             if (!ran) co_return ran.error();
             added = file_->writes.add(mine->request, mine->answer, now());
         }
-        if (auto failure = file_->writes.take_failure()) co_return *std::move(failure);
+        if (auto failure = file_->writes.take_failure()) {
+            told_ = true;
+            co_return *std::move(failure);
+        }
         if (!added) {
+            told_ = true;
             co_return error(errc::io_error, "response cache " + options_.file +
                                                 ": too many answers wait to be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
@@ -93,7 +98,9 @@ public:
                                                 " answers could not be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
-        if (auto failure = file_->writes.take_failure()) co_return *std::move(failure);
+        // Whoever was told that the file is unusable need not hear it again.
+        if (auto failure = file_->writes.take_failure(); failure && !std::exchange(told_, true))
+            co_return *std::move(failure);
         co_return result<void>();
     }
 
@@ -135,6 +142,7 @@ private:
     ports::worker_port& workers_;
     response_store_options options_;
     std::shared_ptr<connections> file_;
+    bool told_ = false; ///< a call has returned why the file is unusable
 };
 
 } // namespace

@@ -49,7 +49,8 @@ public:
                                                         coro::call_context context) = 0;
 
     /// Waits up to `limit` until all queued responses are written, and drops those that are not.
-    /// Errors: io_error that says how many were dropped; cancelled: they may still be written.
+    /// Errors: io_error that says how many were dropped, or why one was not written, unless a call has
+    /// returned an io_error before; cancelled: they may still be written.
     [[nodiscard]] virtual coro::task<result<void>> flush(
         [[maybe_unused]] std::chrono::milliseconds limit,
         [[maybe_unused]] coro::call_context context) {

@@ -300,12 +300,29 @@ TEST_F(response_store_test, a_store_whose_file_was_replaced_leaves_the_log_of_th
     EXPECT_EQ(find(*open(), "b"), "2");
 }
 
+TEST_F(response_store_test, says_once_that_its_file_is_unusable) {
+    std::filesystem::create_directory(folder / "cache.db");
+    {
+        const auto store = open();
+        const auto found = loop.run(store->find("q", loop.context()));
+        ASSERT_FALSE(found);
+        EXPECT_THAT(found.error().message(), HasSubstr("cache.db"));
+        (void)loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+        EXPECT_TRUE(flush(*store, seconds(5)));
+    }
+    const auto store = open(); // nobody has looked
+    auto told = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+    if (const auto flushed = flush(*store, seconds(5)); told) told = flushed;
+    ASSERT_FALSE(told);
+    EXPECT_THAT(told.error().message(), HasSubstr("cache.db"));
+}
+
 TEST_F(response_store_test, says_that_its_folder_is_missing) {
     response_store_options options;
     options.file = (folder / "none" / "cache.db").string();
     const auto store = make_response_store(*workers, options);
-    keep(*store, "q", "b");
-    const auto kept = flush(*store, std::chrono::seconds(5));
+    auto kept = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+    if (const auto flushed = flush(*store, std::chrono::seconds(5)); kept) kept = flushed;
     ASSERT_FALSE(kept);
     EXPECT_EQ(kept.error().code(), make_error_code(errc::io_error));
     EXPECT_THAT(kept.error().message(), HasSubstr("none/cache.db"));
