@@ -177,6 +177,20 @@ std::array<bool, 256> letters_of(std::string_view value) noexcept {
     return made;
 }
 
+/// Whether text may hold `value` without meaning the secret.
+bool is_word(std::string_view value) noexcept {
+    bool upper = false;
+    bool lower = false;
+    for (const char c : value) {
+        const bool is_upper = c >= 'A' && c <= 'Z';
+        const bool is_lower = c >= 'a' && c <= 'z';
+        if (!is_upper && !is_lower && c != '-' && c != '_') return false;
+        upper = upper || is_upper;
+        lower = lower || is_lower;
+    }
+    return !(upper && lower);
+}
+
 std::string without_backslashes(std::string_view value) {
     std::string made(value);
     std::erase(made, '\\'); // which are escapes for all we know
@@ -198,7 +212,9 @@ redactor::redactor(std::vector<secret> secrets, std::string_view mark, std::size
     : mark_(mark) {
     const std::size_t least = std::max<std::size_t>(min_length, 1);
     for (const secret& each : secrets) {
-        if (each.reveal().size() < least) continue;
+        const std::string_view said = each.reveal();
+        if (said.size() < least) continue;
+        if (least >= usual_min_length && said.size() <= longest_word && is_word(said)) continue;
         wanted made{secret(without_backslashes(each.reveal())), 0, {}};
         const std::size_t size = made.value.reveal().size();
         if (size == 0) continue;

@@ -144,12 +144,17 @@ TEST(redactor, hides_a_secret_in_a_text_that_arrives_in_pieces) {
 }
 
 TEST(redactor, words_that_are_used_as_keys_stay) {
-    for (const char* word : {"", "none", "role", "EMPTY", "ollama", "test", "placeholder"}) {
+    for (const char* word : {"", "none", "role", "EMPTY", "ollama", "test", "placeholder",
+                             "lm-studio", "NOT_NEEDED", "short-1"}) {
         const redactor hidden({secret(word)});
         EXPECT_FALSE(hidden.hides()) << word;
         EXPECT_EQ(hidden.hidden(std::string("the ") + word), std::string("the ") + word);
     }
     EXPECT_TRUE(redactor({secret("exactly-12-c")}).hides());
+    for (const char* key : {"8-letter", "tiny-key-11", "hunter22", "aBcDeFgH", "letters-of-12"})
+        EXPECT_EQ(redactor({secret(key)}, "*").hidden(std::string("a ") + key + "."), "a *.")
+            << key;
+    EXPECT_TRUE(redactor({secret("placeholder")}, "x", redactor::min_length_in_errors).hides());
     EXPECT_TRUE(redactor({secret("four")}, "x", redactor::min_length_in_errors).hides());
     EXPECT_FALSE(redactor({secret("")}, "x", 0).hides());
 }

@@ -148,6 +148,20 @@ TEST(answer_redaction, the_names_of_models) {
     EXPECT_EQ(*names, (std::vector<std::string>{"m", "of [hidden]"}));
 }
 
+TEST(answer_redaction, a_short_key) {
+    for (const std::string small : {"hunter22", "tiny-key-11"}) {
+        service with(small);
+        with.http.reply(
+            200,
+            event("It is " + small.substr(0, 3)) + event(small.substr(3) + ".") + end_of_stream,
+            as_stream);
+        const auto answer = with.stream();
+        ASSERT_TRUE(answer) << answer.error().message();
+        EXPECT_EQ(answer->text, "It is [hidden].");
+        EXPECT_EQ(with.handed_out(), "It is [hidden].");
+    }
+}
+
 TEST(answer_redaction, words_that_are_used_as_keys_stay) {
     service with("ollama");
     with.http.reply(200,
