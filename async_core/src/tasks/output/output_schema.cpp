@@ -1,4 +1,4 @@
-// Checks by valijson, which only this file and schema_constraints.cpp see.
+// Checks by valijson, which only this file, schema_constraints.cpp and schema_number.cpp see.
 #include "tasks/output/json_pointer.hpp"
 #include "tasks/output/schema_constraints.hpp"
 #include "tasks/output/schema_number.hpp"

@@ -132,15 +132,24 @@ constexpr std::array<std::string_view, 16> annotations{
     "definitions", "deprecated", "description", "example",  "examples", "format",
     "nullable",    "readOnly",   "title",       "writeOnly"};
 
+/// A keyword next to $ref that says something of a value; empty: there is none.
+[[nodiscard]] std::string_view beside_reference(const json::object& schema) {
+    if (!schema.contains("$ref")) return {};
+    for (const auto& member : schema) {
+        const std::string_view name(member.key().data(), member.key().size());
+        const bool says_nothing =
+            std::find(annotations.begin(), annotations.end(), name) != annotations.end() ||
+            name.starts_with("x-");
+        if (!says_nothing) return name;
+    }
+    return {};
+}
+
 /// Schemas of later drafts mean what stands beside a $ref too; the library looks at the $ref alone.
 void move_reference_inside(json::object& schema) {
     const json::value* reference = schema.if_contains("$ref");
     if (!reference) return;
-    const bool alone = std::all_of(schema.begin(), schema.end(), [](const auto& member) {
-        const std::string_view name(member.key().data(), member.key().size());
-        return std::find(annotations.begin(), annotations.end(), name) != annotations.end();
-    });
-    if (alone) return;
+    if (beside_reference(schema).empty()) return;
     json::value moved = *reference;
     json::value& all = schema["allOf"];
     if (!all.is_array()) all = json::array();
@@ -236,6 +245,8 @@ error schema_rewriter::refused(std::string_view path, std::string_view why,
 
 result<void> schema_rewriter::rewrite(json::value& schema) {
     later_draft_ = is_later_draft(schema);
+    const json::object* root = schema.if_object();
+    names_draft_ = root && root->contains("$schema");
     HEDDLE_CHECK(visit(schema, "", 0));
     HEDDLE_CHECK(check_references());
     return check_depth();
@@ -271,7 +282,16 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
             return refused(path, "uses " + std::string(name) + ", which is not supported", name);
         }
     }
-    if (later_draft_) move_reference_inside(*object);
+    if (later_draft_) {
+        move_reference_inside(*object);
+    } else if (const std::string_view ignored = beside_reference(*object);
+               !ignored.empty() && !names_draft_) {
+        return refused(path,
+                       "has " + std::string(ignored) +
+                           " next to a $ref, which JSON Schema draft 7 ignores: put both into an "
+                           "allOf, or name the draft that you mean in $schema",
+                       ignored);
+    }
     look_at_object(*object);
     return visit_members(*object, path, depth);
 }

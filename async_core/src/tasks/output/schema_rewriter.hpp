@@ -73,6 +73,7 @@ private:
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
     bool later_draft_ = false; ///< what stands beside a $ref holds
+    bool names_draft_ = false; ///< and so its author knows that it does not, otherwise
     mutable std::string wrong_;
 };
 

@@ -67,7 +67,10 @@ public:
 
 private:
     void run_group(const std::string& name, const json::object& group) {
-        const auto schema = output_schema::compile(json::serialize(group.at("schema")));
+        json::value said = group.at("schema");
+        if (json::object* object = said.if_object())
+            object->emplace("$schema", "http://json-schema.org/draft-07/schema#");
+        const auto schema = output_schema::compile(json::serialize(said));
         if (!schema) {
             refused.emplace(name, schema.error().message());
             return;

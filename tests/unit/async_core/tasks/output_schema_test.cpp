@@ -97,10 +97,17 @@ TEST(output_schema, holds_a_value_to_what_stands_beside_a_reference) {
         R"({"$ref":"#/$defs/o","required":["a"],"$defs":{"o":{"type":"object"}}})";
     EXPECT_EQ(check(root, R"({"a":1})"), "");
     EXPECT_NE(check(root, "{}"), "");
-    // In draft 7 a reference stands for all.
-    EXPECT_EQ(check(R"({"definitions":{"s":{"type":"string"}},
-                        "properties":{"x":{"$ref":"#/definitions/s","minLength":3}}})",
-                    R"({"x":"s"})"),
+    // In draft 7 a reference stands for all: whoever does not name that draft may not know it.
+    const std::string old = R"("definitions":{"s":{"type":"string"}},
+                               "properties":{"x":{"$ref":"#/definitions/s","minLength":3}}})";
+    EXPECT_EQ(
+        check(R"({"$schema":"http://json-schema.org/draft-07/schema#",)" + old, R"({"x":"s"})"),
+        "");
+    EXPECT_THAT(check("{" + old, R"({"x":"s"})"),
+                HasSubstr("refused: the schema at \"/properties/x\" has minLength next to a $ref"));
+    EXPECT_EQ(check(R"({"definitions":{"s":{}},"items":{"$ref":"#/definitions/s","title":"t",
+                        "x-order":1,"description":"d","default":0}})",
+                    "[1]"),
               "");
     EXPECT_THAT(check(R"({"dependencies":{"a":{"$ref":"#"}}})", R"({"a":1})"),
                 HasSubstr("refers to itself"));
