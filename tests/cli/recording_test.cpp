@@ -8,7 +8,10 @@
 #include <iterator>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace heddle::cli_test {
 namespace {
@@ -47,6 +50,20 @@ TEST_F(recording, goes_to_a_pipe_that_has_a_reader) {
     reader.join();
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(seen, HasSubstr("a question"));
+}
+
+TEST_F(recording, of_another_run_is_not_mixed_with_its_own) {
+    const std::string file = scratch.file("taken.jsonl", "kept\n");
+    const int held = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(held, 0);
+    ASSERT_EQ(::flock(held, LOCK_EX), 0); // as another heddle holds it
+    const auto refused = record(file);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(file + ": another run records into it"));
+    std::ifstream untouched(file);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(untouched), {}), "kept\n");
+    ::close(held);
+    EXPECT_EQ(record(file).code, 0);
 }
 
 TEST_F(recording, in_a_folder_is_an_error_that_says_so) {

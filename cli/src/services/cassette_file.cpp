@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,16 @@ result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& 
     }
     struct stat about {};
     const bool is_file = ::fstat(made, &about) == 0 && S_ISREG(about.st_mode);
+    // Held until the descriptor is closed.
+    if (is_file && ::flock(made, LOCK_EX | LOCK_NB) != 0) {
+        const int why = errno;
+        ::close(made);
+        return error(errc::io_error,
+                     path + (why == EWOULDBLOCK
+                                 ? ": another run records into it"
+                                 : ": cannot be locked: " + std::string(std::strerror(why))))
+            .with_hint("name another file for the recording");
+    }
     if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(made, 0600) != 0) {
         const int why = errno;
         ::close(made);
