@@ -134,9 +134,10 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
         const json::object* object = from ? from->if_object() : nullptr;
         return object ? object->if_contains(key) : nullptr;
     };
-    const json::value* type = member(member(member(&schema, "properties"), name), "type");
+    const json::value* type = member(member(member(&schema, "properties"), name), safe_type_key);
     const json::value* given = member(&document, name);
     if (!type || !type->is_string() || !given) return std::nullopt;
+    if (given->is_double() && std::isnan(given->get_double())) return std::nullopt; // a wide number
     const std::string_view wanted = type->get_string();
     const bool vowel =
         wanted.starts_with('a') || wanted.starts_with('i') || wanted.starts_with('o');

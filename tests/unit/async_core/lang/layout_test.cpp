@@ -193,14 +193,14 @@ class layout_promise : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(layout_promise, holds_for_every_source_of_the_repository) {
     const auto sources = repository_sources();
-    EXPECT_GE(sources.size(), 10U);
+    EXPECT_GE(sources.size(), 100U);
     for (const auto& [name, text] : sources)
         EXPECT_EQ(broken_promise(text, GetParam()), "") << name;
 }
 
 TEST_P(layout_promise, holds_for_every_conformance_case) {
     const auto sources = conformance_sources();
-    EXPECT_GE(sources.size(), 300U);
+    EXPECT_GE(sources.size(), 50U); // the rest is in tests/language
     for (const auto& [name, text] : sources)
         EXPECT_EQ(broken_promise(text, GetParam()), "") << name;
 }

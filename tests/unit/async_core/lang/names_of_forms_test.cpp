@@ -8,6 +8,7 @@ namespace heddle::lang::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::Not;
 
 std::string hint_of(lang_world& w, const std::string& program) {

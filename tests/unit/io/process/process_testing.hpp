@@ -106,7 +106,8 @@ protected:
 
     static bool alive(pid_t pid) {
         std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-        std::string text((std::istreambuf_iterator<char>(in)), {});
+        std::string text;
+        std::getline(in, text); // an iterator throws where the process ends meanwhile
         const std::size_t state = text.rfind(") ");
         return state != std::string::npos && text[state + 2] != 'Z' && text[state + 2] != 'X';
     }

@@ -1,12 +1,12 @@
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/lang/reader.hpp>
+#include <spdlog/spdlog.h>
 
 int wait_for(task<int> work) { return co_spawn(loop, std::move(work), use_future).get(); }
 
 void print(const value& made) {
-    out(json::serialize(made) + "\n");             // expect: raw-json
+    out(json::serialize(made) + "\n"); // expect: raw-json
     out(boost::json::serialize(object{{"a", 1}})); // expect: raw-json
     out(json_line(made));
     keep(json::serialize(made)); // heddle-check: allow raw-json (a file of ours)

@@ -41,5 +41,7 @@ task<void> start(nursery& children) {
 
 struct holder : base {
     explicit holder(int a) : base{a}, list_{a} { start(); }
-    task<void> run() && { co_await start(); }
+    task<void> run() && {
+        co_await start();
+    }
 };
