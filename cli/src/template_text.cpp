@@ -3,7 +3,7 @@
 #include "display_text.hpp"
 
 #include <heddle/base/utf8.hpp>
-#include <heddle/tasks/definition/effective_context.hpp>
+#include <heddle/tasks/definition/field_values.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -27,15 +27,8 @@ using tasks::task_template;
     return broken ? json::value(text) : read;
 }
 
-template <class Value>
-void put(json::object& into, std::string_view name, const std::optional<Value>& given) {
-    if (given) into[name] = *given;
-}
 void put(json::object& into, std::string_view name, const std::string& text) {
     if (!text.empty()) into[name] = text;
-}
-void put(json::object& into, std::string_view name, json::array all) {
-    if (!all.empty()) into[name] = std::move(all);
 }
 void put(json::object& into, std::string_view name, json::object part) {
     if (!part.empty()) into[name] = std::move(part);
@@ -55,19 +48,6 @@ void put(json::object& into, std::string_view name, json::object part) {
     return made;
 }
 
-[[nodiscard]] json::object context_of(const task_template& one) {
-    json::object made;
-    const tasks::context_management& asked = one.context;
-    if (asked.inherit_context)
-        made["inherit_context"] = json::string(tasks::to_string(*asked.inherit_context));
-    put(made, "accumulate_data", asked.accumulate_data);
-    if (asked.accumulation_format) {
-        made["accumulation_format"] = json::string(tasks::to_string(*asked.accumulation_format));
-    }
-    if (asked.fresh_context) made["fresh_context"] = *asked.fresh_context ? "enabled" : "disabled";
-    return made;
-}
-
 [[nodiscard]] json::object files_of(const task_template& one) {
     json::object made;
     if (!one.files) return made;
@@ -82,22 +62,62 @@ void put(json::object& into, std::string_view name, json::object part) {
     return made;
 }
 
-[[nodiscard]] json::object limits_of(const task_template& one) {
+[[nodiscard]] json::object format_of(const task_template& one) {
     json::object made;
-    put(made, "max_turns", one.limits.max_turns);
-    put(made, "max_context", one.limits.max_context);
-    put(made, "max_output", one.limits.max_output);
-    put(made, "max_tokens_total", one.limits.max_tokens_total);
-    put(made, "max_cost_usd", one.limits.max_cost_usd);
+    if (!one.output.json) return made;
+    made["type"] = "json";
+    if (!one.output.schema.empty()) made["schema"] = json_or_text(one.output.schema);
     return made;
 }
 
-[[nodiscard]] json::object history_of(const task_template& one) {
+[[nodiscard]] json::object relevance_of(const task_template& one) {
     json::object made;
-    put(made, "use_session_history", one.history.use_session_history);
-    put(made, "history_turns_to_include", one.history.history_turns_to_include);
-    put(made, "record_in_session_history", one.history.record_in_session_history);
+    for (const auto& input : one.relevance) made[input.name] = input.include;
     return made;
+}
+
+void put_special(json::object& into, std::string_view name, const task_template& one) {
+    if (name == "inputs" && one.declares_inputs) into[name] = inputs_of(one);
+    else if (name == "output_format") put(into, name, format_of(one));
+    else if (name == "file_paths") put(into, name, files_of(one));
+    else if (name == "context_relevance") put(into, name, relevance_of(one));
+}
+
+void put_parameters(json::object& into, const task_template& one) {
+    const json::value parameters = json::parse(tasks::parameters_json(one.parameters));
+    for (const auto& [name, item] : parameters.get_object()) into[name] = item;
+}
+
+[[nodiscard]] json::value json_of(const tasks::task_field& field, const tasks::field_value& given) {
+    const auto make = [&](const auto& content) -> json::value {
+        using type = std::remove_cvref_t<decltype(content)>;
+        if constexpr (std::is_same_v<type, tasks::field_word>) {
+            return json::string(field.words[content.index]);
+        } else if constexpr (std::is_same_v<type, std::vector<std::string>>) {
+            return texts(content);
+        } else if constexpr (std::is_same_v<type, std::string>) {
+            return json::string(content);
+        } else {
+            return content;
+        }
+    };
+    return std::visit(make, given);
+}
+
+void put_field(json::object& into, const tasks::task_field& field, const task_template& one) {
+    if (field.member.shape == tasks::field_shape::requests) return put_parameters(into, one);
+    if (field.member.shape == tasks::field_shape::special) {
+        return put_special(into, field.name, one);
+    }
+    const auto given = tasks::value_of(field, one);
+    if (!given) return;
+    if (field.group.empty()) {
+        into[field.name] = json_of(field, *given);
+        return;
+    }
+    json::value& group = into[field.group];
+    if (!group.is_object()) group = json::object();
+    group.get_object()[field.name] = json_of(field, *given);
 }
 
 [[nodiscard]] std::string shown(const json::value& item) {
@@ -110,42 +130,15 @@ void put(json::object& into, std::string_view name, json::object part) {
 json::object template_json(const task_template& one) {
     json::object made{{"name", one.name}, {"type", one.type}, {"subtype", one.subtype}};
     put(made, "file", one.source);
-    put(made, "description", one.description);
-    if (one.declares_inputs) made["inputs"] = inputs_of(one);
-    put(made, "returns", one.returns);
-    put(made, "provider", one.provider);
-    put(made, "model", one.model);
-    put(made, "temperature", one.temperature);
-    put(made, "max_tokens", one.max_tokens);
-    if (one.timeout) made["timeout"] = std::chrono::duration<double>(*one.timeout).count();
-    put(made, "retries", one.retries);
-    const json::value parameters = json::parse(tasks::parameters_json(one.parameters));
-    for (const auto& [name, item] : parameters.get_object()) made[name] = item;
-    if (one.output.json) {
-        json::object format{{"type", "json"}};
-        if (!one.output.schema.empty()) format["schema"] = json_or_text(one.output.schema);
-        made["output_format"] = std::move(format);
+    // What is sent comes last: it can be long.
+    const auto is_prompt = [](const tasks::task_field& field) {
+        return field.member.shape == tasks::field_shape::block && field.span;
+    };
+    for (const bool prompts : {false, true}) {
+        for (const tasks::task_field& field : tasks::task_fields()) {
+            if (is_prompt(field) == prompts) put_field(made, field, one);
+        }
     }
-    put(made, "criteria", one.criteria);
-    put(made, "tools", texts(one.tools));
-    put(made, "context_management", context_of(one));
-    put(made, "file_paths", files_of(one));
-    json::object relevance;
-    for (const auto& input : one.relevance) relevance[input.name] = input.include;
-    put(made, "context_relevance", std::move(relevance));
-    json::object assembly;
-    put(assembly, "primary_elements", texts(one.assembly.primary));
-    put(assembly, "secondary_elements", texts(one.assembly.secondary));
-    put(assembly, "excluded_elements", texts(one.assembly.excluded));
-    put(made, "context_assembly", std::move(assembly));
-    put(made, "history_config", history_of(one));
-    put(made, "resource_limits", limits_of(one));
-    put(made, "output_slot", one.output_slot);
-    put(made, "input_source", one.input_source);
-    if (one.manual_xml) made["manual_xml"] = true;
-    if (one.disable_reparsing) made["disable_reparsing"] = true;
-    put(made, "system", one.system);
-    put(made, "instructions", one.instructions);
     return made;
 }
 

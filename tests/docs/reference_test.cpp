@@ -44,6 +44,53 @@ TEST(reference, is_what_the_tables_give) {
         EXPECT_TRUE(expected.contains(name)) << name << " is no page of the reference: delete it";
 }
 
+std::string text_of(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(reference, has_every_setting_of_tasks) {
+    const cli_test::scratch_directory scratch;
+    const std::string page =
+        text_of(fs::path(HEDDLE_SOURCE_DIR) / "docs" / "reference" / "templates.md");
+    scratch.file("templates.md", page);
+    const fs::path written = fs::path(scratch.path()) / "templates.md";
+    const std::string language = (fs::path(scratch.path()) / "language").string();
+    const auto ended =
+        cli_test::run_heddle({"reference", language, "--templates", written.string()});
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_TRUE(text_of(written) == page)
+        << "docs/reference/templates.md differs; mend it with\n"
+        << "  build/dev/bin/heddle reference docs/reference/language --templates "
+           "docs/reference/templates.md";
+    scratch.file("other.md", "no table");
+    const auto refused = cli_test::run_heddle(
+        {"reference", language, "--templates", (fs::path(scratch.path()) / "other.md").string()});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("<!-- settings -->"), std::string::npos) << refused.err;
+}
+
+/// The example of docs/contributing/adding-a-task-setting.md is a setting that there is: each block is
+/// a part of the file that the line before it names.
+TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
+    const fs::path root = HEDDLE_SOURCE_DIR;
+    const std::string page = text_of(root / "docs" / "contributing" / "adding-a-task-setting.md");
+    const std::string fence = "```cpp\n// ";
+    std::size_t blocks = 0;
+    for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+        at += fence.size();
+        const std::size_t line_end = page.find('\n', at);
+        const std::size_t end = page.find("```", line_end);
+        ASSERT_NE(end, std::string::npos);
+        const std::string source = text_of(root / page.substr(at, line_end - at));
+        const std::string block = page.substr(line_end + 1, end - line_end - 1);
+        EXPECT_NE(source.find(block), std::string::npos) << block;
+        ++blocks;
+        at = end;
+    }
+    EXPECT_EQ(blocks, 2U) << "the number of files that the page says";
+}
+
 TEST(reference, that_cannot_be_written_is_an_error) {
     const auto ended = cli_test::run_heddle({"reference", "/dev/null/pages"});
     EXPECT_EQ(ended.code, 1);

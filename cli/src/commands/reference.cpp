@@ -1,8 +1,9 @@
-// The pages of docs/reference/language.
+// The pages of docs/reference/language, and the table of settings in docs/reference/templates.md.
 #include "application.hpp"
 #include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
+#include "settings_table.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/help.hpp>
@@ -13,9 +14,9 @@ namespace heddle::cli {
 
 namespace {
 
-/// Writes the pages of docs/reference/language.
 struct reference_request {
     std::string directory;
+    std::string templates; ///< the page with the table of settings; empty: none is written
 };
 
 result<void> write_pages(host::session& world, const std::filesystem::path& directory) {
@@ -33,6 +34,12 @@ result<void> write_pages(host::session& world, const std::filesystem::path& dire
     return {};
 }
 
+result<void> write_settings(const std::string& file) {
+    HEDDLE_TRY(std::string page, read_input_file(file));
+    HEDDLE_TRY(const std::string written, with_settings_table(std::move(page)));
+    return write_output_file(file, written);
+}
+
 } // namespace
 
 static exit_code write_reference(const reference_request& asked, console& output) {
@@ -40,7 +47,8 @@ static exit_code write_reference(const reference_request& asked, console& output
     if (!tools) return tell_usage_error(tools.error(), false, output);
     auto world = (*tools)->engine().new_session();
     if (!world) return tell_usage_error(world.error(), false, output);
-    const auto written = write_pages(**world, asked.directory);
+    auto written = write_pages(**world, asked.directory);
+    if (written && !asked.templates.empty()) written = write_settings(asked.templates);
     if (!written) {
         return tell_error(written.error(), exit_code::failed, false, output);
     }
@@ -53,6 +61,9 @@ class reference_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("DIR", asked_.directory, "Output directory").required();
+        to.option("--templates", asked_.templates,
+                  "Page whose table of task settings is written too")
+            .value("FILE");
     }
     exit_code run(command_context context) override {
         return write_reference(asked_, context.output);

@@ -215,10 +215,9 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(defatom name (params parameter…) (instructions \"…{{parameter}}…\") clause…)",
      .summary = "Defines a task: a question to a model. It is called as (name (parameter value)…) "
-                "or (name value…) and gives a task result. Further clauses: description, subtype, "
-                "model, provider, system, temperature, max-tokens, timeout, retries, "
-                "output_format, history_config, context_management, file_paths, tools, and the "
-                "settings of requests that with has.",
+                "or (name value…) and gives a task result. Further clauses, such as model, system, "
+                "timeout, retries, tools, output_format and the settings of requests that with "
+                "has, are in the reference of task templates.",
      .family = "tasks"},
     {.name = "deftool",
      .analyse = &form_deftool,

@@ -1,6 +1,6 @@
 #include "tasks/call/call_overrides.hpp"
 
-#include "tasks/definition/context_clauses.hpp"
+#include "tasks/definition/field_clauses.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -8,58 +8,14 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/definition/effective_context.hpp>
-#include <heddle/tasks/definition/template_validation.hpp>
+#include <heddle/tasks/definition/field_values.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace heddle::tasks {
 
 namespace {
-
-enum class reserved : std::uint8_t {
-    none,
-    files,
-    context,
-    history,
-    model,
-    provider,
-    timeout,
-    temperature,
-    max_tokens,
-    retries
-};
-
-struct reserved_row {
-    std::string_view name;
-    reserved key;
-};
-
-constexpr std::array<reserved_row, 14> reserved_keys{{
-    {"files", reserved::files},
-    {"file_paths", reserved::files},
-    {"file-paths", reserved::files},
-    {"context", reserved::context},
-    {"history_config", reserved::history},
-    {"history-config", reserved::history},
-    {"model", reserved::model},
-    {"provider", reserved::provider},
-    {"timeout", reserved::timeout},
-    {"temperature", reserved::temperature},
-    {"max-tokens", reserved::max_tokens},
-    {"max_tokens", reserved::max_tokens},
-    {"max_output_tokens", reserved::max_tokens},
-    {"retries", reserved::retries},
-}};
-
-[[nodiscard]] reserved reserved_key(std::string_view name) noexcept {
-    for (const reserved_row& row : reserved_keys) {
-        if (row.name == name) return row.key;
-    }
-    return reserved::none;
-}
 
 [[nodiscard]] std::string shown(const lang::value& v) {
     lang::print_options options;
@@ -80,46 +36,15 @@ public:
                     source_span where)
         : set_(into), task_(task), name_(name), where_(where) {}
 
-    result<void> read(const lang::value& given) {
-        switch (const reserved key = reserved_key(name_)) {
-        case reserved::none: return {};
-        case reserved::files: return read_files(given);
-        case reserved::context: return read_context(given);
-        case reserved::history: {
-            auto read = read_history_config({given, where_});
-            if (!read) return malformed_clause(read.error());
-            set_.history = *read;
-            return {};
+    result<void> read(const task_field& field, const lang::value& given) {
+        if (field.member.shape == field_shape::special) return read_files(given);
+        if (field.member.shape == field_shape::group) {
+            return field.name == "context_management" ? read_context(field, given)
+                                                      : read_settings(field, given, set_);
         }
-        case reserved::model:
-        case reserved::provider: {
-            if (!given.is(lang::kind::string)) return unfit("a string", given);
-            (key == reserved::model ? set_.model : set_.provider) = lang::string_bytes(given);
-            return {};
-        }
-        case reserved::timeout: {
-            HEDDLE_TRY(const double seconds, number(given));
-            if (!(seconds > 0) || seconds > 1e8) return malformed("timeout must be above 0");
-            set_.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                std::chrono::duration<double>(seconds));
-            return {};
-        }
-        case reserved::temperature: {
-            HEDDLE_TRY(const double degree, number(given));
-            if (degree < 0 || degree > 10) return malformed("temperature must be from 0 to 10");
-            set_.temperature = degree;
-            return {};
-        }
-        case reserved::max_tokens: {
-            HEDDLE_TRY(set_.max_tokens, whole(given, 1, 1'000'000'000));
-            return {};
-        }
-        case reserved::retries: {
-            HEDDLE_TRY(const std::int64_t count, whole(given, 0, template_limits::max_retries));
-            set_.retries = static_cast<std::uint32_t>(count);
-            return {};
-        }
-        }
+        auto made = read_field(field, {given, where_});
+        if (!made) return malformed_clause(made.error());
+        store(field.member.of_settings(set_), *std::move(made));
         return {};
     }
 
@@ -136,18 +61,11 @@ private:
         return malformed(std::string(name_) + " " + inner.message()).with_hint(inner.info().hint);
     }
 
-    result<double> number(const lang::value& given) const {
-        if (given.is_integer()) return static_cast<double>(given.as_integer());
-        if (given.is_real() && std::isfinite(given.as_real())) return given.as_real();
-        return unfit("a number", given);
-    }
-
-    result<std::int64_t> whole(const lang::value& given, std::int64_t least,
-                               std::int64_t most) const {
-        if (given.is_integer() && given.as_integer() >= least && given.as_integer() <= most)
-            return given.as_integer();
-        return unfit("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
-                     given);
+    result<void> read_settings(const task_field& group, const lang::value& given,
+                               task_settings& into) const {
+        auto done = read_group(group, {given, where_}, into);
+        if (!done) return malformed_clause(done.error());
+        return {};
     }
 
     result<void> read_files(const lang::value& given) {
@@ -158,20 +76,20 @@ private:
         return {};
     }
 
-    result<void> read_context(const lang::value& given) {
-        auto read = read_context_management({given, where_});
-        if (!read && is_list_of_strings(given)) {
+    result<void> read_context(const task_field& group, const lang::value& given) {
+        task_settings read;
+        if (auto done = read_settings(group, given, read); !done) {
+            if (!is_list_of_strings(given)) return done;
             return malformed("context takes settings, not paths")
                 .with_hint("files go into (files paths)");
         }
-        if (!read) return malformed_clause(read.error());
-        if (auto fits = check_context_layer(task_.subtype, *read); !fits) {
+        if (auto fits = check_context_layer(task_.subtype, read.context); !fits) {
             return task_failed(task_failure_reason::input_validation_failure,
                                "task " + task_.name + ": context: " + fits.error().message())
                 .with_hint(fits.error().info().hint)
                 .with_span(where_);
         }
-        set_.context = *read;
+        set_.context = read.context;
         return {};
     }
 
@@ -185,11 +103,12 @@ private:
 
 result<void> set_override(call_overrides& into, const task_template& task, std::string_view name,
                           const lang::value& given, source_span where) {
-    return override_reader(into, task, name, where).read(given);
+    const task_field* field = find_call_field(name);
+    return field ? override_reader(into, task, name, where).read(*field, given) : result<void>();
 }
 
 bool is_reserved_call_key(std::string_view name) noexcept {
-    return reserved_key(name) != reserved::none;
+    return find_call_field(name) != nullptr;
 }
 
 } // namespace heddle::tasks

@@ -1,5 +1,7 @@
 #include <heddle/tasks/definition/effective_context.hpp>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace heddle::tasks {
@@ -72,30 +74,11 @@ result<effective_context> merge_context(std::string_view subtype, const context_
 }
 
 std::string_view to_string(inherit_mode mode) noexcept {
-    switch (mode) {
-    case inherit_mode::full: return "full";
-    case inherit_mode::subset: return "subset";
-    case inherit_mode::none: break;
-    }
-    return "none";
+    return inherit_mode_words[static_cast<std::size_t>(mode)];
 }
 
 std::string_view to_string(accumulation format) noexcept {
-    return format == accumulation::notes_only ? "notes_only" : "full_output";
-}
-
-std::optional<inherit_mode> inherit_mode_from(std::string_view word) noexcept {
-    for (const inherit_mode mode : {inherit_mode::full, inherit_mode::subset, inherit_mode::none}) {
-        if (to_string(mode) == word) return mode;
-    }
-    return std::nullopt;
-}
-
-std::optional<accumulation> accumulation_from(std::string_view word) noexcept {
-    for (const accumulation format : {accumulation::notes_only, accumulation::full_output}) {
-        if (to_string(format) == word) return format;
-    }
-    return std::nullopt;
+    return accumulation_words[static_cast<std::size_t>(format)];
 }
 
 } // namespace heddle::tasks

@@ -6,6 +6,7 @@
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/definition/effective_context.hpp>
+#include <heddle/tasks/definition/field_values.hpp>
 #include <heddle/tasks/output/output_schema.hpp>
 #include <heddle/tasks/prompt/prompt_template.hpp>
 
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 namespace heddle::tasks {
 
@@ -23,8 +23,6 @@ namespace {
 using std::string_view;
 
 constexpr std::size_t longest_name = 200;
-constexpr std::int64_t most_tokens = 1'000'000'000;
-constexpr std::int64_t most_turns = 100'000;
 constexpr std::size_t most_told = 50;     ///< unknown placeholders of one text
 constexpr std::size_t most_listed = 1000; ///< tools, relevances
 constexpr std::size_t most_paths = 10'000;
@@ -42,13 +40,6 @@ constexpr std::array<string_view, 9> result_types{"text",     "string",   "objec
     return false;
 }
 
-[[nodiscard]] std::string number_text(double number) {
-    std::string text = std::to_string(number);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    return text;
-}
-
 class validator {
 public:
     validator(const task_template& declared, const validation_options& options)
@@ -57,9 +48,7 @@ public:
     std::vector<template_violation> run() {
         check_names();
         check_inputs();
-        check_text("description", t_.description);
-        check_text("instructions", t_.instructions);
-        check_text("system", t_.system);
+        check_texts();
         if (t_.files && t_.files->from != file_paths_source::kind::literal &&
             t_.files->from != file_paths_source::kind::command) {
             check_text("file_paths", t_.files->text);
@@ -67,7 +56,7 @@ public:
         check_command();
         check_output();
         check_model();
-        check_numbers();
+        check_ranges();
         check_context();
         check_lists();
         return std::move(found_);
@@ -134,7 +123,7 @@ private:
     }
 
     /// Placeholders: each that is no input is told, the first that cannot be read.
-    void check_text(const char* part, const std::string& text) {
+    void check_text(const std::string& part, const std::string& text) {
         if (text.size() > template_limits::max_text)
             return tell("too-large", part, {}, "is too long");
         const auto made = prompt_template::compile(text, nullptr);
@@ -157,6 +146,13 @@ private:
             tell("unknown-placeholder", part, name,
                  "{{" + name + "}}: '" + name + "' is not one of the declared inputs",
                  std::move(hint));
+        }
+    }
+
+    void check_texts() {
+        for (const task_field& field : task_fields()) {
+            const auto text = field.placeholders ? value_of(field, t_) : std::nullopt;
+            if (text) check_text(std::string(field.name), std::get<std::string>(*text));
         }
     }
 
@@ -223,42 +219,15 @@ private:
         if (!options_.strict_models) found_.back().level = lang::severity::warning;
     }
 
-    void check_range(const char* part, const char* item, std::optional<double> given, double least,
-                     double most, bool open_at_least = false) {
-        if (!given) return;
-        const bool low = open_at_least ? !(*given > least) : !(*given >= least);
-        if (!low && *given <= most) return;
-        const std::string name = *item ? std::string(item) + " " : std::string();
-        tell("bad-value", part, item,
-             name + "must be " + (open_at_least ? "above " : "from ") + number_text(least) +
-                 (open_at_least ? ", at most " : " to ") + number_text(most));
-    }
-    template <class Whole>
-    void check_whole(const char* part, const char* item, const std::optional<Whole>& given,
-                     std::int64_t least, std::int64_t most) {
-        if (given) {
-            check_range(part, item, static_cast<double>(*given), static_cast<double>(least),
-                        static_cast<double>(most));
+    void check_ranges() {
+        for (const task_field& field : task_fields()) {
+            const auto given = has_range(field) ? value_of(field, t_) : std::nullopt;
+            if (!given || is_in_range(field, *given)) continue;
+            const bool alone = field.group.empty();
+            const std::string name(field.name);
+            tell("bad-value", alone ? name : std::string(field.group), alone ? std::string() : name,
+                 (alone ? "" : name + " ") + "must be " + expected_of(field));
         }
-    }
-
-    void check_numbers() {
-        check_range("temperature", "", t_.temperature, 0, 10);
-        check_whole("max_tokens", "", t_.max_tokens, 1, most_tokens);
-        check_whole("retries", "", t_.retries, 0, template_limits::max_retries);
-        if (t_.timeout) {
-            check_range("timeout", "", std::chrono::duration<double>(*t_.timeout).count(), 0, 1e8,
-                        true);
-        }
-        const resource_limits& limits = t_.limits;
-        constexpr const char* part = "resource_limits";
-        check_whole(part, "max_turns", limits.max_turns, 1, most_turns);
-        check_range(part, "max_context", limits.max_context, 0, 1, true);
-        check_whole(part, "max_output", limits.max_output, 1, most_tokens);
-        check_whole(part, "max_tokens_total", limits.max_tokens_total, 1, most_tokens);
-        check_range(part, "max_cost_usd", limits.max_cost_usd, 0, 1e9, true);
-        check_whole("history_config", "history_turns_to_include",
-                    t_.history.history_turns_to_include, 0, most_turns);
     }
 
     void check_context() {
@@ -328,12 +297,9 @@ std::string violation_text(const template_violation& violation) {
 
 error violation_error(const task_template& declared, const template_violation& violation) {
     source_span where = declared.span;
-    if (violation.part == "instructions" && declared.instructions_span.known()) {
-        where = declared.instructions_span;
-    } else if (violation.part == "system" && declared.system_span.known()) {
-        where = declared.system_span;
-    } else if (violation.part == "output_format" && declared.output_span.known()) {
-        where = declared.output_span;
+    for (const task_field& field : task_fields()) {
+        const bool kept = field.span && field.name == violation.part;
+        if (kept && (declared.*field.span).known()) where = declared.*field.span;
     }
     error failure(lang::errc::evaluation,
                   "task " + declared.name + ": " + violation_text(violation));
@@ -381,55 +347,25 @@ void complete_template(task_template& made) {
 }
 
 void fill_absent(task_template& made, const task_template& base) {
-    const auto text = [](std::string& own, const std::string& other) {
-        if (own.empty()) own = other;
-    };
-    if (made.description.empty() || made.description == task_template::default_description) {
-        if (!base.description.empty()) made.description = base.description;
+    std::vector<const task_field*> open;
+    for (const task_field& field : task_fields()) {
+        // Half of a pair from elsewhere could contradict the other half.
+        const task_field* partner =
+            field.partner.empty() ? nullptr : find_clause(field.group, field.partner);
+        if (!is_said(field, made) && !(partner && is_said(*partner, made))) open.push_back(&field);
     }
-    if (made.subtype == "standard") made.subtype = base.subtype;
+    for (const task_field* field : open) {
+        if (auto given = value_of(*field, base))
+            store(field->member.of_template(made), *std::move(given));
+    }
     if (!made.declares_inputs && made.inputs.empty()) {
         made.inputs = base.inputs;
         made.declares_inputs = base.declares_inputs;
     }
-    for (auto part :
-         {&task_template::instructions, &task_template::system, &task_template::model,
-          &task_template::provider, &task_template::criteria, &task_template::output_slot,
-          &task_template::input_source, &task_template::returns}) {
-        text(made.*part, base.*part);
-    }
-    const auto value = [](auto& own, const auto& other) {
-        if (!own) own = other;
-    };
-    value(made.temperature, base.temperature);
-    value(made.max_tokens, base.max_tokens);
-    value(made.timeout, base.timeout);
-    value(made.retries, base.retries);
     fill_absent(made.parameters, base.parameters);
-    value(made.files, base.files);
+    if (!made.files) made.files = base.files;
     if (!made.output.json && made.output.schema.empty()) made.output = base.output;
-    if (made.tools.empty()) made.tools = base.tools;
     if (made.relevance.empty()) made.relevance = base.relevance;
-    if (made.assembly.primary.empty()) made.assembly.primary = base.assembly.primary;
-    if (made.assembly.secondary.empty()) made.assembly.secondary = base.assembly.secondary;
-    if (made.assembly.excluded.empty()) made.assembly.excluded = base.assembly.excluded;
-    // The two belong together: half of a pair from elsewhere could contradict the other half.
-    if (!made.context.inherit_context && !made.context.fresh_context) {
-        made.context.inherit_context = base.context.inherit_context;
-        made.context.fresh_context = base.context.fresh_context;
-    }
-    value(made.context.accumulate_data, base.context.accumulate_data);
-    value(made.context.accumulation_format, base.context.accumulation_format);
-    value(made.history.use_session_history, base.history.use_session_history);
-    value(made.history.history_turns_to_include, base.history.history_turns_to_include);
-    value(made.history.record_in_session_history, base.history.record_in_session_history);
-    value(made.limits.max_turns, base.limits.max_turns);
-    value(made.limits.max_context, base.limits.max_context);
-    value(made.limits.max_output, base.limits.max_output);
-    value(made.limits.max_tokens_total, base.limits.max_tokens_total);
-    value(made.limits.max_cost_usd, base.limits.max_cost_usd);
-    made.manual_xml = made.manual_xml || base.manual_xml;
-    made.disable_reparsing = made.disable_reparsing || base.disable_reparsing;
 }
 
 } // namespace heddle::tasks

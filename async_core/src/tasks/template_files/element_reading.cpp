@@ -5,8 +5,6 @@
 #include <heddle/lang/realm.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace heddle::tasks {
 
@@ -125,41 +123,20 @@ std::optional<bool> element_reading::boolean(const xml_element& element) {
     return boolean("<" + element.name + ">", ascii::trim(element.text), place(element));
 }
 
-std::optional<double> element_reading::number(const xml_element& element) {
-    only_attributes(element, {});
-    const auto content = text(element);
-    if (!content) return std::nullopt;
-    double made = 0;
-    const auto read = std::from_chars(content->data(), content->data() + content->size(), made);
-    if (read.ec == std::errc() && read.ptr == content->data() + content->size() &&
-        std::isfinite(made)) {
-        return made;
-    }
+void element_reading::unfit(const xml_element& element, std::string_view expected,
+                            std::string_view content) {
     tell("bad-value", place(element),
-         "<" + element.name + "> must be a number, not " + shown(*content));
-    return std::nullopt;
-}
-
-std::optional<std::int64_t> element_reading::whole(const xml_element& element) {
-    only_attributes(element, {});
-    const auto content = text(element);
-    if (!content) return std::nullopt;
-    std::int64_t made = 0;
-    const auto read = std::from_chars(content->data(), content->data() + content->size(), made);
-    if (read.ec == std::errc() && read.ptr == content->data() + content->size()) return made;
-    tell("bad-value", place(element),
-         "<" + element.name + "> must be a whole number, not " + shown(*content));
-    return std::nullopt;
+         "<" + element.name + "> must be " + std::string(expected) + ", not " + shown(content));
 }
 
 std::optional<std::size_t> element_reading::choice(std::string_view what, std::string_view content,
                                                    source_span where,
-                                                   std::initializer_list<std::string_view> words) {
+                                                   std::span<const std::string_view> words) {
     const auto found = std::find(words.begin(), words.end(), content);
     if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
     std::string known;
     for (const std::string_view word : words) {
-        known += known.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ";
+        known += known.empty() ? "" : word == words.back() ? " or " : ", ";
         known += word;
     }
     tell("bad-value", where, std::string(what) + " must be " + known + ", not " + shown(content),
@@ -168,7 +145,7 @@ std::optional<std::size_t> element_reading::choice(std::string_view what, std::s
 }
 
 std::optional<std::size_t> element_reading::choice(const xml_element& element,
-                                                   std::initializer_list<std::string_view> words) {
+                                                   std::span<const std::string_view> words) {
     only_attributes(element, {});
     no_children(element);
     return choice("<" + element.name + ">", ascii::trim(element.text), place(element), words);

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +33,13 @@ public:
     std::optional<std::string> text(const xml_element& element);
     std::optional<bool> boolean(const xml_element& element);
     std::optional<bool> boolean(std::string_view what, std::string_view text, source_span where);
-    std::optional<double> number(const xml_element& element);
-    std::optional<std::int64_t> whole(const xml_element& element);
+    /// Tells that the element must be something else: "a number from 0 to 10".
+    void unfit(const xml_element& element, std::string_view expected, std::string_view content);
     /// One of the words; their number, or nothing.
     std::optional<std::size_t> choice(std::string_view what, std::string_view text,
-                                      source_span where,
-                                      std::initializer_list<std::string_view> words);
+                                      source_span where, std::span<const std::string_view> words);
     std::optional<std::size_t> choice(const xml_element& element,
-                                      std::initializer_list<std::string_view> words);
+                                      std::span<const std::string_view> words);
     /// Where the text of an element stands, else its tag.
     [[nodiscard]] static source_span place(const xml_element& element);
     void unknown_element(const xml_element& child, std::string_view inside,

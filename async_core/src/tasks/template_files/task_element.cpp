@@ -3,7 +3,7 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
-#include "tasks/template_files/element_reading.hpp"
+#include "tasks/template_files/field_element.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -15,7 +15,9 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr double longest_timeout = 1e8; ///< seconds
+constexpr std::array<std::string_view, 2> output_types{"text", "json"};
+constexpr std::array<std::string_view, 4> file_sources{"literal", "command", "description",
+                                                       "context_description"};
 
 class task_reader {
 public:
@@ -37,11 +39,11 @@ public:
 
 private:
     using reader = void (task_reader::*)(const xml_element&);
-    struct row {
+    struct special_row {
         std::string_view name;
         reader read;
     };
-    static const std::array<row, 23> rows;
+    static const std::array<special_row, 5> specials;
 
     void read_attributes() {
         read_.only_attributes(element_, {"type", "subtype", "ref", "name"});
@@ -73,23 +75,51 @@ private:
     }
 
     void read_child(const xml_element& child) {
-        const auto found = std::find_if(rows.begin(), rows.end(),
-                                        [&](const row& each) { return each.name == child.name; });
+        const task_field* field = find_element({}, child.name);
         const lang::request_setting* setting =
-            found == rows.end() ? lang::find_request_setting(child.name) : nullptr;
+            field ? nullptr : lang::find_request_setting(child.name);
         if (setting && lang::snake_name(*setting) != child.name) setting = nullptr;
-        if (found == rows.end() && !setting) {
-            std::vector<std::string> names;
-            for (const row& each : rows) names.emplace_back(each.name);
-            for (const auto& each : lang::request_settings())
-                names.push_back(lang::snake_name(each));
-            return read_.unknown_element(child, "task", names);
-        }
+        if (!field && !setting) return read_.unknown_element(child, "task", element_names());
         if (!draft_.parts.try_emplace(child.name, element_reading::place(child)).second) {
             return read_.tell("repeated", child.span, "<" + child.name + "> is given twice");
         }
         if (setting) return read_request_setting(child, *setting);
-        (this->*found->read)(child);
+        const auto special =
+            std::find_if(specials.begin(), specials.end(),
+                         [&](const special_row& each) { return each.name == child.name; });
+        if (special != specials.end()) return (this->*special->read)(child);
+        if (field->member.shape == field_shape::group) return read_group(child, *field);
+        read_plain(child, *field);
+    }
+
+    void read_plain(const xml_element& child, const task_field& field) {
+        if (field.span) t_.*field.span = element_reading::place(child);
+        if (auto made = read_field_element(field, child, read_))
+            store(field.member.of_template(t_), *std::move(made));
+    }
+
+    /// Elements, each at most once.
+    void read_group(const xml_element& child, const task_field& group) {
+        read_.only_attributes(child, {});
+        read_.no_text(child);
+        std::vector<const task_field*> seen;
+        for (const xml_element& part : child.children) {
+            const task_field* field = find_element(group.name, part.name);
+            if (!field) {
+                read_.unknown_element(part, child.name, element_names(group.name));
+                continue;
+            }
+            if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
+                read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
+                continue;
+            }
+            seen.push_back(field);
+            draft_.parts[child.name + "/" + part.name] = element_reading::place(part);
+            read_plain(part, *field);
+        }
+        if (child.children.empty()) {
+            read_.tell("missing", child.span, "<" + child.name + "> is empty");
+        }
     }
 
     void read_request_setting(const xml_element& child, const lang::request_setting& setting) {
@@ -97,68 +127,8 @@ private:
         const auto text = read_.text(child);
         if (!text) return;
         if (set_parameter_from_text(t_.parameters, setting, *text)) return;
-        read_.tell("bad-value", element_reading::place(child),
-                   "<" + child.name + "> must be " + std::string(setting.expected));
+        read_.unfit(child, setting.expected, *text);
     }
-
-    // Texts.
-
-    void block(const xml_element& child, std::string& into, source_span* place = nullptr) {
-        read_.only_attributes(child, {"xml:space"});
-        read_.no_children(child);
-        into = text_block(child);
-        if (into.empty()) {
-            read_.tell("missing", child.span, "<" + child.name + "> is empty");
-        }
-        if (place) *place = element_reading::place(child);
-    }
-    void word(const xml_element& child, std::string& into) {
-        read_.only_attributes(child, {});
-        into = read_.text(child).value_or(std::string());
-    }
-    void read_description(const xml_element& child) { block(child, t_.description); }
-    void read_instructions(const xml_element& child) {
-        block(child, t_.instructions, &t_.instructions_span);
-    }
-    void read_system(const xml_element& child) { block(child, t_.system, &t_.system_span); }
-    void read_criteria(const xml_element& child) { block(child, t_.criteria); }
-    void read_model(const xml_element& child) { word(child, t_.model); }
-    void read_provider(const xml_element& child) { word(child, t_.provider); }
-    void read_output_slot(const xml_element& child) { word(child, t_.output_slot); }
-    void read_input_source(const xml_element& child) { word(child, t_.input_source); }
-
-    // Flags and numbers; their ranges are checked with the rules of all templates.
-
-    void read_manual_xml(const xml_element& child) {
-        t_.manual_xml = read_.boolean(child).value_or(false);
-    }
-    void read_disable_reparsing(const xml_element& child) {
-        t_.disable_reparsing = read_.boolean(child).value_or(false);
-    }
-    void read_temperature(const xml_element& child) { t_.temperature = read_.number(child); }
-    void read_max_tokens(const xml_element& child) { t_.max_tokens = read_.whole(child); }
-    void read_retries(const xml_element& child) {
-        const auto given = read_.whole(child);
-        if (!given) return;
-        constexpr std::int64_t most = template_limits::max_retries;
-        if (*given < 0 || *given > most) {
-            return read_.tell("bad-value", element_reading::place(child),
-                              "<retries> must be from 0 to " + std::to_string(most));
-        }
-        t_.retries = static_cast<std::uint32_t>(*given);
-    }
-    void read_timeout(const xml_element& child) {
-        const auto seconds = read_.number(child);
-        if (!seconds) return;
-        if (!(*seconds > 0) || *seconds > longest_timeout) {
-            return read_.tell("bad-value", element_reading::place(child),
-                              "<timeout> must be a number of seconds above 0");
-        }
-        t_.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-            std::chrono::duration<double>(*seconds));
-    }
-
-    // The rest.
 
     void read_output_format(const xml_element& child) {
         read_.only_attributes(child, {"type", "schema"});
@@ -170,7 +140,7 @@ private:
                        "write type=\"json\" or type=\"text\"");
         } else {
             const auto which =
-                read_.choice("type", ascii::trim(type->text), type->text_span, {"text", "json"});
+                read_.choice("type", ascii::trim(type->text), type->text_span, output_types);
             t_.output.json = which == std::size_t{1};
         }
         const std::string_view inside = ascii::trim(child.text);
@@ -191,89 +161,6 @@ private:
         }
     }
 
-    /// A group of elements, each at most once.
-    template <class Read>
-    void group(const xml_element& child, std::vector<std::string> known, Read&& read_part) {
-        read_.only_attributes(child, {});
-        read_.no_text(child);
-        std::vector<std::string_view> seen;
-        for (const xml_element& part : child.children) {
-            if (std::find(known.begin(), known.end(), part.name) == known.end()) {
-                read_.unknown_element(part, child.name, known);
-                continue;
-            }
-            if (std::find(seen.begin(), seen.end(), part.name) != seen.end()) {
-                read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
-                continue;
-            }
-            seen.push_back(part.name);
-            draft_.parts[child.name + "/" + part.name] = element_reading::place(part);
-            read_part(part);
-        }
-        if (child.children.empty()) {
-            read_.tell("missing", child.span, "<" + child.name + "> is empty");
-        }
-    }
-
-    void read_context_management(const xml_element& child) {
-        context_management& made = t_.context;
-        group(child, {"inherit_context", "accumulate_data", "accumulation_format", "fresh_context"},
-              [&](const xml_element& part) {
-                  if (part.name == "inherit_context") {
-                      const auto which = read_.choice(part, {"full", "subset", "none"});
-                      if (which) made.inherit_context = static_cast<inherit_mode>(*which);
-                  } else if (part.name == "accumulate_data") {
-                      made.accumulate_data = read_.boolean(part);
-                  } else if (part.name == "accumulation_format") {
-                      const auto which = read_.choice(part, {"notes_only", "full_output"});
-                      if (which) made.accumulation_format = static_cast<accumulation>(*which);
-                  } else if (const auto which = read_.choice(part, {"disabled", "enabled"})) {
-                      made.fresh_context = *which == 1;
-                  }
-              });
-    }
-
-    void read_history_config(const xml_element& child) {
-        history_config& made = t_.history;
-        group(child,
-              {"use_session_history", "history_turns_to_include", "record_in_session_history"},
-              [&](const xml_element& part) {
-                  if (part.name == "use_session_history") {
-                      made.use_session_history = read_.boolean(part);
-                  } else if (part.name == "record_in_session_history") {
-                      made.record_in_session_history = read_.boolean(part);
-                  } else made.history_turns_to_include = read_.whole(part);
-              });
-    }
-
-    void read_resource_limits(const xml_element& child) {
-        resource_limits& made = t_.limits;
-        group(child, {"max_turns", "max_context", "max_output", "max_tokens_total", "max_cost_usd"},
-              [&](const xml_element& part) {
-                  if (part.name == "max_turns") made.max_turns = read_.whole(part);
-                  else if (part.name == "max_context") made.max_context = read_.number(part);
-                  else if (part.name == "max_output") made.max_output = read_.whole(part);
-                  else if (part.name == "max_cost_usd") made.max_cost_usd = read_.number(part);
-                  else made.max_tokens_total = read_.whole(part);
-              });
-    }
-
-    void read_context_assembly(const xml_element& child) {
-        context_assembly& made = t_.assembly;
-        group(child, {"primary_elements", "secondary_elements", "excluded_elements"},
-              [&](const xml_element& part) {
-                  read_.only_attributes(part, {});
-                  std::vector<std::string> names = comma_list(read_.text(part).value_or(""));
-                  if (std::find(names.begin(), names.end(), "") != names.end()) {
-                      read_.tell("bad-value", element_reading::place(part),
-                                 "<" + part.name + "> has an empty name between its commas");
-                  }
-                  (part.name == "primary_elements"     ? made.primary
-                   : part.name == "secondary_elements" ? made.secondary
-                                                       : made.excluded) = std::move(names);
-              });
-    }
-
     void read_file_paths(const xml_element& child) {
         using kind = file_paths_source::kind;
         read_.only_attributes(child, {"source"});
@@ -281,8 +168,7 @@ private:
         file_paths_source made;
         if (const xml_attribute* source = child.attribute("source")) {
             const auto which =
-                read_.choice("source", ascii::trim(source->text), source->text_span,
-                             {"literal", "command", "description", "context_description"});
+                read_.choice("source", ascii::trim(source->text), source->text_span, file_sources);
             if (!which) return;
             made.from = static_cast<kind>(*which);
         }
@@ -295,7 +181,7 @@ private:
             if (part.name != wanted) {
                 read_.tell("unknown-element", part.span,
                            "<" + part.name + "> in <file_paths>, whose source is " +
-                               std::string(source_name(made.from)),
+                               std::string(file_sources[static_cast<std::size_t>(made.from)]),
                            "it holds <" + std::string(wanted) + ">");
             } else if (found && made.from != kind::literal) {
                 read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
@@ -320,16 +206,6 @@ private:
                 ? std::find(made.paths.begin(), made.paths.end(), "") != made.paths.end()
                 : made.text.empty();
         if (!told) t_.files = std::move(made);
-    }
-
-    [[nodiscard]] static std::string_view source_name(file_paths_source::kind from) noexcept {
-        switch (from) {
-        case file_paths_source::kind::literal: return "literal";
-        case file_paths_source::kind::command: return "command";
-        case file_paths_source::kind::description: return "description";
-        case file_paths_source::kind::context_description: return "context_description";
-        }
-        return {};
     }
 
     void read_inputs(const xml_element& child) {
@@ -478,30 +354,12 @@ private:
     element_reading read_;
 };
 
-const std::array<task_reader::row, 23> task_reader::rows{{
-    {"description", &task_reader::read_description},
-    {"provider", &task_reader::read_provider},
-    {"model", &task_reader::read_model},
-    {"instructions", &task_reader::read_instructions},
-    {"system", &task_reader::read_system},
-    {"output_slot", &task_reader::read_output_slot},
-    {"input_source", &task_reader::read_input_source},
-    {"output_format", &task_reader::read_output_format},
-    {"context_management", &task_reader::read_context_management},
-    {"file_paths", &task_reader::read_file_paths},
+const std::array<task_reader::special_row, 5> task_reader::specials{{
     {"inputs", &task_reader::read_inputs},
+    {"output_format", &task_reader::read_output_format},
+    {"file_paths", &task_reader::read_file_paths},
     {"context_relevance", &task_reader::read_context_relevance},
-    {"context_assembly", &task_reader::read_context_assembly},
-    {"manual_xml", &task_reader::read_manual_xml},
-    {"disable_reparsing", &task_reader::read_disable_reparsing},
-    {"criteria", &task_reader::read_criteria},
-    {"temperature", &task_reader::read_temperature},
-    {"max_tokens", &task_reader::read_max_tokens},
-    {"timeout", &task_reader::read_timeout},
-    {"retries", &task_reader::read_retries},
-    {"history_config", &task_reader::read_history_config},
     {"tools", &task_reader::read_tools},
-    {"resource_limits", &task_reader::read_resource_limits},
 }};
 
 } // namespace

@@ -118,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
             "context_management fresh_context \"enabled\" excludes inherit_context \"full\"",
             "(context_management ((inherit_context full) (fresh_context enabled)))"},
         wrong_clause{"(history_config ((history_turns_to_include -1)))",
-                     "history_config history_turns_to_include must be a whole number from 0, or "
-                     "nil for all, not -1",
+                     "history_config history_turns_to_include must be a whole number from 0 to "
+                     "100000, not -1",
                      "-1"},
         wrong_clause{"(history_config ((turns 1)))", "history_config has no setting 'turns'",
                      "(turns 1)"},

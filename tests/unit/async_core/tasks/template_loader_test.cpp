@@ -264,7 +264,8 @@ TEST(template_loader, tells_all_violations_of_all_files_at_once) {
               (lines{"2:1 missing <task> has no name", "3:1 missing <task> has no <description>",
                      "3:13 bad-value 'b': type must be \"atomic\", not \"script\"",
                      "1:6 xml-syntax the tag <task> is not closed",
-                     "2:14 bad-value <temperature> must be a number, not \"warm\"",
+                     "2:14 bad-value <temperature> must be a number from 0 to 10, not "
+                     "\"warm\"",
                      "2:32 unknown-element <task> has no element <colour>"}));
     EXPECT_TRUE(loaded.templates.empty());
     const std::string text = loaded.report->text();
@@ -534,20 +535,25 @@ INSTANTIATE_TEST_SUITE_P(
                         "</context_assembly>",
                         "2:37 bad-value <primary_elements> has an empty name between its commas"},
         element_refusal{"<temperature>11</temperature>",
-                        "2:14 bad-value 't': temperature must be from 0 to 10"},
+                        "2:14 bad-value <temperature> must be a number from 0 to 10, not \"11\""},
         element_refusal{"<max_tokens>1.5</max_tokens>",
-                        "2:13 bad-value <max_tokens> must be a whole number, not \"1.5\""},
+                        "2:13 bad-value <max_tokens> must be a whole number from 1 to "
+                        "1000000000, not \"1.5\""},
         element_refusal{"<max_tokens>0</max_tokens>",
-                        "2:13 bad-value 't': max_tokens must be from 1 to 1000000000"},
+                        "2:13 bad-value <max_tokens> must be a whole number from 1 to "
+                        "1000000000, not \"0\""},
         element_refusal{"<timeout>0</timeout>",
-                        "2:10 bad-value <timeout> must be a number of seconds above 0"},
-        element_refusal{"<retries>101</retries>", "2:10 bad-value <retries> must be from 0 to 100"},
+                        "2:10 bad-value <timeout> must be a number of seconds above 0, at most "
+                        "100000000, not \"0\""},
+        element_refusal{"<retries>101</retries>",
+                        "2:10 bad-value <retries> must be a whole number from 0 to 100, not "
+                        "\"101\""},
         element_refusal{"<tools>a, a</tools>", "2:8 repeated 't': tools name 'a' twice"},
         element_refusal{"<tools>a b</tools>",
                         "2:8 bad-name 't': tools name what is no tool: 'a b'"},
         element_refusal{"<resource_limits><max_context>1.5</max_context></resource_limits>",
-                        "2:31 bad-value 't': resource_limits max_context must be above 0, at most "
-                        "1"},
+                        "2:31 bad-value <max_context> must be a number above 0, at most 1, not "
+                        "\"1.5\""},
         element_refusal{"<resource_limits><max_time>1</max_time></resource_limits>",
                         "2:18 unknown-element <resource_limits> has no element <max_time>"},
         element_refusal{"<model>a b</model>",

@@ -5,7 +5,6 @@
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/tasks/definition/compiled_task.hpp>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,16 +13,8 @@
 namespace heddle::tasks {
 
 /// What a call asks for besides its inputs: its reserved clauses.
-struct call_overrides {
+struct call_overrides : task_settings {
     lang::value files; ///< list of strings, or nil
-    context_management context;
-    history_config history;
-    std::string model;
-    std::string provider;
-    std::optional<double> temperature;
-    std::optional<std::int64_t> max_tokens;
-    std::optional<std::chrono::nanoseconds> timeout;
-    std::optional<std::uint32_t> retries;
 };
 
 struct task_chain; // the library's own
@@ -58,8 +49,8 @@ struct task_call {
                                           std::shared_ptr<const compiled_task> task,
                                           host::effect_call call);
 
-/// True for keys that a call may carry besides inputs: files, file_paths, context, history_config,
-/// model, provider, timeout, temperature, max-tokens, retries.
+/// True for keys that a call may carry besides inputs (`in_calls` in task_fields.hpp), such as files,
+/// context and model; hyphens and underscores are the same.
 [[nodiscard]] bool is_reserved_call_key(std::string_view name) noexcept;
 
 } // namespace heddle::tasks

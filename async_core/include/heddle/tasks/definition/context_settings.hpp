@@ -1,6 +1,7 @@
 // What a task says about its context, its files and its conversation: data only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@ namespace heddle::tasks {
 
 enum class inherit_mode : std::uint8_t { full, subset, none };
 enum class accumulation : std::uint8_t { notes_only, full_output };
+/// As they are written, in the order of the values.
+inline constexpr std::array<std::string_view, 3> inherit_mode_words{"full", "subset", "none"};
+inline constexpr std::array<std::string_view, 2> accumulation_words{"notes_only", "full_output"};
 
 /// `<context_management>` of one layer; absent: not set by this layer (docs/spec/runtime.md §2).
 struct context_management {

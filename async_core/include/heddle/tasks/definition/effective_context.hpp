@@ -4,7 +4,6 @@
 #include <heddle/base/error.hpp>
 #include <heddle/tasks/definition/context_settings.hpp>
 
-#include <optional>
 #include <string_view>
 
 namespace heddle::tasks {
@@ -38,8 +37,5 @@ struct effective_context {
 
 [[nodiscard]] std::string_view to_string(inherit_mode mode) noexcept;
 [[nodiscard]] std::string_view to_string(accumulation format) noexcept;
-/// Nothing for a word that is none.
-[[nodiscard]] std::optional<inherit_mode> inherit_mode_from(std::string_view word) noexcept;
-[[nodiscard]] std::optional<accumulation> accumulation_from(std::string_view word) noexcept;
 
 } // namespace heddle::tasks

@@ -33,9 +33,21 @@ struct output_format {
     std::string schema;
 };
 
-/// Everything that is declared about one task. Plain data that belongs to no session and can be
+/// What a task says, and what each call of it may say differently.
+struct task_settings {
+    std::string model;
+    std::string provider;
+    std::optional<double> temperature;
+    std::optional<std::int64_t> max_tokens;
+    std::optional<std::chrono::nanoseconds> timeout;
+    std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
+    context_management context;
+    history_config history;
+};
+
+/// Everything that is declared about one task. A setting has a row in task_fields.cpp. Plain data that belongs to no session and can be
 /// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
-struct task_template {
+struct task_template : task_settings {
     static constexpr std::string_view default_description = "Inline task definition";
 
     std::string name;
@@ -46,21 +58,13 @@ struct task_template {
     bool declares_inputs = false; ///< false: any input is accepted, by clause only
     std::string instructions;
     std::string system;
-    std::string model;
-    std::string provider;
-    std::optional<double> temperature;
-    std::optional<std::int64_t> max_tokens;
-    std::optional<std::chrono::nanoseconds> timeout;
-    std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
-    request_parameters parameters;        ///< those without a member of their own here
+    request_parameters parameters; ///< those without a member of their own here
     output_format output;
     std::string criteria;
     std::vector<std::string> tools;
-    context_management context;
     std::optional<file_paths_source> files;
     std::vector<context_relevance_input> relevance;
     context_assembly assembly;
-    history_config history;
     resource_limits limits;
     std::string output_slot;  ///< kept for tools that read templates; no effect
     std::string input_source; ///< kept for tools that read templates; no effect

@@ -1,0 +1,191 @@
+#include "tasks/definition/field_clauses.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::tasks {
+
+namespace {
+
+using shape = field_shape;
+
+[[nodiscard]] error refused(source_span where, std::string what) {
+    return error(lang::errc::evaluation, std::move(what)).with_span(where);
+}
+
+[[nodiscard]] error unfit(const task_field& field, const source_form& given) {
+    return refused(given.span, "must be " + expected_of(field) + ", not " + given.shown());
+}
+
+[[nodiscard]] std::optional<field_value> number_of(const task_field& field,
+                                                   const lang::value& given) {
+    if (given.is_integer()) {
+        if (field.member.shape == shape::whole) return given.as_integer();
+        return static_cast<double>(given.as_integer());
+    }
+    if (field.member.shape == shape::whole || !given.is_real() || !std::isfinite(given.as_real())) {
+        return std::nullopt;
+    }
+    return given.as_real();
+}
+
+[[nodiscard]] result<std::vector<std::string>> names_of(const task_field& field,
+                                                        const source_form& given) {
+    if (!given.is_list()) return unfit(field, given);
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const source_form each = given[i];
+        const auto word = word_of(each);
+        if (!word || word->empty()) {
+            return refused(each.span, "must hold names, not " + each.shown());
+        }
+        made.emplace_back(*word);
+    }
+    return made;
+}
+
+[[nodiscard]] result<field_value> choice_of(const task_field& field, const source_form& given) {
+    const auto word = word_of(given);
+    const auto found =
+        word ? std::find(field.words.begin(), field.words.end(), *word) : field.words.end();
+    if (found != field.words.end()) {
+        return field_value(field_word{static_cast<std::size_t>(found - field.words.begin())});
+    }
+    const std::vector<std::string> words(field.words.begin(), field.words.end());
+    return unfit(field, given).with_hint(lang::suggest_names(word.value_or(""), words));
+}
+
+/// Calls read(name, value, place) for each entry of a list of pairs or of a map.
+template <class Read>
+[[nodiscard]] result<void> each_setting(const source_form& given, Read read) {
+    if (given.content.is(lang::kind::map)) {
+        for (const lang::map_entry& entry : lang::map_entries(given.content)) {
+            HEDDLE_CHECK(read(lang::string_bytes(entry.key), source_form{entry.item, given.span},
+                              given.span));
+        }
+        return {};
+    }
+    for (std::size_t i = 0; given.is_list() && i < given.size(); ++i) {
+        const source_form pair = given[i];
+        if (!pair.is_list() || pair.size() != 2 || !word_of(pair[0])) {
+            return refused(given.span, "must be a list of (name value), not " + given.shown());
+        }
+        HEDDLE_CHECK(read(pair[0].text(), pair[1].unquoted(), pair.span));
+    }
+    if (given.is_list() || given.content.is_nil()) return {};
+    return refused(given.span, "must be a list of (name value) or a map, not " + given.shown());
+}
+
+/// What members of a template or of a call are reached by.
+[[nodiscard]] std::optional<field_ref> member_of(const task_field& field, task_template& into) {
+    if (!field.member.of_template) return std::nullopt;
+    return field.member.of_template(into);
+}
+[[nodiscard]] std::optional<field_ref> member_of(const task_field& field, task_settings& into) {
+    if (!field.member.of_settings) return std::nullopt;
+    return field.member.of_settings(into);
+}
+
+template <class Settings>
+[[nodiscard]] result<void> read_settings(const task_field& group, const source_form& given,
+                                         Settings& into) {
+    std::vector<const task_field*> seen;
+    const auto read = [&](std::string_view written, const source_form& content,
+                          source_span where) -> result<void> {
+        const task_field* field = find_clause(group.name, snake_case(written));
+        const auto member = field ? member_of(*field, into) : std::nullopt;
+        if (!member) {
+            return refused(where, "has no setting '" + std::string(written) + "'")
+                .with_hint(known_names_hint(written, clause_names(group.name), "settings"));
+        }
+        const std::string name(field->name);
+        if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
+            return refused(where, "says " + name + " twice");
+        }
+        seen.push_back(field);
+        if (content.content.is_nil()) return {};
+        auto made = read_field(*field, content);
+        if (!made) {
+            const error_info& info = made.error().info();
+            return refused(info.span, name + " " + info.message).with_hint(info.hint);
+        }
+        store(*member, *std::move(made));
+        return {};
+    };
+    return each_setting(given, read);
+}
+
+} // namespace
+
+std::string snake_case(std::string_view name) {
+    std::string made;
+    for (const char c : name) {
+        if (ascii::is_upper(c)) {
+            if (!made.empty() && made.back() != '_') made += '_';
+            made += ascii::to_lower(c);
+        } else made += c == '-' ? '_' : c;
+    }
+    return made;
+}
+
+std::optional<std::string_view> word_of(const source_form& given) {
+    if (!given.is_symbol() && !given.is_string()) return std::nullopt;
+    return given.text();
+}
+
+result<field_value> read_field(const task_field& field, const source_form& given) {
+    switch (field.member.shape) {
+    case shape::block:
+    case shape::word:
+        if (!given.is_string()) return unfit(field, given);
+        if (given.text().size() > template_limits::max_text) {
+            return refused(given.span, "is too long");
+        }
+        return field_value(std::string(given.text()));
+    case shape::number:
+    case shape::whole:
+    case shape::seconds: {
+        auto made = number_of(field, given.content);
+        if (!made || !is_in_range(field, *made)) return unfit(field, given);
+        return *std::move(made);
+    }
+    case shape::flag: {
+        if (given.content.is_boolean()) return field_value(given.content.as_boolean());
+        const auto word = word_of(given);
+        if (word != "true" && word != "false") return unfit(field, given);
+        return field_value(word == "true");
+    }
+    case shape::choice: return choice_of(field, given);
+    case shape::names: {
+        HEDDLE_TRY(auto made, names_of(field, given));
+        return field_value(std::move(made));
+    }
+    case shape::group:
+    case shape::requests:
+    case shape::special: break;
+    }
+    return refused(given.span, "has a form of its own");
+}
+
+result<void> read_group(const task_field& group, const source_form& given, task_template& into) {
+    return read_settings(group, given, into);
+}
+
+result<void> read_group(const task_field& group, const source_form& given, task_settings& into) {
+    return read_settings(group, given, into);
+}
+
+std::string known_names_hint(std::string_view written, const std::vector<std::string>& known,
+                             std::string_view kind) {
+    std::string hint = lang::suggest_names(written, known);
+    if (hint.empty()) hint = std::string(kind) + ": " + ascii::join(known, ", ");
+    return hint;
+}
+
+} // namespace heddle::tasks
