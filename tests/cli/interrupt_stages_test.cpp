@@ -99,7 +99,9 @@ protected:
     }
     bool wait_for_helper() {
         for (int tries = 0; tries < 2000; ++tries) {
-            if (std::filesystem::exists(scratch.path() + "/begun")) return true;
+            pid_t helper = 0; // the file is there before its number is
+            std::ifstream(scratch.path() + "/begun") >> helper;
+            if (helper > 0) return true;
             std::this_thread::sleep_for(milliseconds(10));
         }
         return false;
