@@ -8,8 +8,8 @@ namespace heddle::lang::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 std::string hint_of(lang_world& w, const std::string& program) {
     const outcome ended = w.run(program);
