@@ -28,8 +28,8 @@ constexpr const char* how_to_allow = "if you trust the workflow, start heddle wi
 
 /// What get_context looks through: indexed when it is first asked.
 result<memory::memory_options> memory_of(const workflow_options& options, log_port& log) {
-    memory::memory_options made;
-    made.log = &log;
+    memory::memory_options created;
+    created.log = &log;
     std::error_code failed;
     const bool named = !options.index.empty();
     for (const std::string& folder : named ? options.index : std::vector{options.workspace}) {
@@ -39,23 +39,23 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
         }
         memory::index_options root;
         root.root = std::filesystem::absolute(folder, failed).string();
-        made.roots.push_back(std::move(root));
+        created.roots.push_back(std::move(root));
     }
     if (options.index_file) {
-        made.index_file = std::filesystem::absolute(*options.index_file, failed).string();
+        created.index_file = std::filesystem::absolute(*options.index_file, failed).string();
     }
-    return made;
+    return created;
 }
 
 /// A directory as it was named, and with its links resolved.
 [[nodiscard]] std::vector<std::string> spellings_of(const std::string& folder) {
     std::error_code failed;
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     const auto named = std::filesystem::absolute(folder, failed).lexically_normal();
-    if (!failed) made.push_back(named.string());
+    if (!failed) strings.push_back(named.string());
     const auto resolved = std::filesystem::canonical(folder, failed);
-    if (!failed && resolved != named) made.push_back(resolved.string());
-    return made;
+    if (!failed && resolved != named) strings.push_back(resolved.string());
+    return strings;
 }
 
 [[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
@@ -96,88 +96,88 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
                                                          const workflow_options& options,
                                                          const environment& variables,
                                                          console& output) {
-    std::unique_ptr<application> made(
+    std::unique_ptr<application> object(
         new application(make_console_log(output, level_for(options.verbosity))));
 
     const consent_store consents = consents_of(variables);
-    HEDDLE_TRY(made->settings_,
+    HEDDLE_TRY(object->settings_,
                find_config({options.config, ".", variables.config_folder(), &consents}));
-    for (const std::string& file : made->settings_.files) {
-        made->log_->write(log_level::info, "config", "settings from " + file);
+    for (const std::string& file : object->settings_.files) {
+        object->log_->write(log_level::info, "config", "settings from " + file);
     }
-    made->set_bounds(options);
-    made->http_ = http::make_http_client(
-        made->loop_, client_options(made->settings_.http, variables, *made->log_));
+    object->set_bounds(options);
+    object->http_ = http::make_http_client(
+        object->loop_, client_options(object->settings_.http, variables, *object->log_));
 
-    auto files = fs::make_workspace_files(options.workspace, made->loop_);
+    auto files = fs::make_workspace_files(options.workspace, object->loop_);
     if (!files) return std::move(files).error().with_hint("--workspace names a directory");
-    made->files_ = *std::move(files);
-    HEDDLE_TRY(made->imports_, make_program_imports(program, options.workspace, made->loop_));
+    object->files_ = *std::move(files);
+    HEDDLE_TRY(object->imports_, make_program_imports(program, options.workspace, object->loop_));
 
-    HEDDLE_TRY(memory::memory_options memory, memory_of(options, *made->log_));
-    made->workers_ = fs::make_worker_pool(made->loop_, 2);
-    made->memory_ = std::make_unique<memory::memory_system>(*made->workers_, fs::make_local_tree(),
-                                                            std::move(memory));
+    HEDDLE_TRY(memory::memory_options memory, memory_of(options, *object->log_));
+    object->workers_ = fs::make_worker_pool(object->loop_, 2);
+    object->memory_ = std::make_unique<memory::memory_system>(
+        *object->workers_, fs::make_local_tree(), std::move(memory));
 
-    if (options.allow_shell) HEDDLE_CHECK(made->allow_programs(options, output));
+    if (options.allow_shell) HEDDLE_CHECK(object->allow_programs(options, output));
 
     tasks::context_sources sources;
-    sources.files = made->files_.get();
-    sources.memory = made->memory_.get();
-    sources.processes = made->processes_.get();
+    sources.files = object->files_.get();
+    sources.memory = object->memory_.get();
+    sources.processes = object->processes_.get();
     sources.processes_hint = how_to_allow;
     tasks::context_options contexts;
     contexts.matching.enabled = options.match_with_model;
     contexts.roots = spellings_of(options.workspace);
-    made->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
+    object->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
 
-    auto models = set_up_models({options, made->settings_, variables, made->loop_, *made->http_,
-                                 *made->workers_, *made->log_, &consents});
+    auto models = set_up_models({options, object->settings_, variables, object->loop_,
+                                 *object->http_, *object->workers_, *object->log_, &consents});
     if (!models) return std::move(models).error();
-    made->models_ = *std::move(models);
+    object->models_ = *std::move(models);
 
-    if (made->settings_.prices) {
-        HEDDLE_TRY(const std::string text, read_input_file(*made->settings_.prices));
-        HEDDLE_CHECK(made->prices_.add(text, *made->settings_.prices));
+    if (object->settings_.prices) {
+        HEDDLE_TRY(const std::string text, read_input_file(*object->settings_.prices));
+        HEDDLE_CHECK(object->prices_.add(text, *object->settings_.prices));
     }
-    made->name_prices();
+    object->name_prices();
 
     workflow_options with_folders = options;
-    if (with_folders.tasks.empty()) with_folders.tasks = made->settings_.tasks;
+    if (with_folders.tasks.empty()) with_folders.tasks = object->settings_.tasks;
     HEDDLE_TRY(tasks::loaded_templates templates,
-               load_run_templates(with_folders, made->models_->registry(), *made->log_));
+               load_run_templates(with_folders, object->models_->registry(), *object->log_));
 
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);
-    task_parts.prices = &made->prices_;
+    task_parts.prices = &object->prices_;
     task_parts.budget_usd = options.budget_usd;
     task_parts.max_calls = options.max_calls;
-    task_parts.models = &made->models_->registry();
-    task_parts.observer = &made->counts_;
-    made->counts_.replayed = options.replay.has_value();
-    task_parts.memory = made->memory_.get();
-    made->set_up_programs(options, task_parts);
+    task_parts.models = &object->models_->registry();
+    task_parts.observer = &object->counts_;
+    object->counts_.replayed = options.replay.has_value();
+    task_parts.memory = object->memory_.get();
+    object->set_up_programs(options, task_parts);
     task_parts.matching = contexts.matching;
-    task_parts.context = made->contexts_.get();
+    task_parts.context = object->contexts_.get();
 
     if (terminal_questions::can_ask(output.traits())) {
-        made->questions_ = std::make_unique<terminal_questions>(made->loop_, output);
-        task_parts.ask_user = [asker = made->questions_.get()](tasks::user_question question,
-                                                               coro::call_context context) {
+        object->questions_ = std::make_unique<terminal_questions>(object->loop_, output);
+        task_parts.ask_user = [asker = object->questions_.get()](tasks::user_question question,
+                                                                 coro::call_context context) {
             return asker->ask(std::move(question), context);
         };
     }
     if (options.stream) task_parts.on_delta = show_pieces(output);
 
     host::engine_parts parts;
-    parts.log = made->log_.get();
-    parts.files = made->files_.get();
-    parts.imports = made->imports_.get();
+    parts.log = object->log_.get();
+    parts.files = object->files_.get();
+    parts.imports = object->imports_.get();
     parts.print = [&output](std::string_view text) { output.out_data(text); };
     parts.random_seed = options.seed;
     parts.operators = tasks::operators(std::move(task_parts));
-    made->engine_ = std::make_unique<host::engine>(made->loop_, std::move(parts));
-    return made;
+    object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));
+    return object;
 }
 
 coro::task<void> application::close() {
@@ -191,25 +191,25 @@ coro::task<void> application::close() {
 }
 
 result<void> application::allow_programs(const workflow_options& options, console& output) {
-    process::process_options made;
-    made.workspace = options.workspace;
-    made.inherited = process::usual_variables();
-    made.withheld = process::usual_secrets();
-    made.withhold_passwords = true;
+    process::process_options created;
+    created.workspace = options.workspace;
+    created.inherited = process::usual_variables();
+    created.withheld = process::usual_secrets();
+    created.withhold_passwords = true;
     for (const provider_config& one : settings_.providers) {
-        if (one.api_key_env) made.withheld.push_back(*one.api_key_env);
+        if (one.api_key_env) created.withheld.push_back(*one.api_key_env);
     }
     // A pattern is no word about keys; a whole name is.
     for (const auto* names : {&options.pass_env, &std::as_const(settings_.pass_env)}) {
         for (const std::string& name : *names) {
             const bool pattern = name.find('*') != std::string::npos;
-            (pattern ? *made.inherited : made.passed).push_back(name);
+            (pattern ? *created.inherited : created.passed).push_back(name);
         }
     }
     strays_ = std::make_unique<guard_at_end>();
-    made.strays = &strays_->strays();
-    made.on_terminal = [&output](bool taken) { output.hold_status(taken); };
-    HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(made)));
+    created.strays = &strays_->strays();
+    created.on_terminal = [&output](bool taken) { output.hold_status(taken); };
+    HEDDLE_TRY(processes_, process::make_process_port(loop_, std::move(created)));
     return {};
 }
 

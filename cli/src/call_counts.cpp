@@ -36,35 +36,35 @@ std::string call_counts::cost_text() const {
     char amount[64];
     const int places = cost_usd < 0.01 ? 6 : cost_usd < 1 ? 4 : 2;
     std::snprintf(amount, sizeof amount, "$%.*f", places, cost_usd);
-    std::string made = amount;
-    if (unpriced != 0) made += " and " + counted(unpriced, "call") + " of unknown cost";
-    if (replayed) made += " when they were recorded, nothing now";
-    return made;
+    std::string text = amount;
+    if (unpriced != 0) text += " and " + counted(unpriced, "call") + " of unknown cost";
+    if (replayed) text += " when they were recorded, nothing now";
+    return text;
 }
 
 std::string call_counts::summary() const {
-    std::string made = counted(done, "call") + " done";
+    std::string text = counted(done, "call") + " done";
     const auto add = [&](std::uint64_t count, std::string_view word) {
         if (count == 0) return;
-        made += ", " + grouped(static_cast<long long>(count)) + " ";
-        made += word;
+        text += ", " + grouped(static_cast<long long>(count)) + " ";
+        text += word;
     };
     add(running - waiting, "running");
     add(waiting, "waiting for the budget");
     add(failed, "failed");
     add(cancelled, "cancelled");
     if (input_tokens != 0 || output_tokens != 0) {
-        made += ", " + grouped(input_tokens) + " tokens in, " + grouped(output_tokens) + " out";
+        text += ", " + grouped(input_tokens) + " tokens in, " + grouped(output_tokens) + " out";
     }
-    if (const std::string cost = cost_text(); !cost.empty()) made += ", " + cost;
+    if (const std::string cost = cost_text(); !cost.empty()) text += ", " + cost;
     if (estimated != 0) {
-        made += " (the usage of " + counted(estimated, "call") + " is estimated)";
+        text += " (the usage of " + counted(estimated, "call") + " is estimated)";
     }
     if (earlier_turns != 0) {
-        made += ", " + counted(with_turns, "call") + " carried " +
+        text += ", " + counted(with_turns, "call") + " carried " +
                 counted(earlier_turns, "earlier turn");
     }
-    return made;
+    return text;
 }
 
 } // namespace heddle::cli

@@ -33,13 +33,13 @@ unsigned terminal_columns() {
 console_traits console_traits::of_process() {
     const char* term = std::getenv("TERM");
     const bool dumb = term && std::string_view(term) == "dumb";
-    console_traits made;
-    made.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
-    made.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
-    made.colour = !dumb && !is_set("NO_COLOR");
-    made.can_redraw = !dumb;
-    made.columns = terminal_columns();
-    return made;
+    console_traits traits;
+    traits.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+    traits.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
+    traits.colour = !dumb && !is_set("NO_COLOR");
+    traits.can_redraw = !dumb;
+    traits.columns = terminal_columns();
+    return traits;
 }
 
 std::function<void()> console::note_loss(bool lost) {

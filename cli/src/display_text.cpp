@@ -27,10 +27,10 @@ std::string grouped(long long number) {
 }
 
 std::string counted(unsigned long long count, std::string_view noun) {
-    std::string made = grouped(static_cast<long long>(count)) + " ";
-    made += noun;
-    if (count != 1) made += 's';
-    return made;
+    std::string text = grouped(static_cast<long long>(count)) + " ";
+    text += noun;
+    if (count != 1) text += 's';
+    return text;
 }
 
 std::string public_address(std::string_view address) {
@@ -54,22 +54,22 @@ std::string public_address(std::string_view address) {
                                ascii::equals_ignoring_case(scheme, "https://");
         return std::string(is_scheme ? scheme : std::string_view()) + "[hidden]";
     }
-    std::string made(scheme);
-    made += host;
-    if (has_at(path)) return made + "/[hidden]";
-    made += path;
-    if (path.size() != tail.size()) made += std::string(1, tail[path.size()]) + "[hidden]";
-    return made;
+    std::string out(scheme);
+    out += host;
+    if (has_at(path)) return out + "/[hidden]";
+    out += path;
+    if (path.size() != tail.size()) out += std::string(1, tail[path.size()]) + "[hidden]";
+    return out;
 }
 
 std::string shown_address(std::string_view address) {
     constexpr std::size_t longest = 200;
     constexpr std::size_t some_of_path = 40; // a mark right behind a host would look like its end
-    const std::string made = utf8::printable_line(public_address(address));
-    const auto parts = split_url(made);
-    const std::size_t path = parts ? made.size() - parts->rest.size() : made.find('/');
-    const std::string_view origin = std::string_view(made).substr(0, path);
-    return cut_to_width(made, std::max(longest, utf8::count(origin) + some_of_path));
+    const std::string text = utf8::printable_line(public_address(address));
+    const auto parts = split_url(text);
+    const std::size_t path = parts ? text.size() - parts->rest.size() : text.find('/');
+    const std::string_view origin = std::string_view(text).substr(0, path);
+    return cut_to_width(text, std::max(longest, utf8::count(origin) + some_of_path));
 }
 
 } // namespace heddle::cli

@@ -52,16 +52,16 @@ std::optional<std::string> environment::state_folder() const {
 }
 
 environment environment::of_process() {
-    environment made;
-    if (const char* key = std::getenv("OPENAI_API_KEY")) made.openai_api_key = secret(key);
-    made.openai_base_url = process_variable("OPENAI_BASE_URL");
-    made.model = process_variable("HEDDLE_MODEL");
-    made.state_home = process_variable("XDG_STATE_HOME");
-    made.config_home = process_variable("XDG_CONFIG_HOME");
-    made.cache_home = process_variable("XDG_CACHE_HOME");
-    made.home = process_variable("HOME");
-    made.lookup = process_variable;
-    return made;
+    environment result;
+    if (const char* key = std::getenv("OPENAI_API_KEY")) result.openai_api_key = secret(key);
+    result.openai_base_url = process_variable("OPENAI_BASE_URL");
+    result.model = process_variable("HEDDLE_MODEL");
+    result.state_home = process_variable("XDG_STATE_HOME");
+    result.config_home = process_variable("XDG_CONFIG_HOME");
+    result.cache_home = process_variable("XDG_CACHE_HOME");
+    result.home = process_variable("HOME");
+    result.lookup = process_variable;
+    return result;
 }
 
 } // namespace heddle::cli

@@ -141,20 +141,20 @@ result<void> write_and_move(const std::string& path, const std::string& text,
                             std::optional<mode_t> mode) {
     std::string unfinished = path + ".part-XXXXXX";
     // Of a name that nobody could foresee, and never one that is there.
-    const int made = ::mkostemp(unfinished.data(), O_CLOEXEC);
-    if (made < 0) return file_error(path, "cannot be written");
-    file_handle file(::fdopen(made, "wb"));
+    const int created = ::mkostemp(unfinished.data(), O_CLOEXEC);
+    if (created < 0) return file_error(path, "cannot be written");
+    file_handle file(::fdopen(created, "wb"));
     const auto give_up = [&] {
         const error failure = file_error(path, "cannot be written");
         ::unlink(unfinished.c_str());
         return failure;
     };
     if (!file) {
-        ::close(made);
+        ::close(created);
         return give_up();
     }
     if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return give_up();
-    if (::fchmod(made, mode ? *mode : mode_of_new_files()) != 0) return give_up();
+    if (::fchmod(created, mode ? *mode : mode_of_new_files()) != 0) return give_up();
     if (std::fclose(file.release()) != 0) return give_up();
     if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};
@@ -169,12 +169,13 @@ result<int> open_existing_output(const std::string& path, int flags) {
     const auto give_up = clock::now() + time_of_readers;
     for (;;) {
         // Without O_NONBLOCK the opening of a pipe would wait for its reader, whatever signal comes.
-        const int made = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
-        if (made >= 0) {
-            const int now = ::fcntl(made, F_GETFL);
-            if (now >= 0 && ::fcntl(made, F_SETFL, now & ~O_NONBLOCK) == 0) return made;
+        const int created =
+            ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+        if (created >= 0) {
+            const int now = ::fcntl(created, F_GETFL);
+            if (now >= 0 && ::fcntl(created, F_SETFL, now & ~O_NONBLOCK) == 0) return created;
             error failure = file_error(path, "cannot be written");
-            ::close(made);
+            ::close(created);
             return failure;
         }
         const int why = errno;

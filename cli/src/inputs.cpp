@@ -60,7 +60,7 @@ bool holds_json_lines(lang::heap& memory, std::string_view text) {
 
 result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::string>& pairs,
                                  const std::optional<std::string>& json) {
-    named_inputs made;
+    named_inputs inputs;
     if (json) {
         auto object = lang::json_to_value(memory, *json);
         if (!object && holds_json_lines(memory, *json)) {
@@ -72,23 +72,23 @@ result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::stri
         if (!object) return mistake("--input-json: " + object.error().message());
         if (!object->is(lang::kind::map)) return mistake("--input-json: must hold a JSON object");
         for (const lang::map_entry& entry : lang::map_entries(*object)) {
-            made.emplace_back(lang::string_bytes(entry.key), entry.item);
+            inputs.emplace_back(lang::string_bytes(entry.key), entry.item);
         }
     }
-    const std::size_t from_json = made.size();
+    const std::size_t from_json = inputs.size();
     for (const std::string& text : pairs) {
         auto pair = read_pair(memory, text);
         if (!pair) return std::move(pair).error();
-        auto* known = find(made, pair->first);
+        auto* known = find(inputs, pair->first);
         if (!known) {
-            made.push_back(*std::move(pair));
-        } else if (known < made.data() + from_json) {
+            inputs.push_back(*std::move(pair));
+        } else if (known < inputs.data() + from_json) {
             known->second = std::move(pair->second);
         } else {
             return mistake("--input " + pair->first + ": is given twice");
         }
     }
-    return made;
+    return inputs;
 }
 
 result<std::vector<value>> bind_inputs(const value& callee, const named_inputs& inputs) {

@@ -57,11 +57,11 @@ void end_at_signals(std::string last_words) {
 
 const std::vector<int>& end_signals() {
     static const std::vector<int> signals = [] {
-        std::vector<int> made{SIGINT, SIGTERM, SIGQUIT};
+        std::vector<int> items{SIGINT, SIGTERM, SIGQUIT};
         struct sigaction before {};
         const bool known = ::sigaction(SIGHUP, nullptr, &before) == 0;
-        if (!known || before.sa_handler != SIG_IGN) made.push_back(SIGHUP);
-        return made;
+        if (!known || before.sa_handler != SIG_IGN) items.push_back(SIGHUP);
+        return items;
     }();
     return signals;
 }

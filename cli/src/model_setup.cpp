@@ -67,7 +67,7 @@ std::vector<std::string> model_setup::closing_remarks() const {
 std::vector<configured_service> configured_services(const configuration& settings,
                                                     std::optional<std::string> base_url,
                                                     const service_parts& parts) {
-    std::vector<configured_service> made;
+    std::vector<configured_service> services;
     std::unordered_set<std::string_view> done;
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
     for (const usual_service& usual : usual_services()) {
@@ -85,20 +85,20 @@ std::vector<configured_service> configured_services(const configuration& setting
                 return parts.variables.variable(name).has_value();
             });
         if (!known) continue;
-        made.push_back(make_service(own, parts));
+        services.push_back(make_service(own, parts));
         done.insert(usual.name);
     }
     for (const provider_config& each : settings.providers) {
-        if (!done.contains(each.name)) made.push_back(make_service(each, parts));
+        if (!done.contains(each.name)) services.push_back(make_service(each, parts));
     }
-    return made;
+    return services;
 }
 
 /// Puts a model_setup together.
 class model_assembly {
 public:
     explicit model_assembly(const model_parts& parts)
-        : parts_(parts), made_(std::make_unique<model_setup>(parts.loop, parts.log)) {}
+        : parts_(parts), setup_(std::make_unique<model_setup>(parts.loop, parts.log)) {}
 
     result<std::unique_ptr<model_setup>> run() {
         if (parts_.options.replay) {
@@ -111,7 +111,7 @@ public:
         HEDDLE_CHECK(start_recording());
         HEDDLE_CHECK(add_routes());
         HEDDLE_CHECK(choose_default());
-        return std::move(made_);
+        return std::move(setup_);
     }
 
 private:
@@ -129,26 +129,26 @@ private:
                                                          : providers::cassette_matching::strict;
         auto player = providers::cassette_player::open(file, *std::move(text), how);
         if (!player) return std::move(player).error();
-        made_->player_ = *std::move(player);
-        if (const std::string& warning = made_->player_->warning(); !warning.empty()) {
+        setup_->player_ = *std::move(player);
+        if (const std::string& warning = setup_->player_->warning(); !warning.empty()) {
             parts_.log.write(log_level::warn, "replay", warning);
         }
-        for (const std::string& name : made_->player_->providers()) {
-            add(made_->player_->play(name));
+        for (const std::string& name : setup_->player_->providers()) {
+            add(setup_->player_->play(name));
         }
         return {};
     }
 
     result<void> open_services() {
         const service_parts shared{parts_.http,         parts_.loop,      parts_.log,
-                                   made_->limiters_,    parts_.variables, parts_.settings,
+                                   setup_->limiters_,    parts_.variables, parts_.settings,
                                    parts_.options.seed, parts_.consents};
         HEDDLE_CHECK(open_cache());
-        made_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
+        setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
         HEDDLE_CHECK(open_scripted());
         add_named_service(shared);
         const std::set<std::string> reached = reached_services();
-        for (configured_service& each : made_->services_) {
+        for (configured_service& each : setup_->services_) {
             if (each.provider) continue;
             // Asked for by name: better now than at the first call.
             if (is_asked_for(each.name)) return *each.failure;
@@ -158,10 +158,10 @@ private:
             }
         }
         std::vector<configured_service*> usable_first;
-        for (configured_service& each : made_->services_) {
+        for (configured_service& each : setup_->services_) {
             if (each.provider) usable_first.push_back(&each);
         }
-        for (configured_service& each : made_->services_) {
+        for (configured_service& each : setup_->services_) {
             if (!each.provider) usable_first.push_back(&each);
         }
         for (configured_service* each : usable_first) {
@@ -170,9 +170,9 @@ private:
                 add_wrapped(*each->provider, each->identity, said ? &said->request : nullptr);
                 continue;
             }
-            made_->ports_.push_back(
+            setup_->ports_.push_back(
                 std::make_unique<unavailable_provider>(each->name, *each->failure));
-            made_->registry_.add(*made_->ports_.back());
+            setup_->registry_.add(*setup_->ports_.back());
         }
         return {};
     }
@@ -212,12 +212,12 @@ private:
         const auto name = said ? provider_of(*said) : std::nullopt;
         if (!name || *name == scripted_name || !is_service_type(*name)) return;
         const bool known =
-            std::any_of(made_->services_.begin(), made_->services_.end(),
+            std::any_of(setup_->services_.begin(), setup_->services_.end(),
                         [&](const configured_service& each) { return each.name == *name; });
         if (known) return;
         provider_config usual;
         usual.name = *name;
-        made_->services_.push_back(make_service(usual, shared));
+        setup_->services_.push_back(make_service(usual, shared));
     }
 
     /// "scripted:RULES.json" names a file in place of a model.
@@ -236,10 +236,10 @@ private:
         scripted_model_ = (*rules)->models().front();
         scripted::provider_options wanted;
         wanted.retry.seed = parts_.options.seed;
-        made_->ports_.push_back(
+        setup_->ports_.push_back(
             scripted::make_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
         // The answers are those of the rules, wherever they are.
-        add_wrapped(*made_->ports_.back(), "rules " + text, nullptr);
+        add_wrapped(*setup_->ports_.back(), "rules " + text, nullptr);
         return {};
     }
 
@@ -249,7 +249,7 @@ private:
         }
         HEDDLE_TRY(auto options,
                    find_cache(parts_.options.cache_file, parts_.settings.cache, parts_.variables));
-        made_->store_ = store::make_response_store(parts_.workers, std::move(options));
+        setup_->store_ = store::make_response_store(parts_.workers, std::move(options));
         return {};
     }
 
@@ -257,40 +257,40 @@ private:
     /// requests. `service` tells services apart in the cache; `defaults` may be null.
     void add_wrapped(ports::llm_port& inner, std::string service,
                      const tasks::request_parameters* defaults) {
-        if (!made_->store_) return add_with_defaults(inner, defaults);
-        made_->ports_.push_back(std::make_unique<providers::cached_provider>(
-            inner, *made_->store_, parts_.log, std::move(service)));
-        add_with_defaults(*made_->ports_.back(), defaults);
+        if (!setup_->store_) return add_with_defaults(inner, defaults);
+        setup_->ports_.push_back(std::make_unique<providers::cached_provider>(
+            inner, *setup_->store_, parts_.log, std::move(service)));
+        add_with_defaults(*setup_->ports_.back(), defaults);
     }
 
     /// Outside of the cache, whose key then holds what is really asked.
     void add_with_defaults(ports::llm_port& inner, const tasks::request_parameters* defaults) {
-        ++made_->usable_;
+        ++setup_->usable_;
         if (!defaults || tasks::parameters_json(*defaults) == "{}") {
-            made_->registry_.add(inner);
+            setup_->registry_.add(inner);
             return;
         }
-        made_->ports_.push_back(std::make_unique<default_parameters>(inner, *defaults));
-        made_->registry_.add(*made_->ports_.back());
+        setup_->ports_.push_back(std::make_unique<default_parameters>(inner, *defaults));
+        setup_->registry_.add(*setup_->ports_.back());
     }
 
-    void add(std::unique_ptr<ports::llm_port> made) {
-        ++made_->usable_;
-        made_->ports_.push_back(std::move(made));
-        made_->registry_.add(*made_->ports_.back());
+    void add(std::unique_ptr<ports::llm_port> object) {
+        ++setup_->usable_;
+        setup_->ports_.push_back(std::move(object));
+        setup_->registry_.add(*setup_->ports_.back());
     }
 
     void add_known_models() {
         for (const provider_config& each : parts_.settings.providers) {
             if (each.models.empty()) continue;
-            made_->registry_.accept_only(each.name, {each.models, {}});
-            made_->registry_.set_strict(true);
+            setup_->registry_.accept_only(each.name, {each.models, {}});
+            setup_->registry_.set_strict(true);
         }
     }
 
     void add_aliases() {
         for (const alias_config& each : parts_.settings.aliases) {
-            made_->registry_.set_alias(each.name, each.model);
+            setup_->registry_.set_alias(each.name, each.model);
         }
     }
 
@@ -302,9 +302,9 @@ private:
     result<void> add_route(const route_config& route) {
         std::vector<providers::route_target> targets;
         for (const std::string& model : route.models) {
-            auto chosen = made_->registry_.resolve(model, "");
+            auto chosen = setup_->registry_.resolve(model, "");
             // A recording need not hold every service of a route.
-            if (!chosen && made_->player_) continue;
+            if (!chosen && setup_->player_) continue;
             if (!chosen) {
                 return error(chosen.error().code(), route.place.shown() + ": route '" + route.name +
                                                         "': " + chosen.error().message())
@@ -318,18 +318,18 @@ private:
             providers::hedge_rules rules;
             rules.after = *route.hedge_after;
             if (route.hedge_share) rules.most_extra_calls = *route.hedge_share;
-            made_->ports_.push_back(std::make_unique<providers::hedged_route>(
+            setup_->ports_.push_back(std::make_unique<providers::hedged_route>(
                 route.name, targets.front(), targets.size() > 1 ? targets[1] : targets.front(),
                 rules));
-            targets.front() = {made_->ports_.back().get(), ""};
+            targets.front() = {setup_->ports_.back().get(), ""};
         }
         providers::error_kinds kinds = providers::curable_elsewhere;
         if (route.on_authentication_failure.value_or(false)) {
             kinds.add(ports::llm_errc::authentication);
         }
-        made_->ports_.push_back(std::make_unique<providers::fallback_route>(
+        setup_->ports_.push_back(std::make_unique<providers::fallback_route>(
             route.name, std::move(targets), parts_.log, kinds));
-        made_->registry_.add_route(route.name, *made_->ports_.back(), std::move(first_model));
+        setup_->registry_.add_route(route.name, *setup_->ports_.back(), std::move(first_model));
         return {};
     }
 
@@ -341,12 +341,12 @@ private:
             const bool is_scripted = provider_of(wanted) == scripted_name;
             if (!scripted_model_.empty()) {
                 wanted = std::string(scripted_name) + ":" + scripted_model_;
-            } else if (is_scripted && made_->player_ && made_->registry_.find(scripted_name)) {
+            } else if (is_scripted && setup_->player_ && setup_->registry_.find(scripted_name)) {
                 // The command that recorded names the file of the rules, which is not read now.
-                wanted = made_->player_->default_model();
+                wanted = setup_->player_->default_model();
             }
-        } else if (made_->player_) {
-            wanted = made_->player_->default_model();
+        } else if (setup_->player_) {
+            wanted = setup_->player_->default_model();
         } else if (goes_without_saying()) {
             wanted = std::string(openai_name) + ":" + std::string(default_openai_model);
         }
@@ -357,15 +357,15 @@ private:
         std::string wanted = wanted_model();
         if (wanted.empty()) return {};
         // A recording without calls plays a run without calls.
-        if (made_->player_ && made_->player_->size() == 0) return {};
-        if (made_->registry_.empty()) {
+        if (setup_->player_ && setup_->player_->size() == 0) return {};
+        if (setup_->registry_.empty()) {
             // Every service is known by name, so the name is no service.
             return unknown_name(wanted);
         }
-        if (auto chosen = made_->registry_.set_default(wanted); !chosen) {
+        if (auto chosen = setup_->registry_.set_default(wanted); !chosen) {
             return std::move(chosen).error();
         }
-        made_->default_model_ = std::move(wanted);
+        setup_->default_model_ = std::move(wanted);
         return {};
     }
 
@@ -385,8 +385,8 @@ private:
     /// OpenAI is there. Where it cannot be used and nothing else can, a call is to say why.
     [[nodiscard]] bool goes_without_saying() const {
         return std::any_of(
-            made_->services_.begin(), made_->services_.end(), [&](const configured_service& each) {
-                return each.name == openai_name && (each.provider || made_->usable_ == 0);
+            setup_->services_.begin(), setup_->services_.end(), [&](const configured_service& each) {
+                return each.name == openai_name && (each.provider || setup_->usable_ == 0);
             });
     }
 
@@ -394,16 +394,16 @@ private:
     result<void> start_recording() {
         if (!parts_.options.record) return {};
         HEDDLE_TRY(auto file, cassette_file::create(*parts_.options.record));
-        made_->recording_ = std::make_unique<model_setup::recording>();
-        made_->recording_->file = std::move(file);
-        cassette_file& lines = *made_->recording_->file;
-        made_->recording_->recorder = std::make_unique<providers::cassette_recorder>(
+        setup_->recording_ = std::make_unique<model_setup::recording>();
+        setup_->recording_->file = std::move(file);
+        cassette_file& lines = *setup_->recording_->file;
+        setup_->recording_->recorder = std::make_unique<providers::cassette_recorder>(
             [&lines](std::string_view line) { return lines.write(line); }, recorded_default(),
             known_keys());
-        const std::vector<ports::llm_port*> all = made_->registry_.all(); // which is changed below
+        const std::vector<ports::llm_port*> all = setup_->registry_.all(); // which is changed below
         for (ports::llm_port* each : all) {
-            made_->ports_.push_back(made_->recording_->recorder->record(*each));
-            made_->registry_.add(*made_->ports_.back());
+            setup_->ports_.push_back(setup_->recording_->recorder->record(*each));
+            setup_->registry_.add(*setup_->ports_.back());
         }
         return {};
     }
@@ -415,19 +415,19 @@ private:
             if (each.name == wanted) wanted = each.models.front();
         }
         const auto chosen = wanted.empty() ? result<tasks::model_choice>(tasks::model_choice{})
-                                           : made_->registry_.resolve(wanted, "");
+                                           : setup_->registry_.resolve(wanted, "");
         if (!chosen || !chosen->provider) return {};
         return std::string(chosen->provider->provider_name()) + ":" + chosen->model;
     }
 
     [[nodiscard]] std::vector<secret> known_keys() const {
         std::vector<secret> keys;
-        for (const configured_service& each : made_->services_) keys.push_back(each.key);
+        for (const configured_service& each : setup_->services_) keys.push_back(each.key);
         return keys;
     }
 
     const model_parts& parts_;
-    std::unique_ptr<model_setup> made_;
+    std::unique_ptr<model_setup> setup_;
     std::string scripted_model_;
 };
 

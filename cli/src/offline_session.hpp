@@ -22,7 +22,7 @@ public:
     [[nodiscard]] static result<std::unique_ptr<offline_session>> create(
         std::vector<tasks::task_template> templates = {});
 
-    [[nodiscard]] lang::realm& realm() noexcept { return session_->world(); }
+    [[nodiscard]] lang::realm& realm() noexcept { return session_->realm(); }
 
 private:
     offline_session() : loop_(context_) {}

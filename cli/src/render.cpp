@@ -44,9 +44,9 @@ bool is_task_result(const value& content) {
 }
 
 std::string with_line_end(std::string_view text) {
-    std::string made(text);
-    if (!made.empty() && made.back() != '\n') made += '\n';
-    return made;
+    std::string out(text);
+    if (!out.empty() && out.back() != '\n') out += '\n';
+    return out;
 }
 
 /// Small data may hold one part at many places and so has a text without end.
@@ -114,21 +114,21 @@ std::string parts_text::cell(const value& content) {
 }
 
 void parts_text::add_table(const value& rows) {
-    table made;
+    table result;
     std::size_t count = 0;
     for (const value& row : lang::list_items(rows)) {
-        std::vector<std::string> cells(made.columns().size());
+        std::vector<std::string> cells(result.columns().size());
         for (const lang::map_entry& entry : lang::map_entries(row)) {
             const std::size_t column =
-                made.column(utf8::printable_line(lang::string_bytes(entry.key)));
+                result.column(utf8::printable_line(lang::string_bytes(entry.key)));
             if (column >= cells.size()) cells.resize(column + 1);
             cells[column] = cell(entry.item);
         }
-        made.add(std::move(cells));
-        too_long_ = too_long_ || ++count * made.columns().size() > max_cells;
+        result.add(std::move(cells));
+        too_long_ = too_long_ || ++count * result.columns().size() > max_cells;
         if (too_long_) return;
     }
-    const auto text = made.text(columns_, max_parts_bytes);
+    const auto text = result.text(columns_, max_parts_bytes);
     too_long_ = !text;
     if (text) add(*text);
 }
@@ -216,8 +216,8 @@ boost::json::value json_of(const value& content) {
     boost::system::error_code failed;
     boost::json::parse_options limits;
     limits.max_depth = 256;
-    boost::json::value made = boost::json::parse(*text, failed, {}, limits);
-    return failed ? boost::json::value() : made;
+    boost::json::value result = boost::json::parse(*text, failed, {}, limits);
+    return failed ? boost::json::value() : result;
 }
 
 } // namespace

@@ -27,11 +27,11 @@ constexpr std::string_view end_line = "<!-- end of settings -->\n";
 }
 
 [[nodiscard]] std::string calls_of(const task_field& field) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const std::string_view name : field.in_calls) {
-        if (!name.empty()) made.push_back(clause_of(name));
+        if (!name.empty()) strings.push_back(clause_of(name));
     }
-    return ascii::join(made, ", ");
+    return ascii::join(strings, ", ");
 }
 
 [[nodiscard]] std::string value_of(const task_field& field) {

@@ -57,21 +57,21 @@ bool table::is_numeric(std::size_t column) const {
 }
 
 std::vector<std::size_t> table::widths(unsigned limit) const {
-    std::vector<std::size_t> made;
+    std::vector<std::size_t> items;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         std::size_t width = display_width(columns_[i]);
         for (const auto& row : rows_) width = std::max(width, display_width(cell(row, i)));
-        made.push_back(width);
+        items.push_back(width);
     }
     if (limit == 0) {
-        for (std::size_t& each : made) each = std::min(each, widest_padding);
+        for (std::size_t& each : items) each = std::min(each, widest_padding);
     }
-    if (limit == 0 || made.empty()) return made;
-    const std::size_t gaps = gap * (made.size() - 1);
+    if (limit == 0 || items.empty()) return items;
+    const std::size_t gaps = gap * (items.size() - 1);
     for (;;) {
-        const std::size_t whole = std::accumulate(made.begin(), made.end(), gaps);
-        const auto widest = std::max_element(made.begin(), made.end());
-        if (whole <= limit || *widest <= least_width) return made;
+        const std::size_t whole = std::accumulate(items.begin(), items.end(), gaps);
+        const auto widest = std::max_element(items.begin(), items.end());
+        if (whole <= limit || *widest <= least_width) return items;
         *widest -= std::min(*widest - least_width, whole - limit > 8 ? std::size_t{4} : 1);
     }
 }

@@ -35,7 +35,7 @@ void put(json::object& into, std::string_view name, json::object part) {
 }
 
 [[nodiscard]] json::array inputs_of(const task_template& one) {
-    json::array made;
+    json::array list;
     for (const tasks::task_input& input : one.inputs) {
         json::object each{{"name", input.name}};
         put(each, "type", input.type);
@@ -43,37 +43,39 @@ void put(json::object& into, std::string_view name, json::object part) {
         put(each, "description", input.description);
         if (input.optional) each["optional"] = true;
         if (input.default_json) each["default"] = json_or_text(*input.default_json);
-        made.push_back(std::move(each));
+        list.push_back(std::move(each));
     }
-    return made;
+    return list;
 }
 
 [[nodiscard]] json::object files_of(const task_template& one) {
-    json::object made;
-    if (!one.files) return made;
+    json::object members;
+    if (!one.files) return members;
     switch (one.files->from) {
-    case tasks::file_paths_source::kind::literal: made["path"] = texts(one.files->paths); break;
-    case tasks::file_paths_source::kind::command: made["command"] = one.files->text; break;
-    case tasks::file_paths_source::kind::description: made["description"] = one.files->text; break;
+    case tasks::file_paths_source::kind::literal: members["path"] = texts(one.files->paths); break;
+    case tasks::file_paths_source::kind::command: members["command"] = one.files->text; break;
+    case tasks::file_paths_source::kind::description:
+        members["description"] = one.files->text;
+        break;
     case tasks::file_paths_source::kind::context_description:
-        made["context_query"] = one.files->text;
+        members["context_query"] = one.files->text;
         break;
     }
-    return made;
+    return members;
 }
 
 [[nodiscard]] json::object format_of(const task_template& one) {
-    json::object made;
-    if (!one.output.json) return made;
-    made["type"] = "json";
-    if (!one.output.schema.empty()) made["schema"] = json_or_text(one.output.schema);
-    return made;
+    json::object members;
+    if (!one.output.json) return members;
+    members["type"] = "json";
+    if (!one.output.schema.empty()) members["schema"] = json_or_text(one.output.schema);
+    return members;
 }
 
 [[nodiscard]] json::object relevance_of(const task_template& one) {
-    json::object made;
-    for (const auto& input : one.relevance) made[input.name] = input.include;
-    return made;
+    json::object members;
+    for (const auto& input : one.relevance) members[input.name] = input.include;
+    return members;
 }
 
 void put_special(json::object& into, std::string_view name, const task_template& one) {
@@ -128,51 +130,51 @@ void put_field(json::object& into, const tasks::task_field& field, const task_te
 } // namespace
 
 json::object template_json(const task_template& one) {
-    json::object made{{"name", one.name}, {"type", one.type}, {"subtype", one.subtype}};
-    put(made, "file", one.source);
+    json::object members{{"name", one.name}, {"type", one.type}, {"subtype", one.subtype}};
+    put(members, "file", one.source);
     // What is sent comes last: it can be long.
     const auto is_prompt = [](const tasks::task_field& field) {
         return field.member.shape == tasks::field_shape::block && field.span;
     };
     for (const bool prompts : {false, true}) {
         for (const tasks::task_field& field : tasks::task_fields()) {
-            if (is_prompt(field) == prompts) put_field(made, field, one);
+            if (is_prompt(field) == prompts) put_field(members, field, one);
         }
     }
-    return made;
+    return members;
 }
 
 std::string template_text(const task_template& one) {
-    std::string made;
+    std::string out;
     for (const auto& [key, item] : template_json(one)) {
         const std::string name(key);
         if (name == "type") continue; // all are atomic
-        made += name + ":";
+        out += name + ":";
         if (name == "inputs") {
-            made += "\n";
+            out += "\n";
             for (const tasks::task_input& input : one.inputs) {
-                made += "  " + input.name + (input.optional ? " (optional)" : "");
+                out += "  " + input.name + (input.optional ? " (optional)" : "");
                 if (!input.description.empty())
-                    made += ": " + utf8::printable_line(input.description);
+                    out += ": " + utf8::printable_line(input.description);
                 if (input.default_json)
-                    made += ", else " + utf8::printable_line(*input.default_json);
-                made += "\n";
+                    out += ", else " + utf8::printable_line(*input.default_json);
+                out += "\n";
             }
             continue;
         }
         const std::string text = shown(item);
         if (text.find('\n') == std::string::npos) {
-            made += " " + utf8::printable_line(text) + "\n";
+            out += " " + utf8::printable_line(text) + "\n";
             continue;
         }
-        made += "\n";
+        out += "\n";
         for (std::size_t at = 0; at <= text.size();) {
             const std::size_t end = std::min(text.find('\n', at), text.size());
-            made += "  " + utf8::printable_line(text.substr(at, end - at)) + "\n";
+            out += "  " + utf8::printable_line(text.substr(at, end - at)) + "\n";
             at = end + 1;
         }
     }
-    return made;
+    return out;
 }
 
 } // namespace heddle::cli

@@ -42,9 +42,9 @@ private:
 coro::task<result<std::string>> terminal_input::line(coro::call_context context) {
     for (;;) {
         if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
-            std::string made = read_.substr(0, end);
+            std::string text = read_.substr(0, end);
             read_.erase(0, end + 1);
-            co_return made;
+            co_return text;
         }
         std::array<char, 4096> piece{};
         const ssize_t got = ::read(input_.native_handle(), piece.data(), piece.size());

@@ -39,32 +39,32 @@ struct reply {
 
 /// One request of the server. Parameters by value or as pointers to what outlives the coroutine.
 heddle::coro::task<void> handle(heddle::host::engine* engine, std::string customer, reply* answer) {
-    auto session = engine->new_session();
-    if (!session) co_return;
-    heddle::host::session& world = **session;
+    auto opened = engine->new_session();
+    if (!opened) co_return;
+    heddle::host::session& session = **opened;
 
     // Bounds of this request: whatever it waits for ends with the deadline.
     heddle::host::run_options bounds;
     bounds.until = heddle::coro::deadline(engine->loop().now() + std::chrono::seconds(5));
 
-    auto loaded = co_await world.evaluate("workflow.heddle", workflow, bounds);
+    auto loaded = co_await session.evaluate("workflow.heddle", workflow, bounds);
     if (!loaded) {
-        answer->text = world.render(loaded.error());
+        answer->text = session.render(loaded.error());
         co_return;
     }
 
     // Values of ours become values of the workflow; they belong to the session's memory.
     const heddle::lang::value texts[] = {
-        heddle::lang::make_string(world.memory(), "warp and weft"),
-        heddle::lang::make_string(world.memory(), "a heddle lifts"),
+        heddle::lang::make_string(session.memory(), "warp and weft"),
+        heddle::lang::make_string(session.memory(), "a heddle lifts"),
     };
     std::vector<heddle::lang::value> arguments{
-        heddle::lang::make_string(world.memory(), customer),
-        heddle::lang::make_list(world.memory(), texts),
+        heddle::lang::make_string(session.memory(), customer),
+        heddle::lang::make_list(session.memory(), texts),
     };
-    auto said = co_await world.call(*world.global("answer"), std::move(arguments), bounds);
+    auto said = co_await session.call(*session.global("answer"), std::move(arguments), bounds);
     answer->done = said.has_value();
-    answer->text = said ? heddle::lang::string_bytes(*said) : world.render(said.error());
+    answer->text = said ? heddle::lang::string_bytes(*said) : session.render(said.error());
 }
 
 } // namespace

@@ -34,23 +34,23 @@ pipe_ends make_pipe() {
 
 /// A terminal of 100 columns: what the child writes comes out at `read`.
 pipe_ends make_terminal() {
-    pipe_ends made;
+    pipe_ends ends;
     winsize size{};
     size.ws_row = 25;
     size.ws_col = 100;
-    if (::openpty(&made.read, &made.write, nullptr, nullptr, &size) != 0) {
+    if (::openpty(&ends.read, &ends.write, nullptr, nullptr, &size) != 0) {
         throw std::runtime_error("openpty");
     }
-    ::fcntl(made.read, F_SETFD, FD_CLOEXEC);
-    ::fcntl(made.write, F_SETFD, FD_CLOEXEC);
-    return made;
+    ::fcntl(ends.read, F_SETFD, FD_CLOEXEC);
+    ::fcntl(ends.write, F_SETFD, FD_CLOEXEC);
+    return ends;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> made;
-    for (std::string& text : texts) made.push_back(text.data());
-    made.push_back(nullptr);
-    return made;
+    std::vector<char*> items;
+    for (std::string& text : texts) items.push_back(text.data());
+    items.push_back(nullptr);
+    return items;
 }
 
 } // namespace
@@ -66,9 +66,9 @@ child_process::child_process(std::vector<std::string> command, child_options opt
     }
     std::vector<std::string> variables{std::string("PATH=") + std::getenv("PATH")};
     for (const auto& [name, text] : options.variables) {
-        std::string& made = variables.emplace_back(name);
-        made += '=';
-        made += text;
+        std::string& output = variables.emplace_back(name);
+        output += '=';
+        output += text;
     }
     auto argv = pointers(command);
     auto environment = pointers(variables);

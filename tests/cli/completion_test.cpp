@@ -26,10 +26,10 @@ std::string find_program(const std::string& name) {
 }
 
 words lines_of(const std::string& text) {
-    words made;
+    words result;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) made.push_back(line);
-    return made;
+    for (std::string line; std::getline(in, line);) result.push_back(line);
+    return result;
 }
 
 /// Asks a shell for what it offers; the last word is what is being typed.
@@ -73,10 +73,10 @@ protected:
 
     /// Without their descriptions.
     [[nodiscard]] words fish(const std::string& typed) const {
-        words made = run("fish", {"--no-config", "-c", "source $argv[1]; complete -C $argv[2]",
-                                  script("fish"), typed});
-        for (std::string& each : made) each.resize(std::min(each.find('\t'), each.size()));
-        return made;
+        words result = run("fish", {"--no-config", "-c", "source $argv[1]; complete -C $argv[2]",
+                                    script("fish"), typed});
+        for (std::string& each : result) each.resize(std::min(each.find('\t'), each.size()));
+        return result;
     }
 
     scratch_directory scratch;

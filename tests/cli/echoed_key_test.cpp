@@ -28,9 +28,9 @@ std::string authorization_of(const std::string& request) {
 }
 
 std::string in_json(std::string_view text) {
-    std::string made;
-    append_json_string(made, text);
-    return made;
+    std::string out;
+    append_json_string(out, text);
+    return out;
 }
 
 /// Answers with the header Authorization, in events of `piece` bytes where a stream is asked for.

@@ -42,15 +42,15 @@ protected:
     /// input.
     [[nodiscard]] std::vector<std::string> command(
         const std::vector<std::string>& arguments) const {
-        std::vector<std::string> made{"/bin/sh", "-c", "exec \"$@\" <pipe", "sh"};
-        for (const std::string& each : heddle_command(arguments)) made.push_back(each);
-        return made;
+        std::vector<std::string> strings{"/bin/sh", "-c", "exec \"$@\" <pipe", "sh"};
+        for (const std::string& each : heddle_command(arguments)) strings.push_back(each);
+        return strings;
     }
     [[nodiscard]] child_options here() const {
-        child_options made;
-        made.directory = scratch.path();
-        made.variables = {{"HOME", scratch.path()}};
-        return made;
+        child_options options;
+        options.directory = scratch.path();
+        options.variables = {{"HOME", scratch.path()}};
+        return options;
     }
 
     /// A line of /proc/PID/status.

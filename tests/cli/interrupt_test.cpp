@@ -24,10 +24,10 @@ constexpr const char* slow_rules =
 class interrupt : public testing::Test {
 protected:
     [[nodiscard]] std::vector<std::string> command(std::vector<std::string> more = {}) {
-        std::vector<std::string> made{"run", scratch.file("w.heddle", many_calls), "--base-url",
-                                      model.url()};
-        made.insert(made.end(), more.begin(), more.end());
-        return heddle_command(made);
+        std::vector<std::string> strings{"run", scratch.file("w.heddle", many_calls), "--base-url",
+                                         model.url()};
+        strings.insert(strings.end(), more.begin(), more.end());
+        return heddle_command(strings);
     }
     void expect_clean_end(child_process& child) {
         const auto ended = child.wait(milliseconds(5000));

@@ -48,12 +48,12 @@ class locked_cache : public testing::Test {
 protected:
     [[nodiscard]] std::vector<std::string> command(const std::string& program,
                                                    std::vector<std::string> more = {}) {
-        std::vector<std::string> made{"run",        scratch.file("w.heddle", atom + program),
-                                      "--base-url", model.url(),
-                                      "--cache",    "--cache-file",
-                                      file,         "--json"};
-        made.insert(made.end(), more.begin(), more.end());
-        return heddle_command(made);
+        std::vector<std::string> strings{"run",        scratch.file("w.heddle", atom + program),
+                                         "--base-url", model.url(),
+                                         "--cache",    "--cache-file",
+                                         file,         "--json"};
+        strings.insert(strings.end(), more.begin(), more.end());
+        return heddle_command(strings);
     }
 
     scratch_directory scratch;

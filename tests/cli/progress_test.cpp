@@ -13,7 +13,7 @@ namespace {
 class progress : public testing::Test {
 protected:
     [[nodiscard]] std::vector<std::string> command(std::vector<std::string> more = {}) {
-        std::vector<std::string> made{
+        std::vector<std::string> strings{
             "run",
             scratch.file("w.heddle",
                          "(defatom ask (params q) (instructions \"{{q}}\"))\n"
@@ -22,8 +22,8 @@ protected:
             model.url(),
             "--concurrency",
             "5"};
-        made.insert(made.end(), more.begin(), more.end());
-        return made;
+        strings.insert(strings.end(), more.begin(), more.end());
+        return strings;
     }
     static child_options terminal(std::map<std::string, std::string> variables = {}) {
         child_options options;

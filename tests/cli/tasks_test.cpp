@@ -101,9 +101,9 @@ TEST_F(tasks_command, check_tells_every_mistake) {
 }
 
 TEST_F(tasks_command, new_writes_a_template_that_is_good_and_overwrites_nothing) {
-    const auto made = run({"tasks", "new", "shorten"});
-    EXPECT_EQ(made.code, 0) << made.err;
-    EXPECT_THAT(made.out, HasSubstr("tasks/shorten.xml"));
+    const auto outcome = run({"tasks", "new", "shorten"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("tasks/shorten.xml"));
     EXPECT_EQ(run({"tasks", "check", "tasks"}).out, "1 template, 0 calls, no mistakes\n");
     scratch.file("tasks/shorten.xml", "mine");
     const auto again = run({"tasks", "new", "shorten"});

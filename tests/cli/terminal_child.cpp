@@ -20,10 +20,10 @@ using std::chrono::milliseconds;
 namespace {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> made;
-    for (std::string& text : texts) made.push_back(text.data());
-    made.push_back(nullptr);
-    return made;
+    std::vector<char*> items;
+    for (std::string& text : texts) items.push_back(text.data());
+    items.push_back(nullptr);
+    return items;
 }
 
 } // namespace
@@ -32,9 +32,9 @@ terminal_child::terminal_child(std::vector<std::string> command,
                                std::map<std::string, std::string> variables) {
     std::vector<std::string> settings;
     for (const auto& [name, text] : variables) {
-        std::string& made = settings.emplace_back(name);
-        made += '=';
-        made += text;
+        std::string& out = settings.emplace_back(name);
+        out += '=';
+        out += text;
     }
     auto argv = pointers(command);
     auto environment = pointers(settings);

@@ -62,9 +62,10 @@ public:
             tasks::task_system_parts tasks;
             tasks.models = &models_;
             tasks.memory = &memory_;
-            auto made = std::make_unique<stub_world>(owner, std::move(tasks), llm_, memory_, case_);
-            world_ = made.get();
-            return made;
+            auto object =
+                std::make_unique<stub_world>(owner, std::move(tasks), llm_, memory_, case_);
+            world_ = object.get();
+            return object;
         };
         host::engine engine(loop_, std::move(parts));
         auto session = engine.new_session();
@@ -76,7 +77,7 @@ public:
                                    to_value((*session)->memory(), content));
             }
         }
-        (*session)->world().set_moves_stacks(how_.moved);
+        (*session)->realm().set_moves_stacks(how_.moved);
         const std::string source = case_.at("source").as_string().c_str();
         const json::value* mode = case_.if_contains("mode");
         result<lang::value> ended = error(errc::internal, "did not end");
@@ -170,22 +171,22 @@ private:
     [[nodiscard]] std::string compare_calls() const {
         const json::value* wanted = wanted_.if_contains("calls");
         if (!wanted) return {};
-        const auto& made = world_->record;
+        const auto& result = world_->record;
         const json::array& calls = wanted->as_array();
         std::string given;
-        for (const recorded_call& call : made) {
+        for (const recorded_call& call : result) {
             given += " (" + call.kind + " " + call.name + " " + shown(call.inputs) + " prompt " +
                      call.prompt + ")";
         }
         const std::string both = "expected calls " + json::serialize(*wanted) + ", given" + given;
-        if (made.size() != calls.size()) return both;
+        if (result.size() != calls.size()) return both;
         for (std::size_t i = 0; i < calls.size(); ++i) {
-            if (!call_matches(calls[i].as_object(), made[i])) return both;
+            if (!call_matches(calls[i].as_object(), result[i])) return both;
         }
         return {};
     }
 
-    [[nodiscard]] static bool call_matches(const json::object& wanted, const recorded_call& made) {
+    [[nodiscard]] static bool call_matches(const json::object& wanted, const recorded_call& call) {
         const auto text = [&](const char* key, const std::string& given) {
             const json::value* found = wanted.if_contains(key);
             return !found || found->as_string().c_str() == given;
@@ -194,14 +195,14 @@ private:
             const json::value* found = wanted.if_contains(key);
             return found ? matches(*found, given) : given.is_nil();
         };
-        if (!text("kind", made.kind) || !text("name", made.name) || !text("prompt", made.prompt) ||
-            !text("system", made.system) || !text("model", made.model)) {
+        if (!text("kind", call.kind) || !text("name", call.name) || !text("prompt", call.prompt) ||
+            !text("system", call.system) || !text("model", call.model)) {
             return false;
         }
-        if (!passed("files", made.files) || !passed("context", made.context)) return false;
+        if (!passed("files", call.files) || !passed("context", call.context)) return false;
         const json::value* inputs =
-            wanted.if_contains(made.kind == "memory" ? "request" : "inputs");
-        return !inputs || inputs_match(*inputs, made.inputs);
+            wanted.if_contains(call.kind == "memory" ? "request" : "inputs");
+        return !inputs || inputs_match(*inputs, call.inputs);
     }
 
     [[nodiscard]] std::string compare_globals(host::session& session) const {

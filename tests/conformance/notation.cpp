@@ -30,11 +30,11 @@ using lang::kind;
 }
 
 [[nodiscard]] std::string plain_key(std::string_view key) {
-    std::string made;
+    std::string text;
     for (const char c : key) {
-        if (c != '_' && c != '-') made += static_cast<char>(std::tolower(c));
+        if (c != '_' && c != '-') text += static_cast<char>(std::tolower(c));
     }
-    return made;
+    return text;
 }
 
 [[nodiscard]] const lang::value* find_key(const lang::value& map, std::string_view key) {
@@ -71,22 +71,22 @@ lang::value to_value(lang::heap& memory, const json::value& notation) {
     case json::kind::double_: return lang::value::real(notation.get_double());
     case json::kind::string: return lang::make_string(memory, text(notation));
     case json::kind::array: {
-        lang::value made = lang::value::empty_list();
+        lang::value result = lang::value::empty_list();
         for (const json::value& element : notation.get_array()) {
-            made = lang::list_push_back(memory, std::move(made), to_value(memory, element));
+            result = lang::list_push_back(memory, std::move(result), to_value(memory, element));
         }
-        return made;
+        return result;
     }
     case json::kind::object: break;
     }
     if (const json::value* name = only(notation, "sym")) return memory.symbol(text(*name));
     const json::value* inside = only(notation, "map");
-    lang::value made = lang::value::empty_map();
+    lang::value result = lang::value::empty_map();
     for (const auto& [name, item] : (inside ? *inside : notation).as_object()) {
-        made = lang::map_put(memory, std::move(made), std::string_view(name.data(), name.size()),
-                             to_value(memory, item));
+        result = lang::map_put(memory, std::move(result),
+                               std::string_view(name.data(), name.size()), to_value(memory, item));
     }
-    return made;
+    return result;
 }
 
 bool matches(const json::value& wanted, const lang::value& given) {

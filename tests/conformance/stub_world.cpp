@@ -38,31 +38,31 @@ private:
 
 /// A task of a case as the task system knows it.
 [[nodiscard]] tasks::task_template declare(const json::object& one) {
-    tasks::task_template made;
-    made.name = text_or(one, "name", "");
-    made.instructions = text_or(one, "instructions", "x");
-    made.system = text_or(one, "system", "");
+    tasks::task_template declared;
+    declared.name = text_or(one, "name", "");
+    declared.instructions = text_or(one, "instructions", "x");
+    declared.system = text_or(one, "system", "");
     if (const json::value* output = one.if_contains("output_format")) {
         const json::object& format = output->as_object();
-        made.output.json = text_or(format, "type", "text") == "json";
+        declared.output.json = text_or(format, "type", "text") == "json";
         if (const json::value* schema = format.if_contains("schema")) {
-            made.output.schema = schema->is_string() ? std::string(schema->as_string().c_str())
-                                                     : json::serialize(*schema);
+            declared.output.schema = schema->is_string() ? std::string(schema->as_string().c_str())
+                                                         : json::serialize(*schema);
         }
     }
     const json::value* params = one.if_contains("params");
-    if (!params) return made;
-    made.declares_inputs = true;
+    if (!params) return declared;
+    declared.declares_inputs = true;
     for (const json::value& param : params->as_array()) {
         tasks::task_input input;
         input.name = param.as_string().c_str();
         // None is required unless a placeholder needs it.
         const std::string written = "{{" + input.name + "}}";
-        input.optional = made.instructions.find(written) == std::string::npos &&
-                         made.system.find(written) == std::string::npos;
-        made.inputs.push_back(std::move(input));
+        input.optional = declared.instructions.find(written) == std::string::npos &&
+                         declared.system.find(written) == std::string::npos;
+        declared.inputs.push_back(std::move(input));
     }
-    return made;
+    return declared;
 }
 
 coro::task<result<lang::value>> ready(result<lang::value> ended) { co_return ended; }
@@ -81,13 +81,13 @@ const json::object* reply_list::next() {
 
 coro::task<result<ports::chat_response>> stub_llm::complete(const ports::chat_request& request,
                                                             coro::call_context) {
-    recorded_call made = std::move(next_call);
-    made.model = request.model;
+    recorded_call call = std::move(next_call);
+    call.model = request.model;
     for (const ports::chat_message& message : request.messages) {
-        if (message.role == ports::chat_role::system) made.system = message.text;
-        if (message.role == ports::chat_role::user) made.prompt = message.text;
+        if (message.role == ports::chat_role::system) call.system = message.text;
+        if (message.role == ports::chat_role::user) call.prompt = message.text;
     }
-    record->push_back(std::move(made));
+    record->push_back(std::move(call));
     ports::chat_response response;
     response.text = std::move(next_text);
     co_return response;
@@ -120,10 +120,10 @@ coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memo
         for (const ports::memory_input& input : *request.inputs) inputs[input.name] = input.text;
         asked["inputs"] = json::object{{"map", inputs}};
     }
-    recorded_call made;
-    made.kind = "memory";
-    made.inputs = to_value(*heap, json::object{{"map", asked}});
-    record->push_back(std::move(made));
+    recorded_call call;
+    call.kind = "memory";
+    call.inputs = to_value(*heap, json::object{{"map", asked}});
+    record->push_back(std::move(call));
     ports::memory_answer answer;
     if (const json::object* reply = answers_.next()) {
         if (reply->contains("error")) answer.error = text_or(*reply, "error", "");
@@ -153,11 +153,12 @@ stub_world::stub_world(host::session& owner, tasks::task_system_parts parts, stu
 
 void stub_world::add_tasks(const json::array& declared) {
     for (const json::value& one : declared) {
-        tasks::task_template made = declare(one.as_object());
+        tasks::task_template definition = declare(one.as_object());
         if (const json::value* replies = one.as_object().if_contains("replies")) {
-            replies_[made.name].set(replies->as_array());
+            replies_[definition.name].set(replies->as_array());
         }
-        if (const auto added = add(std::move(made)); !added) trouble = added.error().message();
+        if (const auto added = add(std::move(definition)); !added)
+            trouble = added.error().message();
     }
 }
 
@@ -193,24 +194,24 @@ std::optional<lang::operator_info> stub_world::describe(const lang::host_object&
 lang::value stub_world::context_value(const tasks::context_management& given) {
     if (given.empty()) return {};
     lang::heap& memory = owner().memory();
-    lang::value made = lang::value::empty_map();
+    lang::value result = lang::value::empty_map();
     const auto put = [&](std::string_view key, std::string_view text) {
-        made = lang::map_put(memory, std::move(made), key, lang::make_string(memory, text));
+        result = lang::map_put(memory, std::move(result), key, lang::make_string(memory, text));
     };
     if (given.inherit_context) {
         static constexpr std::string_view modes[] = {"full", "subset", "none"};
         put("inherit_context", modes[static_cast<std::size_t>(*given.inherit_context)]);
     }
     if (given.accumulate_data) {
-        made = lang::map_put(memory, std::move(made), "accumulate_data",
-                             lang::value::boolean(*given.accumulate_data));
+        result = lang::map_put(memory, std::move(result), "accumulate_data",
+                               lang::value::boolean(*given.accumulate_data));
     }
     if (given.accumulation_format) {
         const bool notes = *given.accumulation_format == tasks::accumulation::notes_only;
         put("accumulation_format", notes ? "notes_only" : "full_output");
     }
     if (given.fresh_context) put("fresh_context", *given.fresh_context ? "enabled" : "disabled");
-    return made;
+    return result;
 }
 
 std::optional<result<lang::value>> stub_world::failure(const json::object& reply) {
@@ -218,14 +219,14 @@ std::optional<result<lang::value>> stub_world::failure(const json::object& reply
         return error(lang::errc::evaluation, text_or(reply, "raise", ""));
     }
     if (text_or(reply, "status", "COMPLETE") != "FAILED") return std::nullopt;
-    const json::object made{{"status", "FAILED"},
-                            {"content", text_or(reply, "content", "")},
-                            {"notes",
-                             {{"error",
-                               {{"type", "TASK_FAILURE"},
-                                {"reason", text_or(reply, "reason", "")},
-                                {"message", text_or(reply, "content", "")}}}}}};
-    return to_value(owner().memory(), made);
+    const json::object members{{"status", "FAILED"},
+                               {"content", text_or(reply, "content", "")},
+                               {"notes",
+                                {{"error",
+                                  {{"type", "TASK_FAILURE"},
+                                   {"reason", text_or(reply, "reason", "")},
+                                   {"message", text_or(reply, "content", "")}}}}}};
+    return to_value(owner().memory(), members);
 }
 
 coro::task<result<lang::value>> stub_world::execute(tasks::task_call call) {
@@ -233,29 +234,29 @@ coro::task<result<lang::value>> stub_world::execute(tasks::task_call call) {
 }
 
 coro::task<result<lang::value>> stub_world::answer(tasks::task_call call) {
-    recorded_call made;
-    made.kind = "task";
-    made.name = call.task->declared.name;
-    made.inputs = lang::value::empty_map();
+    recorded_call recorded;
+    recorded.kind = "task";
+    recorded.name = call.task->declared.name;
+    recorded.inputs = lang::value::empty_map();
     for (const tasks::bound_input& input : call.inputs) {
         if (!input.given) continue;
-        made.inputs =
-            lang::map_put(owner().memory(), std::move(made.inputs), input.name, input.content);
+        recorded.inputs =
+            lang::map_put(owner().memory(), std::move(recorded.inputs), input.name, input.content);
     }
     if (call.overrides) {
-        made.files = call.overrides->files;
-        made.context = context_value(call.overrides->context);
+        recorded.files = call.overrides->files;
+        recorded.context = context_value(call.overrides->context);
     }
-    const json::object* reply = replies_[made.name].next();
+    const json::object* reply = replies_[recorded.name].next();
     if (reply) {
         if (auto failed = failure(*reply)) {
-            record.push_back(std::move(made));
+            record.push_back(std::move(recorded));
             co_return *std::move(failed);
         }
     }
     // From here to the stub's answer nothing waits, so no other call comes between.
     llm_.next_text = reply ? text_or(*reply, "content", "") : "";
-    llm_.next_call = std::move(made);
+    llm_.next_call = std::move(recorded);
     result<lang::value> ended = co_await session_tasks::execute(std::move(call));
     co_return ended;
 }
@@ -267,30 +268,30 @@ coro::task<result<lang::value>> stub_world::call(host::effect_call call) {
 }
 
 result<lang::value> stub_world::call_tool(std::string name, host::effect_call call) {
-    recorded_call made;
-    made.kind = "tool";
-    made.name = name;
-    made.inputs = lang::value::empty_map();
+    recorded_call recorded;
+    recorded.kind = "tool";
+    recorded.name = name;
+    recorded.inputs = lang::value::empty_map();
     // The shapes of `files` and `context` are those of a task's, so the task system checks them.
     tasks::task_template shape;
     shape.name = name;
     auto bound = tasks::bind_call(owner().memory(), tasks::compile_task(shape).value(), call);
     if (!bound) return std::move(bound).error();
     for (const tasks::bound_input& input : bound->inputs) {
-        made.inputs =
-            lang::map_put(owner().memory(), std::move(made.inputs), input.name, input.content);
+        recorded.inputs =
+            lang::map_put(owner().memory(), std::move(recorded.inputs), input.name, input.content);
     }
     if (const tasks::call_overrides* set = bound->overrides.get()) {
         if (!set->files.is_nil()) {
-            made.inputs =
-                lang::map_put(owner().memory(), std::move(made.inputs), "files", set->files);
+            recorded.inputs =
+                lang::map_put(owner().memory(), std::move(recorded.inputs), "files", set->files);
         }
         if (!set->context.empty()) {
-            made.inputs = lang::map_put(owner().memory(), std::move(made.inputs), "context",
-                                        context_value(set->context));
+            recorded.inputs = lang::map_put(owner().memory(), std::move(recorded.inputs), "context",
+                                            context_value(set->context));
         }
     }
-    record.push_back(std::move(made));
+    record.push_back(std::move(recorded));
     const json::object* reply = replies_[name].next();
     if (reply) {
         if (auto failed = failure(*reply)) return *std::move(failed);

@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
 }
 
 std::vector<block> blocks_of(const std::string& markdown) {
-    std::vector<block> made;
+    std::vector<block> blocks;
     std::istringstream stream(markdown);
     bool inside = false;
     std::size_t number = 0;
@@ -31,7 +31,7 @@ std::vector<block> blocks_of(const std::string& markdown) {
         if (line.starts_with("```")) {
             inside = !inside;
             if (!inside) continue;
-            block& next = made.emplace_back();
+            block& next = blocks.emplace_back();
             next.line = number + 1;
             std::istringstream info(line.substr(3));
             info >> next.language;
@@ -39,10 +39,10 @@ std::vector<block> blocks_of(const std::string& markdown) {
                 if (word.starts_with("file=")) next.file = word.substr(5);
             }
         } else if (inside) {
-            made.back().lines.push_back(line);
+            blocks.back().lines.push_back(line);
         }
     }
-    return made;
+    return blocks;
 }
 
 void add_evaluations(const block& from, std::vector<page_step>& steps) {

@@ -27,10 +27,10 @@ std::map<std::string, std::string> files_below(const fs::path& folder) {
 
 TEST(reference, is_what_the_tables_give) {
     const cli_test::scratch_directory scratch;
-    const fs::path made = fs::path(scratch.path()) / "language";
-    const auto ended = cli_test::run_heddle({"reference", made.string()});
+    const fs::path result = fs::path(scratch.path()) / "language";
+    const auto ended = cli_test::run_heddle({"reference", result.string()});
     ASSERT_EQ(ended.code, 0) << ended.err;
-    const auto expected = files_below(made);
+    const auto expected = files_below(result);
     const auto committed =
         files_below(fs::path(HEDDLE_SOURCE_DIR) / "docs" / "reference" / "language");
     EXPECT_GT(expected.size(), 3U);

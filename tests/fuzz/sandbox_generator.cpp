@@ -53,12 +53,12 @@ sandbox_terms terms_from(choices& choose) {
 
 /// The text as a string literal.
 std::string quoted(std::string_view text) {
-    std::string made = "\"";
+    std::string out = "\"";
     for (const char c : text) {
-        if (c == '"' || c == '\\') made += '\\';
-        made += c;
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
     }
-    return made + "\"";
+    return out + "\"";
 }
 
 class generator {
@@ -72,18 +72,18 @@ public:
     }
 
     sandbox_case run() {
-        sandbox_case made;
-        made.terms = terms_from(choose_);
-        made.code = "(progn";
+        sandbox_case result;
+        result.terms = terms_from(choose_);
+        result.code = "(progn";
         const unsigned count = 1 + choose_.below(4);
         for (unsigned i = 0; i < count; ++i) {
             // Most are compiled by themselves, so that one that cannot be does not end the others.
             const bool alone = choose_.below(4) != 0;
-            made.code +=
+            result.code +=
                 alone ? " (try (eval '" + expression(0) + ") (catch (e) 0))" : " " + expression(0);
         }
-        made.code += ")";
-        return made;
+        result.code += ")";
+        return result;
     }
 
 private:
@@ -160,9 +160,9 @@ private:
     // ------------------------------------------------------------ expressions
 
     std::string expressions(unsigned count, int depth) {
-        std::string made;
-        for (unsigned i = 0; i < count; ++i) made += " " + expression(depth);
-        return made;
+        std::string text;
+        for (unsigned i = 0; i < count; ++i) text += " " + expression(depth);
+        return text;
     }
     std::string lambda(int depth) {
         static constexpr std::array<std::string_view, 5> parameters{"()", "(x)", "(x y)",
@@ -212,17 +212,17 @@ private:
     }
     /// Any form of the table, with parts of every shape.
     std::string any_form(int depth) {
-        std::string made = "(" + std::string(forms_[choose_.below(forms_.size())]);
+        std::string text = "(" + std::string(forms_[choose_.below(forms_.size())]);
         const unsigned count = choose_.below(5);
         for (unsigned i = 0; i < count; ++i) {
             switch (choose_.below(4)) {
-            case 0: made += " ((" + local() + " " + expression(depth + 1) + "))"; break;
-            case 1: made += " (" + local() + " " + local() + ")"; break;
-            case 2: made += " " + any_name(); break;
-            default: made += " " + expression(depth + 1); break;
+            case 0: text += " ((" + local() + " " + expression(depth + 1) + "))"; break;
+            case 1: text += " (" + local() + " " + local() + ")"; break;
+            case 2: text += " " + any_name(); break;
+            default: text += " " + expression(depth + 1); break;
             }
         }
-        return put(made + ")");
+        return put(text + ")");
     }
     std::string good_form(int depth) {
         const std::string e = expression(depth + 1);
@@ -299,17 +299,17 @@ private:
     }
     std::string with_settings(int depth) {
         const auto rows = lang::with_settings();
-        std::string made = "(with (";
+        std::string text = "(with (";
         const unsigned count = 1 + choose_.below(2);
         static constexpr std::array<std::string_view, 6> good{"1",      "\"m\"", "\"p\"",
                                                               "'raise", "0.5",   "'(\"a\")"};
         for (unsigned i = 0; i < count; ++i) {
-            made += "(" + std::string(rows[choose_.below(rows.size())].name) + " " +
+            text += "(" + std::string(rows[choose_.below(rows.size())].name) + " " +
                     (choose_.below(4) == 0 ? expression(depth + 1)
                                            : std::string(good[choose_.below(good.size())])) +
                     ")";
         }
-        return put(made + ")" + expressions(1 + choose_.below(2), depth + 1) + ")");
+        return put(text + ")" + expressions(1 + choose_.below(2), depth + 1) + ")");
     }
     std::string concurrent(int depth) {
         const std::string e = expression(depth + 1);

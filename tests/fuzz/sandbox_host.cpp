@@ -116,17 +116,17 @@ public:
         for (const auto& message : request.messages)
             secret = secret || message.text.find("OUTSIDE-SECRET") != std::string::npos;
         if (secret && watching) note("a model was told what was said outside");
-        heddle::ports::chat_response made;
-        made.model = "usual";
-        made.finish = heddle::ports::finish_reason::stop;
-        made.usage = heddle::ports::token_usage{10, 5, 0, 0};
-        made.text = "answer";
+        heddle::ports::chat_response response;
+        response.model = "usual";
+        response.finish = heddle::ports::finish_reason::stop;
+        response.usage = heddle::ports::token_usage{10, 5, 0, 0};
+        response.text = "answer";
         if (calls % 3 == 0 && !request.tools.empty() &&
             request.messages.back().role == heddle::ports::chat_role::user) {
-            made.finish = heddle::ports::finish_reason::tool_calls;
-            made.tool_calls.push_back({"id", request.tools.front().name, R"({"x":"a"})"});
+            response.finish = heddle::ports::finish_reason::tool_calls;
+            response.tool_calls.push_back({"id", request.tools.front().name, R"({"x":"a"})"});
         }
-        co_return made;
+        co_return response;
     }
     coro::task<result<heddle::ports::chat_response>> stream(
         const heddle::ports::chat_request& request, heddle::ports::chat_delta_sink on_delta,
@@ -202,21 +202,21 @@ sandbox_host::sandbox_host()
     engine.operators = tasks::operators(std::move(parts));
     engine_.emplace(*loop_, std::move(engine));
     session_ = engine_->new_session().value();
-    if (auto made = evaluate(program); !made) {
-        std::fprintf(stderr, "the program does not run: %s\n", made.error().message().c_str());
+    if (auto outcome = evaluate(program); !outcome) {
+        std::fprintf(stderr, "the program does not run: %s\n", outcome.error().message().c_str());
         std::abort();
     }
     std::set<std::string> all;
     std::vector<std::string> some;
-    session_->world().collect_names(some);
+    session_->realm().collect_names(some);
     all.insert(some.begin(), some.end());
     for (const auto family : lang::builtin_families()) {
         for (const lang::builtin& row : family) all.emplace(row.name);
     }
     for (const auto& effect : engine_->effects()) all.emplace(effect->row().name);
     for (const lang::special_form& row : lang::special_forms()) all.emplace(row.name);
-    for (std::uint32_t i = 0; i < session_->world().global_count(); ++i)
-        all.emplace(session_->world().global_name(i));
+    for (std::uint32_t i = 0; i < session_->realm().global_count(); ++i)
+        all.emplace(session_->realm().global_name(i));
     for (const std::string& name : allowable()) all.erase(name);
     names_.assign(all.begin(), all.end());
 }
@@ -232,8 +232,9 @@ result<value> sandbox_host::evaluate(const std::string& text, host::slice_observ
     const auto keep = [](host::session* session, std::string name, std::string code,
                          host::run_options bounds,
                          std::optional<result<value>>* into) -> coro::task<void> {
-        result<value> made = co_await session->evaluate(std::move(name), std::move(code), bounds);
-        into->emplace(std::move(made));
+        result<value> outcome =
+            co_await session->evaluate(std::move(name), std::move(code), bounds);
+        into->emplace(std::move(outcome));
     };
     coro::spawn(*loop_, keep(session_.get(), "program", text, options, &ended),
                 [](std::exception_ptr thrown) {
@@ -247,7 +248,7 @@ result<value> sandbox_host::evaluate(const std::string& text, host::slice_observ
 
 sandbox_host::state sandbox_host::look() {
     state seen;
-    lang::realm& world = session_->world();
+    lang::realm& world = session_->realm();
     for (std::uint32_t i = 0; i < world.global_count(); ++i) {
         // What the program itself assigns, when a sandbox may call `store`.
         seen.globals.push_back(world.global_name(i) == "stored" ? value() : world.global(i));
@@ -257,14 +258,14 @@ sandbox_host::state sandbox_host::look() {
     seen.names.insert(names.begin(), names.end());
     for (const char* library : {"lists", "maps", "text", "functions", "results", "voting"})
         seen.libraries.push_back(world.imported_library(library) != nullptr);
-    const auto made = evaluate(canary);
-    seen.canary = made ? written(*made) : made.error().message();
+    const auto outcome = evaluate(canary);
+    seen.canary = outcome ? written(*outcome) : outcome.error().message();
     return seen;
 }
 
 std::string sandbox_host::differences(const state& before) {
     const state after = look();
-    lang::realm& world = session_->world();
+    lang::realm& world = session_->realm();
     for (std::size_t i = 0; i < after.globals.size(); ++i) {
         const bool known = i < before.globals.size();
         if (known ? before.globals[i].identical(after.globals[i]) : after.globals[i].is_unbound())

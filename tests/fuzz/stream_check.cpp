@@ -112,47 +112,47 @@ void tell(std::string& told, const ports::chat_response& answer) {
 }
 
 reading read(providers::chat_codec& codec, std::string_view stream, std::uint32_t cuts) {
-    reading made;
+    reading created;
     const auto reader = codec.open_stream();
     std::optional<error> failure;
     const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
-        made.handed_out += text;
+        created.handed_out += text;
         return {};
     };
     in_pieces(stream, cuts, [&](std::string_view piece) {
         const result<void> fed = reader->feed(piece, sink);
         if (!fed) failure = fed.error();
-        if (reader->so_far().text != made.handed_out) {
-            made.problem = "what was handed out is not the text so far";
+        if (reader->so_far().text != created.handed_out) {
+            created.problem = "what was handed out is not the text so far";
         }
-        if (!made.handed_out.empty() && !reader->started()) {
-            made.problem = "text was handed out, but the stream has not started";
+        if (!created.handed_out.empty() && !reader->started()) {
+            created.problem = "text was handed out, but the stream has not started";
         }
         return fed.has_value();
     });
     if (!failure) {
         const result<ports::chat_response> answer = reader->finish();
         if (answer) {
-            made.answered = true;
-            tell(made.told, *answer);
-            return made;
+            created.answered = true;
+            tell(created.told, *answer);
+            return created;
         }
         failure = answer.error();
     }
     if (failure->code().category() != ports::llm_category()) {
-        made.problem = "an error of another kind: " + failure->message();
+        created.problem = "an error of another kind: " + failure->message();
     }
-    made.told = failure->code().message() + "|" + failure->message();
+    created.told = failure->code().message() + "|" + failure->message();
     const auto* partial =
         dynamic_cast<const ports::partial_response*>(failure->info().payload.get());
-    if (partial) tell(made.told, partial->so_far);
-    else made.problem = "an error without what came until then: " + failure->message();
-    return made;
+    if (partial) tell(created.told, partial->so_far);
+    else created.problem = "an error without what came until then: " + failure->message();
+    return created;
 }
 
 template <class Codec>
-std::unique_ptr<providers::chat_codec> taken(result<Codec> made) {
-    return std::move(made).value();
+std::unique_ptr<providers::chat_codec> taken(result<Codec> outcome) {
+    return std::move(outcome).value();
 }
 
 } // namespace

@@ -21,12 +21,12 @@ struct seeds {
 
 /// The recorded and documented streams.
 std::vector<seeds> recorded() {
-    std::vector<seeds> made = {{"openai-chat", 0, {}},
-                               {"openai-responses", 1, {}},
-                               {"anthropic", 2, {}},
-                               {"gemini", 3, {}},
-                               {"ollama", 4, {}}};
-    for (seeds& one : made) {
+    std::vector<seeds> seedss = {{"openai-chat", 0, {}},
+                                 {"openai-responses", 1, {}},
+                                 {"anthropic", 2, {}},
+                                 {"gemini", 3, {}},
+                                 {"ollama", 4, {}}};
+    for (seeds& one : seedss) {
         const auto folder = std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / one.folder;
         for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
             const auto type = file.path().extension();
@@ -36,7 +36,7 @@ std::vector<seeds> recorded() {
                                      std::istreambuf_iterator<char>());
         }
     }
-    return made;
+    return seedss;
 }
 
 /// A few bytes lost, doubled, exchanged or taken from another stream.

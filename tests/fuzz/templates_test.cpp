@@ -15,16 +15,17 @@ namespace heddle::fuzzing {
 namespace {
 
 std::vector<std::string> seeds() {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     const std::filesystem::path root = HEDDLE_SOURCE_DIR;
     for (const char* folder : {"tests/fuzz/corpus/templates", "tests/data/templates"}) {
         for (const auto& each : std::filesystem::directory_iterator(root / folder)) {
             std::ifstream in(each.path(), std::ios::binary);
-            made.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+            strings.emplace_back(std::istreambuf_iterator<char>(in),
+                                 std::istreambuf_iterator<char>());
         }
     }
-    std::sort(made.begin(), made.end());
-    return made;
+    std::sort(strings.begin(), strings.end());
+    return strings;
 }
 
 /// One file with a few pieces cut out, doubled, taken from another, or spoilt.

@@ -37,8 +37,8 @@ namespace heddle::fuzzing {
 namespace {
 
 template <class Codec>
-std::unique_ptr<providers::chat_codec> taken(result<Codec> made) {
-    return std::move(made).value();
+std::unique_ptr<providers::chat_codec> taken(result<Codec> outcome) {
+    return std::move(outcome).value();
 }
 
 bool is_slow(std::string_view name) {
@@ -63,10 +63,10 @@ public:
     std::vector<char> bytes(std::size_t count) {
         count = std::min(count, bytes_.size());
         const auto* begin = reinterpret_cast<const char*>(bytes_.data());
-        std::vector<char> made(begin, begin + count);
-        made.shrink_to_fit();
+        std::vector<char> items(begin, begin + count);
+        items.shrink_to_fit();
         bytes_ = bytes_.subspan(count);
-        return made;
+        return items;
     }
     std::vector<char> rest() { return bytes(bytes_.size()); }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
@@ -117,8 +117,8 @@ void text_boundary_check::failure(std::string_view what, const error& failed) {
     }
 }
 
-void text_boundary_check::value(std::string_view what, const lang::value& made) {
-    std::vector<lang::value> open{made};
+void text_boundary_check::value(std::string_view what, const lang::value& result) {
+    std::vector<lang::value> open{result};
     while (!open.empty()) {
         const lang::value one = std::move(open.back());
         open.pop_back();
@@ -143,16 +143,16 @@ void text_boundary_check::value(std::string_view what, const lang::value& made) 
     }
 }
 
-void text_boundary_check::response(std::string_view what, const ports::chat_response& made) {
-    for (const std::string* each : {&made.id, &made.model, &made.text, &made.refusal}) {
+void text_boundary_check::response(std::string_view what, const ports::chat_response& chat) {
+    for (const std::string* each : {&chat.id, &chat.model, &chat.text, &chat.refusal}) {
         text(what, *each);
     }
-    for (const ports::tool_call& call : made.tool_calls) {
+    for (const ports::tool_call& call : chat.tool_calls) {
         for (const std::string* each :
              {&call.id, &call.name, &call.arguments_json, &call.signature})
             text(what, *each);
     }
-    for (const ports::reasoning_part& part : made.reasoning) {
+    for (const ports::reasoning_part& part : chat.reasoning) {
         for (const std::string* each : {&part.text, &part.signature, &part.opaque})
             text(what, *each);
     }
@@ -231,11 +231,12 @@ void text_boundary_check::check_builtin(input& from) {
     for (std::size_t i = 0; i < count; ++i) arguments.push_back(argument(from));
     lang::free_work work;
     lang::native_call call(*memory_, row, work);
-    const lang::value made = row.run(call, arguments);
+    const lang::value result = row.run(call, arguments);
     if (call.failure()) return failure(row.name, *call.failure());
-    value(row.name, made);
-    text(row.name, lang::print_value(made, {.max_bytes = from.byte() + 1U}));
-    if (const auto json = lang::value_to_json(made, {.max_bytes = 100'000})) text(row.name, *json);
+    value(row.name, result);
+    text(row.name, lang::print_value(result, {.max_bytes = from.byte() + 1U}));
+    if (const auto json = lang::value_to_json(result, {.max_bytes = 100'000}))
+        text(row.name, *json);
     else failure(row.name, json.error());
 }
 
@@ -387,9 +388,9 @@ void text_boundary_check::check_results(input& from) {
     case 3: failed.what = task_error::validation_error{given}; break;
     default: failed.what = task_error::xml_parse_error{given}; break;
     }
-    const lang::value made = tasks::to_value(*memory_, failed);
-    value("task_error", made);
-    const lang::value* type = lang::map_find(made, "type");
+    const lang::value result = tasks::to_value(*memory_, failed);
+    value("task_error", result);
+    const lang::value* type = lang::map_find(result, "type");
     if (!type || lang::string_bytes(*type) != failed.type_name()) problem_ = "a type was lost";
     text("task_error", tasks::to_json(failed));
     text("task_error", tasks::to_xml(failed));

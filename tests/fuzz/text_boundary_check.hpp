@@ -44,8 +44,8 @@ private:
 
     void text(std::string_view what, std::string_view bytes);
     void failure(std::string_view what, const error& failed);
-    void value(std::string_view what, const lang::value& made);
-    void response(std::string_view what, const ports::chat_response& made);
+    void value(std::string_view what, const lang::value& result);
+    void response(std::string_view what, const ports::chat_response& chat);
     [[nodiscard]] lang::value argument(input& from);
 
     lang::heap_owner memory_;

@@ -18,16 +18,16 @@ using bytes = std::vector<std::uint8_t>;
 void add(bytes& to, std::string_view text) { to.insert(to.end(), text.begin(), text.end()); }
 
 std::vector<std::string> recorded_bodies() {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const auto& file : std::filesystem::recursive_directory_iterator(
              std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire")) {
         if (!file.is_regular_file()) continue;
         std::ifstream in(file.path(), std::ios::binary);
         std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-        if (text.size() < 20'000) made.push_back(std::move(text));
+        if (text.size() < 20'000) strings.push_back(std::move(text));
     }
-    std::sort(made.begin(), made.end());
-    return made;
+    std::sort(strings.begin(), strings.end());
+    return strings;
 }
 
 /// Text with parts of characters in it.
@@ -37,30 +37,30 @@ std::string odd_text(std::mt19937& random) {
         "\xE2\x82", "\x80",    "\xFF",         "\xED\xA0\x80", "\xC0\xAF", "\xC2\x9B",
         "\x1b[31m", "\\ud83e", "\\uddf5",      "\"",           "\\",       "{",
         "}}",       "(",       "\xEF\xBB\xBF", "\n",           "\"a\":",   "[1,"};
-    std::string made;
-    for (unsigned n = random() % 12; n > 0; --n) made += pieces[random() % pieces.size()];
-    return made;
+    std::string text;
+    for (unsigned n = random() % 12; n > 0; --n) text += pieces[random() % pieces.size()];
+    return text;
 }
 
 bytes some_input(const std::vector<std::string>& bodies, std::mt19937& random) {
-    bytes made;
-    for (int i = 0; i < 4; ++i) made.push_back(static_cast<std::uint8_t>(random()));
-    if (made[0] % text_boundary_check::boundaries() == 4 ||
-        made[0] % text_boundary_check::boundaries() == 5) {
-        made.resize(3);
+    bytes result;
+    for (int i = 0; i < 4; ++i) result.push_back(static_cast<std::uint8_t>(random()));
+    if (result[0] % text_boundary_check::boundaries() == 4 ||
+        result[0] % text_boundary_check::boundaries() == 5) {
+        result.resize(3);
         std::string body = bodies[random() % bodies.size()];
         for (unsigned n = random() % 4; n > 0; --n) {
             const std::size_t at = random() % body.size();
             body.replace(at, random() % 4, odd_text(random));
         }
-        add(made, body);
-        return made;
+        add(result, body);
+        return result;
     }
     for (unsigned n = random() % 6; n > 0; --n) {
-        made.push_back(static_cast<std::uint8_t>(random()));
-        add(made, odd_text(random));
+        result.push_back(static_cast<std::uint8_t>(random()));
+        add(result, odd_text(random));
     }
-    return made;
+    return result;
 }
 
 TEST(text_boundary_check, holds_for_odd_bytes_at_every_boundary) {

@@ -51,7 +51,7 @@ public:
         if (!forms) {
             const source_span span = forms.error().info().span;
             refuse(span.known() ? span.begin - position_ : 0, forms.error().message());
-            return std::move(made_);
+            return std::move(file_);
         }
         if (!text_.starts_with("; ")) refuse(0, "the first line must say what the file shows: ; …");
         if (forms->empty()) refuse(0, "there is no expression");
@@ -61,15 +61,15 @@ public:
             between(done, begin);
             done = form.span.end - position_;
             within(begin, done);
-            example& added = made_.examples.emplace_back();
+            example& added = file_.examples.emplace_back();
             added.line = line_of(begin);
             added.text = text_.substr(begin, done - begin);
             added.form = std::move(form);
         }
         between(done, text_.size());
-        std::stable_sort(made_.mistakes.begin(), made_.mistakes.end(),
+        std::stable_sort(file_.mistakes.begin(), file_.mistakes.end(),
                          [](const mistake& a, const mistake& b) { return a.line < b.line; });
-        return std::move(made_);
+        return std::move(file_);
     }
 
 private:
@@ -79,12 +79,12 @@ private:
     }
 
     void refuse(std::size_t offset, std::string what) {
-        made_.mistakes.push_back({line_of(offset), std::move(what)});
+        file_.mistakes.push_back({line_of(offset), std::move(what)});
     }
 
     /// Comments between two expressions: the line after the first one says what it is.
     void between(std::size_t begin, std::size_t end) {
-        const bool after_one = !made_.examples.empty();
+        const bool after_one = !file_.examples.empty();
         bool expected = false;
         std::size_t number = 0;
         for (std::size_t at = begin; at < end; ++number) {
@@ -96,14 +96,14 @@ private:
             } else if (begins_line && is_unknown_marker(line)) {
                 refuse(at, "unknown marker: " + std::string(line));
             } else if (begins_line && is_expectation(line)) {
-                if (after_one && number == 1) expected = expect(made_.examples.back(), line, at);
+                if (after_one && number == 1) expected = expect(file_.examples.back(), line, at);
                 else refuse(at, "an expectation stands on the line after its expression");
             }
             at = stop + 1;
         }
-        if (after_one && !expected && !defines(made_.examples.back().form.content)) {
-            const std::size_t line = made_.examples.back().line;
-            made_.mistakes.push_back({line, "the expression has no expectation"});
+        if (after_one && !expected && !defines(file_.examples.back().form.content)) {
+            const std::size_t line = file_.examples.back().line;
+            file_.mistakes.push_back({line, "the expression has no expectation"});
         }
     }
 
@@ -138,7 +138,7 @@ private:
 
     std::string_view text_;
     std::uint32_t position_;
-    language_file made_;
+    language_file file_;
 };
 
 } // namespace

@@ -61,8 +61,8 @@ public:
         parts.operators = tasks::operators({});
         engine_.emplace(loop_, std::move(parts));
         session_ = engine_->new_session().value();
-        session_->world().set_moves_stacks(how.moved);
-        const std::uint32_t position = session_->world().sources().add(path, text);
+        session_->realm().set_moves_stacks(how.moved);
+        const std::uint32_t position = session_->realm().sources().add(path, text);
         read = read_language_file(session_->memory(), text, position);
     }
 
@@ -144,12 +144,12 @@ protected:
 
     /// A session in which the first `count` expressions were evaluated.
     [[nodiscard]] std::unique_ptr<file_session> session_after(std::size_t count) const {
-        auto made = std::make_unique<file_session>(path, text, manner{.slice = 1});
+        auto object = std::make_unique<file_session>(path, text, manner{.slice = 1});
         for (std::size_t i = 0; i < count; ++i) {
             testing::step_watch watch;
-            (void)made->evaluate(made->read.examples[i], watch);
+            (void)object->evaluate(object->read.examples[i], watch);
         }
-        return made;
+        return object;
     }
 
     /// Evaluates an expression, which may be cancelled after some steps. Returns the number that it took.

@@ -19,21 +19,21 @@ public:
         return word(rank);
     }
     static std::string word(unsigned rank) {
-        std::string made = syllables(rank % 1000);
-        if (rank >= 1000) made += "_" + syllables(rank / 1000 % 1000);
-        return made;
+        std::string text = syllables(rank % 1000);
+        if (rank >= 1000) text += "_" + syllables(rank / 1000 % 1000);
+        return text;
     }
 
 private:
     static std::string syllables(unsigned number) {
         static constexpr std::string_view heads = "bdfghklmnprstvwz";
         static constexpr std::string_view vowels = "aeiou";
-        std::string made;
+        std::string text;
         for (number += 80; number > 0; number /= 80) {
-            made += heads[number % 80 / 5];
-            made += vowels[number % 5];
+            text += heads[number % 80 / 5];
+            text += vowels[number % 5];
         }
-        return made;
+        return text;
     }
     std::uint64_t state_ = 42;
 };

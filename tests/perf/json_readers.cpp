@@ -56,20 +56,20 @@ struct tree_result {
 };
 
 tree_result read_tree(std::string_view text, json::storage_ptr memory) {
-    tree_result made;
+    tree_result result;
     json::stream_parser parser({}, tree_options());
     parser.reset(memory);
-    made.at = parser.write_some(text.data(), text.size(), made.failed);
-    if (!made.failed && text.find_first_not_of(" \t\r\n", made.at) != std::string_view::npos)
-        made.failed = json::error::extra_data;
-    if (!made.failed) parser.finish(made.failed);
-    if (!made.failed) {
+    result.at = parser.write_some(text.data(), text.size(), result.failed);
+    if (!result.failed && text.find_first_not_of(" \t\r\n", result.at) != std::string_view::npos)
+        result.failed = json::error::extra_data;
+    if (!result.failed) parser.finish(result.failed);
+    if (!result.failed) {
         json::value read = parser.release();
         // The tree has the memory of the parser, so that nothing is copied.
-        std::destroy_at(&made.tree);
-        std::construct_at(&made.tree, std::move(read));
+        std::destroy_at(&result.tree);
+        std::construct_at(&result.tree, std::move(read));
     }
-    return made;
+    return result;
 }
 
 /// From a tree to values, with the same small table of keys that our reader has.
@@ -92,10 +92,10 @@ public:
             return lang::make_list(memory_, items);
         }
         case json::kind::object: {
-            value made = lang::make_map_with_capacity(memory_, tree.get_object().size());
+            value result = lang::make_map_with_capacity(memory_, tree.get_object().size());
             for (const auto& [name, each] : tree.get_object())
-                made = lang::map_put(memory_, std::move(made), key_of(name), of(each));
-            return made;
+                result = lang::map_put(memory_, std::move(result), key_of(name), of(each));
+            return result;
         }
         }
         return {};
@@ -156,19 +156,19 @@ struct sample {
 };
 
 std::string records(std::size_t bytes) {
-    std::string made = "[";
-    for (int i = 0; made.size() < bytes; ++i) {
+    std::string text = "[";
+    for (int i = 0; text.size() < bytes; ++i) {
         const std::string number = std::to_string(i);
-        made += (i == 0 ? "" : ",\n ") + (R"({"id":)" + number) + R"(,"name":"customer )" + number +
+        text += (i == 0 ? "" : ",\n ") + (R"({"id":)" + number) + R"(,"name":"customer )" + number +
                 R"(","price":)" + std::to_string(i % 1000) + ".25" +
                 R"(,"active":true,"parent":null,"tags":["a","long tag \"b\""],)" +
                 R"("address":{"street":"Hauptstraße )" + number + R"(","zip":"10115"}})";
     }
-    return made + "]";
+    return text + "]";
 }
 
 std::vector<sample> samples() {
-    std::vector<sample> made;
+    std::vector<sample> list;
     std::string answer = R"({"summary":")";
     for (int i = 0; i < 12; ++i)
         answer += R"(The function \"parse\" copies its argument – see line 12.\nThen it waits. )";
@@ -177,8 +177,8 @@ std::vector<sample> samples() {
         answer += std::string(i == 0 ? "" : ",") + R"({"file":"src/main.cpp","line":)" +
                   std::to_string(100 + i) +
                   R"(,"severity":"warning","confidence":0.85,"text":"The result is not used."})";
-    made.push_back({"answer of a model", answer + R"(],"verdict":"fail","score":3})"});
-    made.push_back({"records, 5 MB", records(5'000'000)});
+    list.push_back({"answer of a model", answer + R"(],"verdict":"fail","score":3})"});
+    list.push_back({"records, 5 MB", records(5'000'000)});
     std::string deep = "[";
     for (int i = 0; i < 1000; ++i) {
         deep += i == 0 ? "" : ",";
@@ -186,10 +186,10 @@ std::vector<sample> samples() {
         deep += "1";
         for (int level = 499; level >= 0; --level) deep += level % 2 == 0 ? "]" : "}";
     }
-    made.push_back({"500 levels, 1000 times", deep + "]"});
+    list.push_back({"500 levels, 1000 times", deep + "]"});
     std::string words = "[";
     for (int i = 0; i < 500'000; ++i) words += (i == 0 ? "\"w" : ",\"w") + std::to_string(i) + "\"";
-    made.push_back({"500,000 small strings", words + "]"});
+    list.push_back({"500,000 small strings", words + "]"});
     std::mt19937_64 random(5);
     std::string numbers = "[0";
     for (int i = 0; i < 200'000; ++i) {
@@ -198,11 +198,11 @@ std::vector<sample> samples() {
         const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
         numbers.append(",").append(digits, end);
     }
-    made.push_back({"200,000 numbers of 16 digits", numbers + "]"});
+    list.push_back({"200,000 numbers of 16 digits", numbers + "]"});
     std::string prose = "\"";
     while (prose.size() < 1'000'000) prose += "A sentence of a longer text – with a dash.\\n";
-    made.push_back({"one string of 1 MB", prose + "\""});
-    return made;
+    list.push_back({"one string of 1 MB", prose + "\""});
+    return list;
 }
 
 /// How long others would wait at most: the longest time between two calls.

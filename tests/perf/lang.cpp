@@ -47,9 +47,9 @@ using namespace heddle;
 }
 
 template <class T>
-[[nodiscard]] T must(result<T> made) {
-    if (!made) give_up(made.error());
-    return *std::move(made);
+[[nodiscard]] T must(result<T> outcome) {
+    if (!outcome) give_up(outcome.error());
+    return *std::move(outcome);
 }
 
 constexpr lang::builtin park_row{"park", "", 0, 0, lang::builtin_kind::effect, nullptr, {}, {}, {}};
@@ -139,9 +139,9 @@ public:
         const double parked = cpu_seconds();
         const double bytes = resident_bytes() - bytes_before;
         if (waiting_.size() != slots) std::abort();
-        for (lang::fiber* strand : std::exchange(waiting_, {})) {
-            lang::machine::resume(*strand, lang::value());
-            ready_.push_back(strand);
+        for (lang::fiber* self : std::exchange(waiting_, {})) {
+            lang::machine::resume(*self, lang::value());
+            ready_.push_back(self);
         }
         run_ready();
         const double ended = cpu_seconds();
@@ -154,29 +154,29 @@ private:
     void wake(lang::fiber& ready) noexcept override { ready_.push_back(&ready); }
     void cancel_effect(lang::fiber&) noexcept override {}
 
-    void adopt(std::unique_ptr<lang::fiber> strand) {
-        strand->driver = this;
-        lang::fiber* made = strand.release(); // deleted when it has ended
-        if (made->waits() == lang::waiting_for::effect) waiting_.push_back(made);
-        else ready_.push_back(made);
+    void adopt(std::unique_ptr<lang::fiber> self) {
+        self->driver = this;
+        lang::fiber* result = self.release(); // deleted when it has ended
+        if (result->waits() == lang::waiting_for::effect) waiting_.push_back(result);
+        else ready_.push_back(result);
     }
 
     void run_ready() {
         while (!ready_.empty()) {
-            lang::fiber* strand = ready_.front();
+            lang::fiber* self = ready_.front();
             ready_.pop_front();
-            lang::outcome now = lang::machine::run(*strand, budget_);
+            lang::outcome now = lang::machine::run(*self, budget_);
             switch (now.kind) {
-            case lang::outcome_kind::effect: waiting_.push_back(strand); break;
+            case lang::outcome_kind::effect: waiting_.push_back(self); break;
             case lang::outcome_kind::parked: break;
-            case lang::outcome_kind::out_of_steps: ready_.push_back(strand); break;
+            case lang::outcome_kind::out_of_steps: ready_.push_back(self); break;
             case lang::outcome_kind::forked:
-                ready_.push_front(strand);
+                ready_.push_front(self);
                 adopt(std::move(now.child));
                 break;
             case lang::outcome_kind::done:
                 last_ = std::move(now.result);
-                delete strand;
+                delete self;
                 break;
             default: give_up(*now.failure);
             }

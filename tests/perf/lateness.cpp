@@ -259,24 +259,24 @@ struct plan {
 };
 
 /// Every builtin of the language on every kind of large value, whatever it makes of it.
-void add_tries(plan& made, const lang::builtin& row) {
+void add_tries(plan& result, const lang::builtin& row) {
     for (const std::string first : {"ints", "table", "ascii", "wide", "pairs"}) {
         for (const std::string rest : {"", " 5", " \"e\"", " same", " 5 7", " \"e\" \"x\""}) {
             const auto count =
                 1 + static_cast<std::size_t>(std::count(rest.begin(), rest.end(), ' '));
             if (count < row.min_arguments || count > row.max_arguments) continue;
-            made.calls.emplace_back(row.name,
-                                    "(" + std::string(row.name) + " " + first + rest + ")");
+            result.calls.emplace_back(row.name,
+                                      "(" + std::string(row.name) + " " + first + rest + ")");
         }
     }
 }
 
 [[nodiscard]] plan every_builtin(long size, const std::set<std::string>& chosen) {
-    plan made;
+    plan result;
     std::set<std::string_view> known;
     const auto add = [&](const large_call& each) {
         known.insert(each.name);
-        made.calls.emplace_back(each.name, with_sizes(each.call, size));
+        result.calls.emplace_back(each.name, with_sizes(each.call, size));
     };
     for (const large_call& each : large_calls) add(each);
     for (const large_call& each : large_controls) add(each);
@@ -284,18 +284,18 @@ void add_tries(plan& made, const lang::builtin& row) {
     for (const auto family : lang::builtin_families()) {
         for (const lang::builtin& row : family) {
             if (row.name.starts_with('%') || row.how == lang::builtin_kind::effect) continue;
-            add_tries(made, row);
+            add_tries(result, row);
             if (row.how != lang::builtin_kind::pure || known.contains(row.name) ||
                 constant.contains(row.name))
                 continue;
-            made.complete = false;
+            result.complete = false;
             std::fprintf(stderr, "bench_lateness: '%s' is new: add calls of it to large_calls\n",
                          std::string(row.name).c_str());
         }
     }
     if (!chosen.empty())
-        std::erase_if(made.calls, [&](const auto& each) { return !chosen.contains(each.first); });
-    return made;
+        std::erase_if(result.calls, [&](const auto& each) { return !chosen.contains(each.first); });
+    return result;
 }
 
 coro::task<void> measure_all(coro::event_loop* loop, host::session* session, const plan* calls,
@@ -336,24 +336,24 @@ int main(int count, char** arguments) {
     host::engine engine(loop, host::engine_parts{});
     auto session = engine.new_session();
     if (!session) return 1;
-    measurements made;
-    coro::spawn(loop, measure_all(&loop, session->get(), &calls, size, &made),
+    measurements result;
+    coro::spawn(loop, measure_all(&loop, session->get(), &calls, size, &result),
                 [](std::exception_ptr thrown) {
                     if (thrown) std::abort();
                 });
     io.run();
     constexpr double most = 10; // ms
     std::size_t over = 0;
-    for (const auto& [late, line] : made.calls) {
+    for (const auto& [late, line] : result.calls) {
         over += late > most ? 1 : 0;
         if (late > most / 2) std::printf("%s\n", line.c_str());
     }
     const auto latest =
-        std::max_element(made.builtins.begin(), made.builtins.end(),
+        std::max_element(result.builtins.begin(), result.builtins.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     std::printf("%zu calls of %zu builtins: latest %.2f ms (%s), %zu over %.0f ms\n",
-                made.calls.size(), made.builtins.size(),
-                latest == made.builtins.end() ? 0 : latest->second,
-                latest == made.builtins.end() ? "" : latest->first.c_str(), over, most);
+                result.calls.size(), result.builtins.size(),
+                latest == result.builtins.end() ? 0 : latest->second,
+                latest == result.builtins.end() ? "" : latest->first.c_str(), over, most);
     return over == 0 ? 0 : 1;
 }

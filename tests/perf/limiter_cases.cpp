@@ -22,11 +22,11 @@ namespace {
 using namespace heddle;
 
 std::vector<testing::limit_case> chosen(std::string_view part) {
-    std::vector<testing::limit_case> made;
+    std::vector<testing::limit_case> cases;
     for (auto& each : testing::limit_cases()) {
-        if (each.name.find(part) != std::string::npos) made.push_back(std::move(each));
+        if (each.name.find(part) != std::string::npos) cases.push_back(std::move(each));
     }
-    return made;
+    return cases;
 }
 
 void print_heading() {

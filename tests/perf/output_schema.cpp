@@ -93,14 +93,14 @@ verdict by_plain(std::string_view schema, std::string_view answer) {
         ::setrlimit(RLIMIT_CPU, &time);
         const rlimit no_core{0, 0};
         ::setrlimit(RLIMIT_CORE, &no_core);
-        std::unique_ptr<plain_schema> made;
+        std::unique_ptr<plain_schema> object;
         try {
-            made = std::make_unique<plain_schema>(schema);
+            object = std::make_unique<plain_schema>(schema);
         } catch (const std::exception&) {
             ::_exit(static_cast<int>(verdict::schema_refused));
         }
         try {
-            ::_exit(static_cast<int>(made->accepts(answer) ? verdict::valid : verdict::invalid));
+            ::_exit(static_cast<int>(object->accepts(answer) ? verdict::valid : verdict::invalid));
         } catch (const std::exception&) {
             ::_exit(static_cast<int>(verdict::answer_refused));
         }
@@ -112,11 +112,11 @@ verdict by_plain(std::string_view schema, std::string_view answer) {
 }
 
 verdict by_us(lang::realm& world, std::string_view schema, std::string_view answer) {
-    const auto made = output_schema::compile(schema);
-    if (!made) return verdict::schema_refused;
+    const auto code = output_schema::compile(schema);
+    if (!code) return verdict::schema_refused;
     const auto content = lang::json_to_value(world.memory(), answer);
     if (!content) return verdict::answer_refused;
-    const auto wrong = made->check(*content, answer);
+    const auto wrong = code->check(*content, answer);
     if (!wrong) return verdict::valid;
     const bool checked = wrong->message.find("does not match") != std::string::npos;
     return checked ? verdict::invalid : verdict::answer_refused;
@@ -142,16 +142,16 @@ struct sample {
 };
 
 std::string repeated(std::size_t count, const std::string& element) {
-    std::string made = "[";
-    for (std::size_t i = 0; i < count; ++i) made.append(i == 0 ? "" : ",").append(element);
-    return made + "]";
+    std::string text = "[";
+    for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : ",").append(element);
+    return text + "]";
 }
 
 std::string numbered(std::size_t count, const std::string& before, const std::string& behind) {
-    std::string made = "[";
+    std::string text = "[";
     for (std::size_t i = 0; i < count; ++i)
-        made.append(i == 0 ? "" : ",").append(before).append(std::to_string(i)).append(behind);
-    return made + "]";
+        text.append(i == 0 ? "" : ",").append(before).append(std::to_string(i)).append(behind);
+    return text + "]";
 }
 
 const std::string tree_schema =

@@ -20,11 +20,12 @@ public:
     std::string_view provider_name() const noexcept override { return "instant"; }
     coro::task<result<ports::chat_response>> complete(const ports::chat_request&,
                                                       coro::call_context) override {
-        ports::chat_response made;
-        made.model = "instant-1";
-        made.text = "{\"verdict\": \"good\", \"score\": 7, \"reasons\": [\"short\", \"clear\"]}";
-        made.usage = ports::token_usage{100, 20, 0, 0};
-        co_return made;
+        ports::chat_response response;
+        response.model = "instant-1";
+        response.text =
+            "{\"verdict\": \"good\", \"score\": 7, \"reasons\": [\"short\", \"clear\"]}";
+        response.usage = ports::token_usage{100, 20, 0, 0};
+        co_return response;
     }
     coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
                                                     ports::chat_delta_sink,

@@ -22,9 +22,9 @@ using clock_type = std::chrono::steady_clock;
 class words {
 public:
     std::string text(int count) {
-        std::string made;
-        for (int i = 0; i < count; ++i) made += next() + " ";
-        return made;
+        std::string out;
+        for (int i = 0; i < count; ++i) out += next() + " ";
+        return out;
     }
 
 private:

@@ -44,9 +44,9 @@ public:
 
     void run(const char* sql) { check(sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr)); }
     sqlite3_stmt* prepare(const char* sql) {
-        sqlite3_stmt* made = nullptr;
-        check(sqlite3_prepare_v2(handle_, sql, -1, &made, nullptr));
-        return made;
+        sqlite3_stmt* stmt = nullptr;
+        check(sqlite3_prepare_v2(handle_, sql, -1, &stmt, nullptr));
+        return stmt;
     }
     void check(int code) const {
         if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(handle_));

@@ -72,29 +72,30 @@ private:
 } // namespace
 
 ports::http_response case_answer(const limit_case& of, quota_verdict verdict) {
-    ports::http_response made;
-    made.status = verdict.admitted ? 200 : 429;
-    made.headers = std::move(verdict.headers);
-    made.headers.emplace_back("content-type", "application/json");
+    ports::http_response response;
+    response.status = verdict.admitted ? 200 : 429;
+    response.headers = std::move(verdict.headers);
+    response.headers.emplace_back("content-type", "application/json");
     if (!verdict.admitted) {
-        made.body = R"({"error":{"message":"slow down","type":"rate_limit_error"}})";
+        response.body = R"({"error":{"message":"slow down","type":"rate_limit_error"}})";
     } else if (speaks_anthropic(of)) {
-        made.body = R"({"id":"m","type":"message","role":"assistant","model":"m",)"
-                    R"("content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn",)"
-                    R"("usage":{"input_tokens":5,"output_tokens":1}})";
+        response.body = R"({"id":"m","type":"message","role":"assistant","model":"m",)"
+                        R"("content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn",)"
+                        R"("usage":{"input_tokens":5,"output_tokens":1}})";
     } else {
-        made.body = R"({"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,)"
-                    R"("message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],)"
-                    R"("usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}})";
+        response.body =
+            R"({"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,)"
+            R"("message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],)"
+            R"("usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}})";
     }
-    return made;
+    return response;
 }
 
 providers::limiter_settings settings_of(const limit_case& of) {
-    providers::limiter_settings made =
+    providers::limiter_settings settings =
         providers::limiter_settings_for(of.local ? "http://127.0.0.1:1" : "https://rig.example");
-    made.options.per_minute[0] = of.requests_per_minute;
-    return made;
+    settings.options.per_minute[0] = of.requests_per_minute;
+    return settings;
 }
 
 std::unique_ptr<ports::llm_port> make_case_provider(const limit_case& of, ports::http_port& http,
@@ -145,27 +146,27 @@ coro::task<void> case_load::work(coro::deadline until) {
 
 limit_case_figures read_figures(const limit_case& of, const limit_case_log& log, double last_answer,
                                 std::size_t failed) {
-    limit_case_figures made;
-    made.failed = failed;
-    made.sent = log.arrivals.size();
-    if (log.arrivals.empty()) return made;
+    limit_case_figures figures;
+    figures.failed = failed;
+    figures.sent = log.arrivals.size();
+    if (log.arrivals.empty()) return figures;
     const double first = log.arrivals.front().at;
-    made.seconds = last_answer - first;
+    figures.seconds = last_answer - first;
     // The first burst lasts until something gets through again after the first 429.
     double burst_ends = std::numeric_limits<double>::infinity();
     double before = first;
     bool refused = false;
     for (const auto& each : log.arrivals) {
-        made.silence = std::max(made.silence, each.at - before);
+        figures.silence = std::max(figures.silence, each.at - before);
         before = each.at;
         refused = refused || !each.admitted;
         if (each.admitted && refused) burst_ends = std::min(burst_ends, each.at + reaction);
         if (each.admitted) continue;
-        ++made.limited;
-        if (each.at > burst_ends) ++made.limited_late;
+        ++figures.limited;
+        if (each.at > burst_ends) ++figures.limited_late;
     }
     const double latency = seconds(of.latency);
-    made.least =
+    figures.least =
         std::max(quota_service::least_time(of.quota, of.calls) + latency,
                  latency * static_cast<double>(of.calls) / static_cast<double>(of.concurrency));
     const bool window = of.quota.window_seconds > 0;
@@ -173,17 +174,17 @@ limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
     const double once =
         std::max(latency, window ? of.quota.window_seconds : 1.5 / of.quota.per_second);
     // Times in whole seconds, and the chance on top of them. Without any, twice what is needed.
-    made.silence_explained = (of.says_nothing() ? 2 * once : once) + 1.25;
+    figures.silence_explained = (of.says_nothing() ? 2 * once : once) + 1.25;
     // One in 200; of runs as short as these, the four that it takes to learn a limit of which
     // nothing is said, or of which the first burst is six times the size.
     const bool learns = of.says_nothing() || of.quota.capacity <= 10;
-    const double sent = static_cast<double>(made.sent);
+    const double sent = static_cast<double>(figures.sent);
     // Until a refusal is known, others have been sent.
     const double echo = 1 + of.quota.per_second * seconds(of.refusal_latency);
-    made.late_allowed =
+    figures.late_allowed =
         static_cast<std::size_t>(std::max(learns ? 4.0 : 1.0, of.allows.late_share * sent) * echo);
-    made.ideal_required = of.allows.of_ideal;
-    return made;
+    figures.ideal_required = of.allows.of_ideal;
+    return figures;
 }
 
 std::string limit_case_figures::fault() const {
@@ -211,22 +212,22 @@ limit_case_figures simulate_case(const limit_case& of, std::uint64_t seed, limit
     case_load load(loop, *provider, of);
     load.start();
     loop.run();
-    limit_case_figures made =
+    limit_case_figures figures =
         read_figures(of, http.log, seconds(load.last_answer() - began), load.failed());
     const auto counters = gate->counters();
-    if (!counters.empty()) made.learned = counters[0].second.learned_per_second.value_or(0);
+    if (!counters.empty()) figures.learned = counters[0].second.learned_per_second.value_or(0);
     if (keep) *keep = std::move(http.log);
-    return made;
+    return figures;
 }
 
 void PrintTo(const limit_case& of, std::ostream* out) { *out << of.name; }
 
 std::vector<limit_case> limit_cases() {
-    std::vector<limit_case> made;
+    std::vector<limit_case> cases;
     const auto add = [&](std::string name, double rate, unsigned capacity, quota_headers headers,
                          quota_advice advice, std::size_t calls,
                          std::size_t concurrency) -> limit_case& {
-        limit_case& each = made.emplace_back();
+        limit_case& each = cases.emplace_back();
         each.name = std::move(name);
         each.quota.per_second = rate;
         each.quota.capacity = capacity;
@@ -316,7 +317,7 @@ std::vector<limit_case> limit_cases() {
         add("Retry-After alone, " + rate, each / 60.0, each, none, in_seconds, calls, 64);
         add("nothing, " + rate, each / 60.0, each, none, no_advice, calls, 64);
     }
-    return made;
+    return cases;
 }
 
 } // namespace heddle::testing

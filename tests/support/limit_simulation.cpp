@@ -85,8 +85,8 @@ public:
         }
     }
     providers::rate_limit_headers headers() const {
-        providers::rate_limit_headers made;
-        if (quota_.headers == told_limits::nothing) return made;
+        providers::rate_limit_headers rate;
+        if (quota_.headers == told_limits::nothing) return rate;
         const auto tell = [](const bucket& from, auto& limit, auto& remaining, auto& reset) {
             if (!from.limited()) return;
             limit = static_cast<std::int64_t>(from.per_second * 60);
@@ -95,13 +95,13 @@ public:
             reset = milliseconds(
                 static_cast<std::int64_t>((from.capacity - from.level) / from.per_second * 1000));
         };
-        tell(buckets_[0], made.requests_limit, made.requests_remaining, made.requests_reset);
-        tell(buckets_[1], made.tokens_limit, made.tokens_remaining, made.tokens_reset);
-        tell(buckets_[2], made.input_tokens_limit, made.input_tokens_remaining,
-             made.input_tokens_reset);
-        tell(buckets_[3], made.output_tokens_limit, made.output_tokens_remaining,
-             made.output_tokens_reset);
-        return made;
+        tell(buckets_[0], rate.requests_limit, rate.requests_remaining, rate.requests_reset);
+        tell(buckets_[1], rate.tokens_limit, rate.tokens_remaining, rate.tokens_reset);
+        tell(buckets_[2], rate.input_tokens_limit, rate.input_tokens_remaining,
+             rate.input_tokens_reset);
+        tell(buckets_[3], rate.output_tokens_limit, rate.output_tokens_remaining,
+             rate.output_tokens_reset);
+        return rate;
     }
     double per_second(std::size_t which) const { return buckets_[which].per_second; }
 
@@ -266,9 +266,9 @@ limit_figures simulate(const limit_scenario& scenario, std::uint64_t seed) {
 void PrintTo(const limit_scenario& of, std::ostream* out) { *out << of.name; }
 
 std::vector<limit_scenario> limit_scenarios() {
-    std::vector<limit_scenario> made;
+    std::vector<limit_scenario> scenarios;
     const auto add = [&](std::string name) -> limit_scenario& {
-        limit_scenario& each = made.emplace_back();
+        limit_scenario& each = scenarios.emplace_back();
         each.name = std::move(name);
         return each;
     };
@@ -356,7 +356,7 @@ std::vector<limit_scenario> limit_scenarios() {
         each.quota.tokens_per_minute = 900'000;
         each.settings.options.per_minute = {900, 900'000, std::nullopt, std::nullopt};
     }
-    return made;
+    return scenarios;
 }
 
 } // namespace heddle::testing

@@ -266,8 +266,8 @@ void server::serve(int descriptor, int index) {
         if (fine && SSL_session_reused(tls) == 1) ++resumed_;
     }
     {
-        connection made(descriptor, tls);
-        if (fine) script_(made, index);
+        connection result(descriptor, tls);
+        if (fine) script_(result, index);
         // Off the list before it is closed: the number may be used again at once.
         const std::lock_guard lock(mutex_);
         open_.erase(std::find(open_.begin(), open_.end(), descriptor));

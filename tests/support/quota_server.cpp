@@ -63,9 +63,9 @@ struct service {
         const auto now = steady::now();
         if (!began) began = now;
         const double at = std::chrono::duration<double>(now - *began).count();
-        quota_verdict made = quota.arrive(at, std::chrono::system_clock::now());
-        log.arrivals.push_back({at, made.admitted});
-        return made;
+        quota_verdict verdict = quota.arrive(at, std::chrono::system_clock::now());
+        log.arrivals.push_back({at, verdict.admitted});
+        return verdict;
     }
 
     const limit_case& of;
@@ -149,11 +149,11 @@ quota_servers::~quota_servers() { stop(); }
 std::string quota_servers::add(const limit_case& of) {
     std::promise<std::string> url;
     asio::post(impl_->io, [&] {
-        auto made = std::make_shared<service>(impl_->io, of);
-        const auto port = std::to_string(made->acceptor.local_endpoint().port());
+        auto object = std::make_shared<service>(impl_->io, of);
+        const auto port = std::to_string(object->acceptor.local_endpoint().port());
         std::string text = "http://127.0.0.1:" + port;
-        impl_->services.emplace(text, made);
-        accept_next(made);
+        impl_->services.emplace(text, object);
+        accept_next(object);
         url.set_value(std::move(text));
     });
     return url.get_future().get();
@@ -198,11 +198,11 @@ std::vector<limit_case_figures> run_cases_over_sockets(const std::vector<limit_c
     for (const limit_case& each : cases) {
         // One after the other: a program that starts has the machine to itself.
         if (!runs.empty()) io.run_for(std::chrono::milliseconds(100));
-        auto& made =
+        auto& result =
             runs.emplace_back(std::make_unique<socket_run>(each, servers.add(each), *http, loop));
         const auto most = std::chrono::duration<double>(
             2 * quota_service::least_time(each.quota, each.calls) + 20);
-        made->load.start(
+        result->load.start(
             coro::deadline(loop.now() + std::chrono::duration_cast<coro::clock::duration>(most)));
     }
     const auto running = [&] {
@@ -214,14 +214,14 @@ std::vector<limit_case_figures> run_cases_over_sockets(const std::vector<limit_c
     coro::spawn(loop, http->close(), [&](std::exception_ptr) { closed = true; });
     while (!closed) io.run_one_for(std::chrono::seconds(1));
     servers.stop();
-    std::vector<limit_case_figures> made;
+    std::vector<limit_case_figures> figuress;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const socket_run& run = *runs[i];
         const auto took = std::chrono::duration<double>(run.load.last_answer() - run.began);
-        made.push_back(
+        figuress.push_back(
             read_figures(cases[i], servers.log_of(run.url), took.count(), run.load.failed()));
     }
-    return made;
+    return figuress;
 }
 
 } // namespace heddle::testing

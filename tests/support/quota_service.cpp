@@ -57,22 +57,22 @@ double quota_service::until_full() const {
 
 quota_verdict quota_service::arrive(double now, std::chrono::system_clock::time_point time_of_day) {
     pass(std::max(now, now_));
-    quota_verdict made;
-    made.admitted = level_ >= 1 - 1e-9;
-    if (made.admitted || rules_.counts_refused) level_ = std::max(0.0, level_ - 1);
-    tell(made, time_of_day);
-    if (made.admitted) return made;
+    quota_verdict verdict;
+    verdict.admitted = level_ >= 1 - 1e-9;
+    if (verdict.admitted || rules_.counts_refused) level_ = std::max(0.0, level_ - 1);
+    tell(verdict, time_of_day);
+    if (verdict.admitted) return verdict;
     const double wait = until_next();
     if (rules_.advice == quota_advice::seconds) {
-        made.headers.emplace_back("retry-after", std::to_string(std::lround(std::ceil(wait))));
+        verdict.headers.emplace_back("retry-after", std::to_string(std::lround(std::ceil(wait))));
     } else if (rules_.advice == quota_advice::milliseconds) {
-        made.headers.emplace_back("retry-after-ms",
-                                  std::to_string(std::lround(std::ceil(wait * 1000))));
+        verdict.headers.emplace_back("retry-after-ms",
+                                     std::to_string(std::lround(std::ceil(wait * 1000))));
     }
-    return made;
+    return verdict;
 }
 
-void quota_service::tell(quota_verdict& made,
+void quota_service::tell(quota_verdict& verdict,
                          std::chrono::system_clock::time_point time_of_day) const {
     if (rules_.headers == quota_headers::none) return;
     const std::string limit = std::to_string(rules_.capacity);
@@ -80,17 +80,17 @@ void quota_service::tell(quota_verdict& made,
     if (rules_.headers == quota_headers::anthropic) {
         const auto full = time_of_day + std::chrono::duration_cast<std::chrono::nanoseconds>(
                                             std::chrono::duration<double>(until_full()));
-        made.headers.emplace_back("anthropic-ratelimit-requests-limit", limit);
-        made.headers.emplace_back("anthropic-ratelimit-requests-remaining", left);
-        made.headers.emplace_back("anthropic-ratelimit-requests-reset", time_text(full));
+        verdict.headers.emplace_back("anthropic-ratelimit-requests-limit", limit);
+        verdict.headers.emplace_back("anthropic-ratelimit-requests-remaining", left);
+        verdict.headers.emplace_back("anthropic-ratelimit-requests-reset", time_text(full));
         return;
     }
-    made.headers.emplace_back("x-ratelimit-limit-requests", limit);
-    made.headers.emplace_back("x-ratelimit-remaining-requests", left);
+    verdict.headers.emplace_back("x-ratelimit-limit-requests", limit);
+    verdict.headers.emplace_back("x-ratelimit-remaining-requests", left);
     if (rules_.headers == quota_headers::openai_no_reset) return;
     const bool next = rules_.headers == quota_headers::openai_next_token;
-    made.headers.emplace_back("x-ratelimit-reset-requests",
-                              seconds_text(next ? until_next() : until_full()));
+    verdict.headers.emplace_back("x-ratelimit-reset-requests",
+                                 seconds_text(next ? until_next() : until_full()));
 }
 
 double quota_service::least_time(const quota_rules& rules, std::size_t count) {

@@ -132,15 +132,15 @@ std::size_t display_width(std::string_view text) noexcept {
 }
 
 display_part display_prefix(std::string_view text, std::size_t max_columns) noexcept {
-    display_part made;
-    while (made.bytes < text.size()) {
-        const utf8::code_point next = utf8::decode(text, made.bytes);
+    display_part part;
+    while (part.bytes < text.size()) {
+        const utf8::code_point next = utf8::decode(text, part.bytes);
         const unsigned width = display_width(next.value);
-        if (width > max_columns - made.columns) break;
-        made.columns += width;
-        made.bytes += next.bytes;
+        if (width > max_columns - part.columns) break;
+        part.columns += width;
+        part.bytes += next.bytes;
     }
-    return made;
+    return part;
 }
 
 } // namespace heddle

@@ -109,10 +109,10 @@ error::error(boost::system::error_code code, std::string message) : info_(new er
 }
 
 error error::cancelled(cancel_reason reason, std::string message) {
-    error made(errc::cancelled,
-               message.empty() ? std::string(to_string(reason)) : std::move(message));
-    made.info_->cancelled_because = reason;
-    return made;
+    error failure(errc::cancelled,
+                  message.empty() ? std::string(to_string(reason)) : std::move(message));
+    failure.info_->cancelled_because = reason;
+    return failure;
 }
 
 error_info& error::own() {

@@ -151,30 +151,30 @@ bool is_open_escape(std::string_view text, std::size_t at) noexcept {
 
 trial try_value(std::string_view text, std::size_t at, std::string_view value,
                 percent_sign first) noexcept {
-    trial made{0, at, false};
-    while (made.end < text.size() && made.count < value.size()) {
-        if (first == percent_sign::escape && is_open_escape(text, made.end)) {
-            made.open = true;
-            return made;
+    trial result{0, at, false};
+    while (result.end < text.size() && result.count < value.size()) {
+        if (first == percent_sign::escape && is_open_escape(text, result.end)) {
+            result.open = true;
+            return result;
         }
-        const auto next = read_forward(text, made.end, value[made.count], first);
+        const auto next = read_forward(text, result.end, value[result.count], first);
         if (!next) {
-            made.open = is_open_escape(text, made.end);
-            return made;
+            result.open = is_open_escape(text, result.end);
+            return result;
         }
-        made.end = next->end;
-        ++made.count;
+        result.end = next->end;
+        ++result.count;
     }
-    made.open = made.count < value.size();
-    return made;
+    result.open = result.count < value.size();
+    return result;
 }
 
 std::array<bool, 256> letters_of(std::string_view value) noexcept {
-    std::array<bool, 256> made{};
-    for (const char c : value) made[static_cast<unsigned char>(c)] = true;
+    std::array<bool, 256> bools{};
+    for (const char c : value) bools[static_cast<unsigned char>(c)] = true;
     for (const char c : std::string_view("\\%u0123456789abcdefABCDEF"))
-        made[static_cast<unsigned char>(c)] = true;
-    return made;
+        bools[static_cast<unsigned char>(c)] = true;
+    return bools;
 }
 
 /// Whether text may hold `value` without meaning the secret.
@@ -192,9 +192,9 @@ bool is_word(std::string_view value) noexcept {
 }
 
 std::string without_backslashes(std::string_view value) {
-    std::string made(value);
-    std::erase(made, '\\'); // which are escapes for all we know
-    return made;
+    std::string text(value);
+    std::erase(text, '\\'); // which are escapes for all we know
+    return text;
 }
 
 /// Where a character may be written next.
@@ -215,13 +215,13 @@ redactor::redactor(std::vector<secret> secrets, std::string_view mark, std::size
         const std::string_view said = each.reveal();
         if (said.size() < least) continue;
         if (least >= usual_min_length && said.size() <= longest_word && is_word(said)) continue;
-        wanted made{secret(without_backslashes(each.reveal())), 0, {}};
-        const std::size_t size = made.value.reveal().size();
+        wanted result{secret(without_backslashes(each.reveal())), 0, {}};
+        const std::size_t size = result.value.reveal().size();
         if (size == 0) continue;
         const bool whole = size < shortest_in_parts || size > longest_in_parts;
-        made.least = whole ? size : (3 * size + 3) / 4;
-        made.letters = letters_of(made.value.reveal());
-        secrets_.push_back(std::move(made));
+        result.least = whole ? size : (3 * size + 3) / 4;
+        result.letters = letters_of(result.value.reveal());
+        secrets_.push_back(std::move(result));
     }
     std::stable_sort(secrets_.begin(), secrets_.end(), [](const wanted& one, const wanted& other) {
         return one.value.reveal().size() > other.value.reveal().size();
@@ -239,7 +239,7 @@ bool redactor::hide_one(std::string& text, const wanted& one, const std::string&
     const auto next = [&](std::size_t begin) {
         return plain ? text.find(middle, begin) : next_place(text, begin, middle.front());
     };
-    std::string made;
+    std::string out;
     std::size_t done = 0;
     std::size_t at = 0;
     while ((at = next(at)) != std::string::npos) {
@@ -257,12 +257,12 @@ bool redactor::hide_one(std::string& text, const wanted& one, const std::string&
             continue;
         }
         // Built anew: replacing in place would move the rest for every hit.
-        made.append(text, done, found.place().begin - done).append(mark);
+        out.append(text, done, found.place().begin - done).append(mark);
         at = done = found.place().end;
     }
     if (done == 0) return false;
-    made.append(text, done);
-    text = std::move(made);
+    out.append(text, done);
+    text = std::move(out);
     return true;
 }
 
@@ -306,9 +306,9 @@ std::size_t redactor::undecided(std::string_view text) const {
 }
 
 std::string redactor::hidden(std::string_view text) const {
-    std::string made(text);
-    hide(made);
-    return made;
+    std::string out(text);
+    hide(out);
+    return out;
 }
 
 } // namespace heddle

@@ -75,10 +75,12 @@ public:
             if (woken == coro::wake::timed_out) co_return error::cancelled(cancel_reason::deadline);
         }
         // From here on the turn answers for the need and for the entry of the file, whatever comes.
-        value made =
+        value created =
             entry(memory, value::empty_map(), "turn", turn_for(files, memory, source->name, from));
-        made = entry(memory, std::move(made), "name", lang::make_string(memory, source->name));
-        co_return entry(memory, std::move(made), "text", lang::make_string(memory, source->text));
+        created =
+            entry(memory, std::move(created), "name", lang::make_string(memory, source->name));
+        co_return entry(memory, std::move(created), "text",
+                        lang::make_string(memory, source->text));
     }
 
 private:

@@ -48,9 +48,9 @@ void import_table::remove_need(const std::string& importer, const std::string& f
 }
 
 lang::value import_table::begin(lang::heap& memory, std::string file, std::string importer) {
-    auto made = std::make_unique<turn>(weak_from_this(), file, std::move(importer));
+    auto object = std::make_unique<turn>(weak_from_this(), file, std::move(importer));
     files_[file].now = state::loading;
-    return lang::make_host(memory, std::move(made));
+    return lang::make_host(memory, std::move(object));
 }
 
 void import_table::finish(const std::string& file, lang::value v) {

@@ -66,25 +66,25 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
 /// Lives in the coroutine that waits for the call.
 class run_driver::nested_call final : public coro::cancel_hook, public coro::timer_node {
 public:
-    explicit nested_call(lang::fiber& strand) : strand_(&strand) {}
+    explicit nested_call(lang::fiber& fiber) : fiber_(&fiber) {}
 
     void end(const lang::outcome& last) noexcept {
-        strand_ = nullptr;
+        fiber_ = nullptr;
         if (last.kind == lang::outcome_kind::done) result_.emplace(last.result);
         else result_.emplace(*last.failure);
         ended_.notify();
     }
-    [[nodiscard]] bool lives() const noexcept { return strand_ != nullptr; }
+    [[nodiscard]] bool lives() const noexcept { return fiber_ != nullptr; }
     [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
     [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
 
 private:
     void on_cancel(cancel_reason reason) noexcept override {
-        if (strand_) strand_->request_cancel(reason);
+        if (fiber_) fiber_->request_cancel(reason);
     }
     void on_timer() noexcept override { on_cancel(cancel_reason::deadline); }
 
-    lang::fiber* strand_; ///< null once it has ended
+    lang::fiber* fiber_; ///< null once it has ended
     coro::wait_point ended_;
     std::optional<result<lang::value>> result_;
 };
@@ -105,13 +105,13 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
     });
     // Permits of its own: those of the caller may all be held by branches that wait for such calls.
-    scope = lang::with_concurrency(owner_.world(), scope, options_.concurrency);
-    auto strand = lang::start_fiber(owner_.world(), std::move(callee), arguments, std::move(scope));
+    scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
+    auto fiber = lang::start_fiber(owner_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
-    nested_call call(*strand);
+    nested_call call(*fiber);
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
-    begin_branch(std::move(strand), &call);
+    begin_branch(std::move(fiber), &call);
     for (unsigned refused = 0; call.lives();) {
         try {
             co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
@@ -125,29 +125,29 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
 /// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made again, and
 /// when one ends before its fiber does, the fiber is ended by force. Whoever waits for it must hear of
 /// its end.
-class run_driver::strand_guard {
+class run_driver::fiber_guard {
 public:
-    strand_guard(run_driver& owner, std::unique_ptr<lang::fiber> strand, nested_call* call,
-                 unsigned attempt) noexcept
-        : owner_(owner), strand_(std::move(strand)), call_(call), attempt_(attempt) {}
-    strand_guard(strand_guard&& other) noexcept = default;
-    strand_guard& operator=(strand_guard&&) = delete;
-    ~strand_guard() {
-        if (!strand_ || ended_) return;
-        if (begun_) owner_.abandon(*strand_, call_, out_of_memory());
-        else owner_.begin(std::move(strand_), call_, attempt_ + 1);
+    fiber_guard(run_driver& owner, std::unique_ptr<lang::fiber> fiber, nested_call* call,
+                unsigned attempt) noexcept
+        : owner_(owner), fiber_(std::move(fiber)), call_(call), attempt_(attempt) {}
+    fiber_guard(fiber_guard&& other) noexcept = default;
+    fiber_guard& operator=(fiber_guard&&) = delete;
+    ~fiber_guard() {
+        if (!fiber_ || ended_) return;
+        if (begun_) owner_.abandon(*fiber_, call_, out_of_memory());
+        else owner_.begin(std::move(fiber_), call_, attempt_ + 1);
     }
-    [[nodiscard]] lang::fiber& operator*() const noexcept { return *strand_; }
-    [[nodiscard]] lang::fiber* operator->() const noexcept { return strand_.get(); }
+    [[nodiscard]] lang::fiber& operator*() const noexcept { return *fiber_; }
+    [[nodiscard]] lang::fiber* operator->() const noexcept { return fiber_.get(); }
     void begin() noexcept { begun_ = true; }
     void end(lang::outcome& last) noexcept {
         ended_ = true;
-        owner_.strand_ended(*strand_, call_, last);
+        owner_.fiber_ended(*fiber_, call_, last);
     }
 
 private:
     run_driver& owner_;
-    std::unique_ptr<lang::fiber> strand_; ///< null once another one owns it
+    std::unique_ptr<lang::fiber> fiber_; ///< null once another one owns it
     nested_call* call_;
     unsigned attempt_;
     bool begun_ = false;
@@ -155,36 +155,35 @@ private:
 };
 
 /// Starts the coroutine of a fiber. Without the memory for it the fiber fails, at the last attempt.
-void run_driver::begin(std::unique_ptr<lang::fiber> strand, nested_call* call,
+void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
                        unsigned attempt) noexcept {
-    if (attempt > most_attempts) return abandon(*strand, call, out_of_memory());
+    if (attempt > most_attempts) return abandon(*fiber, call, out_of_memory());
     try {
-        branches_.start(drive(strand_guard(*this, std::move(strand), call, attempt)));
+        branches_.start(drive(fiber_guard(*this, std::move(fiber), call, attempt)));
     } catch (...) { // the guard has seen to it
     }
 }
 
-void run_driver::begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call) noexcept {
+void run_driver::begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call) noexcept {
     owner_.counters_.most_fibers =
         std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
-    begin(std::move(strand), call, 1);
+    begin(std::move(fiber), call, 1);
 }
 
-void run_driver::abandon(lang::fiber& strand, nested_call* call, error failure) noexcept {
-    strand.driver_data = nullptr;
+void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) noexcept {
+    fiber.driver_data = nullptr;
     if (!lost_) lost_ = failure;
-    lang::outcome last = lang::machine::abandon(strand, std::move(failure));
-    strand_ended(strand, call, last);
+    lang::outcome last = lang::machine::abandon(fiber, std::move(failure));
+    fiber_ended(fiber, call, last);
     // Its cleanups have not run: what they would have given back, others may wait for.
     if (main_) main_->request_cancel(cancel_reason::shutdown);
 }
 
 /// How a branch ended, its join has been told by the machine.
-void run_driver::strand_ended(lang::fiber& strand, nested_call* call,
-                              lang::outcome& last) noexcept {
+void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --owner_.counters_.fibers;
     if (call) call->end(last);
-    if (&strand != main_) return;
+    if (&fiber != main_) return;
     main_ = nullptr;
     if (last.kind == lang::outcome_kind::done) ended_.emplace(std::move(last.result));
     else ended_.emplace(*std::move(last.failure));
@@ -194,35 +193,35 @@ effect_handler* run_driver::handler_of(const lang::effect_request& request) cons
     return request.row ? owner_.owner().find_effect(request.row->name) : nullptr;
 }
 
-lang::outcome run_driver::run_slice(lang::fiber& strand) noexcept {
+lang::outcome run_driver::run_slice(lang::fiber& fiber) noexcept {
     const std::uint64_t steps_before = budget_.steps;
-    lang::outcome now = lang::machine::run(strand, budget_, options_.slice);
+    lang::outcome now = lang::machine::run(fiber, budget_, options_.slice);
     slice_ended(steps_before - budget_.steps);
     return now;
 }
 
-coro::task<result<void>> run_driver::drive(strand_guard strand) {
-    strand.begin();
-    strand_state state(turns_);
-    strand->driver = this;
-    strand->driver_data = &state;
+coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
+    fiber.begin();
+    fiber_state state(turns_);
+    fiber->driver = this;
+    fiber->driver_data = &state;
     auto rank = turn_queue::rank::computing;
     auto turn_began = loop_.now();
     auto effects_began = turn_began;
     unsigned effects = 0; // since then
     for (unsigned refused = 0;;) {
-        if (strand->waits() == lang::waiting_for::effect) {
+        if (fiber->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
-            const lang::builtin* const row = strand->request().row;
-            const source_span where = strand->request().span;
+            const lang::builtin* const row = fiber->request().row;
+            const source_span where = fiber->request().span;
             std::optional<result<lang::value>> answered;
             try {
-                effect_handler* const handler = handler_of(strand->request());
-                effect_call asked{owner_, std::move(strand->request()), strand->scope(),
-                                  context_of(*strand, state), &*strand};
+                effect_handler* const handler = handler_of(fiber->request());
+                effect_call asked{owner_, std::move(fiber->request()), fiber->scope(),
+                                  context_of(*fiber, state), &*fiber};
                 const coro::deadline until = asked.context.until;
-                if (strand->cancel_requested() && !strand->cancellation_masked()) {
-                    answered.emplace(error::cancelled(strand->cancelled_because()));
+                if (fiber->cancel_requested() && !fiber->cancellation_masked()) {
+                    answered.emplace(error::cancelled(fiber->cancelled_because()));
                 } else if (handler) {
                     result<lang::value> given = co_await handler->run(std::move(asked));
                     answered.emplace(std::move(given));
@@ -232,11 +231,11 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                 } else {
                     answered.emplace(error(heddle::errc::internal, "nobody answers this request"));
                 }
-                deadline_or_error(*strand, *answered, until, where);
+                deadline_or_error(*fiber, *answered, until, where);
             } catch (...) { // of the embedder's code too
                 answered.emplace(error_of_exception(row ? row->name : "a task or a tool"));
             }
-            lang::machine::resume(*strand, *std::move(answered));
+            lang::machine::resume(*fiber, *std::move(answered));
             rank = turn_queue::rank::woken;
             // Whether it waited cannot be told. A loop of effects that never do (answers of a cache)
             // would keep timers and signals waiting.
@@ -249,17 +248,17 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                 effects_began = loop_.now();
                 effects = 0;
             }
-        } else if (strand->waits() != lang::waiting_for::nothing) {
+        } else if (fiber->waits() != lang::waiting_for::nothing) {
             // Cancellation comes through the fiber. Branches that are waited for have the deadline too.
             coro::deadline until;
-            if (strand->waits() != lang::waiting_for::children) until = deadline_of(*strand);
+            if (fiber->waits() != lang::waiting_for::children) until = deadline_of(*fiber);
             try {
                 const coro::wake woken =
                     co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
-                if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*strand);
+                if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*fiber);
             } catch (...) { // no memory to wait
                 if (++refused == most_refused) throw;
-                lang::machine::fail_wait(*strand, error_of_exception("waiting"));
+                lang::machine::fail_wait(*fiber, error_of_exception("waiting"));
             }
             rank = turn_queue::rank::woken;
             continue;
@@ -288,7 +287,7 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
                 rounds = 1;
             }
         }
-        lang::outcome now = run_slice(*strand);
+        lang::outcome now = run_slice(*fiber);
         bool turn_is_over = order_ != 0 || now.idle || loop_.now() - turn_began >= turns_.share();
         rank = now.idle ? turn_queue::rank::idle : turn_queue::rank::computing;
         switch (now.kind) {
@@ -296,7 +295,7 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
         case lang::outcome_kind::failed:
         case lang::outcome_kind::cancelled:
             turns_.end(state.place, turn_began);
-            strand.end(now);
+            fiber.end(now);
             co_return result<void>();
         case lang::outcome_kind::effect:
         case lang::outcome_kind::parked: turn_is_over = true; break;
@@ -305,7 +304,7 @@ coro::task<result<void>> run_driver::drive(strand_guard strand) {
             if (!turn_is_over) break;
             try {
                 // Others get their turn, siblings of a branch that computes included.
-                if (auto split = lang::machine::split_running_branch(*strand))
+                if (auto split = lang::machine::split_running_branch(*fiber))
                     begin_branch(std::move(split));
                 if (order_ != 0) co_await coro::yield_now(loop_);
             } catch (const std::bad_alloc&) { // their turn comes later
@@ -331,16 +330,16 @@ void run_driver::slice_ended(std::uint64_t steps) {
     if (options_.observer) options_.observer->after_slice(options_.step_limit - budget_.steps);
 }
 
-coro::call_context run_driver::context_of(lang::fiber& strand, strand_state& state) {
-    const coro::deadline own = deadline_of(strand);
-    if (strand.cleans_up())
-        return {&loop_, strand.cancellation_masked() ? nullptr : &state.cancel, own};
+coro::call_context run_driver::context_of(lang::fiber& fiber, fiber_state& state) {
+    const coro::deadline own = deadline_of(fiber);
+    if (fiber.cleans_up())
+        return {&loop_, fiber.cancellation_masked() ? nullptr : &state.cancel, own};
     return {&loop_, &state.cancel, options_.until.earlier(own)};
 }
 
 /// When what the fiber waits for is cut.
-coro::deadline run_driver::deadline_of(const lang::fiber& strand) {
-    const auto at = strand.deadline();
+coro::deadline run_driver::deadline_of(const lang::fiber& fiber) {
+    const auto at = fiber.deadline();
     if (!at) return {};
     const std::chrono::duration<double> seconds(*at);
     // Rounded up: when the timer fires, the machine must agree that the time is over.
@@ -350,13 +349,13 @@ coro::deadline run_driver::deadline_of(const lang::fiber& strand) {
 
 /// An effect that ended because its time was over: a deadline of the run cancels the run, one of the
 /// fiber is an error that can be caught.
-void run_driver::deadline_or_error(lang::fiber& strand, result<lang::value>& answered,
+void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answered,
                                    coro::deadline until, source_span where) {
-    if (answered || !answered.error().is_cancelled() || strand.cancel_requested()) return;
+    if (answered || !answered.error().is_cancelled() || fiber.cancel_requested()) return;
     const auto now = loop_.now();
     if (until.is_never() || !until.passed(now)) return;
-    if (deadline_of(strand).passed(now)) {
-        answered = lang::machine::deadline_failure(strand).with_span(where);
+    if (deadline_of(fiber).passed(now)) {
+        answered = lang::machine::deadline_failure(fiber).with_span(where);
         return;
     }
     past_deadline_ = true;
@@ -364,11 +363,11 @@ void run_driver::deadline_or_error(lang::fiber& strand, result<lang::value>& ans
 }
 
 void run_driver::wake(lang::fiber& ready) noexcept {
-    if (auto* state = static_cast<strand_state*>(ready.driver_data)) state->woken.notify();
+    if (auto* state = static_cast<fiber_state*>(ready.driver_data)) state->woken.notify();
 }
 
 void run_driver::cancel_effect(lang::fiber& waiting) noexcept {
-    if (auto* state = static_cast<strand_state*>(waiting.driver_data))
+    if (auto* state = static_cast<fiber_state*>(waiting.driver_data))
         state->cancel.request(waiting.cancelled_because());
 }
 

@@ -35,11 +35,11 @@ private:
     /// A call from within an effect: where its fiber's end is told.
     class nested_call;
     /// What drives a fiber holds it by this.
-    class strand_guard;
+    class fiber_guard;
 
     /// What a driving coroutine keeps for its fiber.
-    struct strand_state {
-        explicit strand_state(turn_queue& turns) noexcept : place(turns, woken) {}
+    struct fiber_state {
+        explicit fiber_state(turn_queue& turns) noexcept : place(turns, woken) {}
         coro::cancel_source cancel; ///< of the effect under way
         coro::wait_point woken;
         turn_queue::place place;
@@ -47,19 +47,19 @@ private:
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
     /// paid for by each call in flight.
-    coro::task<result<void>> drive(strand_guard strand);
-    void begin(std::unique_ptr<lang::fiber> strand, nested_call* call, unsigned attempt) noexcept;
-    void begin_branch(std::unique_ptr<lang::fiber> strand, nested_call* call = nullptr) noexcept;
-    [[nodiscard]] lang::outcome run_slice(lang::fiber& strand) noexcept;
-    void strand_ended(lang::fiber& strand, nested_call* call, lang::outcome& last) noexcept;
-    void abandon(lang::fiber& strand, nested_call* call, error failure) noexcept;
+    coro::task<result<void>> drive(fiber_guard fiber);
+    void begin(std::unique_ptr<lang::fiber> fiber, nested_call* call, unsigned attempt) noexcept;
+    void begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call = nullptr) noexcept;
+    [[nodiscard]] lang::outcome run_slice(lang::fiber& fiber) noexcept;
+    void fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept;
+    void abandon(lang::fiber& fiber, nested_call* call, error failure) noexcept;
     [[nodiscard]] effect_handler* handler_of(const lang::effect_request& request) const;
-    void deadline_or_error(lang::fiber& strand, result<lang::value>& answered, coro::deadline until,
+    void deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
                            source_span where);
-    [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& strand);
+    [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& fiber);
     [[nodiscard]] unsigned rounds_to_wait();
     void slice_ended(std::uint64_t steps);
-    [[nodiscard]] coro::call_context context_of(lang::fiber& strand, strand_state& state);
+    [[nodiscard]] coro::call_context context_of(lang::fiber& fiber, fiber_state& state);
 
     void wake(lang::fiber& ready) noexcept override;
     void cancel_effect(lang::fiber& waiting) noexcept override;

@@ -67,18 +67,18 @@ private:
 
 session::session(engine& owner)
     : owner_(owner), names_(std::make_unique<names>(*this)),
-      world_(std::make_unique<lang::realm>(*names_)),
-      sources_(std::make_unique<source_keeper>(world_->sources(), world_->memory())),
+      realm_(std::make_unique<lang::realm>(*names_)),
+      sources_(std::make_unique<source_keeper>(realm_->sources(), realm_->memory())),
       imports_(std::make_shared<import_table>()) {}
 
 session::~session() = default;
 
 result<std::unique_ptr<session>> engine::new_session() {
     try {
-        auto made = std::make_unique<session>(*this);
-        HEDDLE_CHECK(lang::load_prelude(made->world()));
-        if (parts_.operators) made->set_operators(parts_.operators(*made));
-        return made;
+        auto object = std::make_unique<session>(*this);
+        HEDDLE_CHECK(lang::load_prelude(object->realm()));
+        if (parts_.operators) object->set_operators(parts_.operators(*object));
+        return object;
     } catch (...) {
         return error_of_exception("making a session");
     }
@@ -92,7 +92,7 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
                                                   run_options options) {
     std::optional<result<lang::value>> ended;
     try {
-        const std::uint32_t position = world_->sources().add(std::move(name), text);
+        const std::uint32_t position = realm_->sources().add(std::move(name), text);
         result<lang::function_ref> code = compile_text(text, position);
         text = std::string();
         if (code) {
@@ -111,14 +111,14 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
 result<lang::function_ref> session::compile_text(std::string_view text, std::uint32_t position) {
     auto forms = lang::read_all(memory(), text, position);
     if (!forms) return std::move(forms).error();
-    return lang::compile(*world_, *forms); // the code keeps what it needs of the forms
+    return lang::compile(*realm_, *forms); // the code keeps what it needs of the forms
 }
 
 coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum> forms,
                                                         run_options options) {
     std::optional<result<lang::value>> ended;
     try {
-        result<lang::function_ref> code = lang::compile(*world_, forms);
+        result<lang::function_ref> code = lang::compile(*realm_, forms);
         forms = std::vector<lang::datum>();
         if (code) {
             result<lang::value> ran = co_await run_code(*std::move(code), options);
@@ -133,8 +133,8 @@ coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum>
 }
 
 coro::task<result<lang::value>> session::run_code(lang::function_ref code, run_options options) {
-    lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
-    auto main = lang::start_fiber(*world_, code, std::move(scope));
+    lang::scope_ref scope = lang::with_concurrency(*realm_, {}, options.concurrency);
+    auto main = lang::start_fiber(*realm_, code, std::move(scope));
     code = {};
     result<lang::value> ended = co_await drive(std::move(main), options);
     co_return ended;
@@ -145,10 +145,10 @@ coro::task<result<lang::value>> session::call(lang::value callee,
                                               run_options options) {
     std::optional<result<lang::value>> ended;
     try {
-        lang::scope_ref scope = lang::with_concurrency(*world_, {}, options.concurrency);
-        auto strand = lang::start_fiber(*world_, std::move(callee), arguments, std::move(scope));
+        lang::scope_ref scope = lang::with_concurrency(*realm_, {}, options.concurrency);
+        auto fiber = lang::start_fiber(*realm_, std::move(callee), arguments, std::move(scope));
         arguments.clear();
-        result<lang::value> ran = co_await drive(std::move(strand), options);
+        result<lang::value> ran = co_await drive(std::move(fiber), options);
         ended.emplace(std::move(ran));
     } catch (...) {
         ended.emplace(error_of_exception("a call"));
@@ -205,13 +205,13 @@ coro::task<result<lang::value>> session::call_within(lang::value callee,
 }
 
 std::optional<lang::value> session::global(std::string_view name) {
-    const auto index = world_->find_global(name);
+    const auto index = realm_->find_global(name);
     if (!index) return std::nullopt;
-    return world_->global(*index);
+    return realm_->global(*index);
 }
 
 void session::define(std::string_view name, lang::value content) {
-    world_->define(name, std::move(content));
+    realm_->define(name, std::move(content));
 }
 
 std::optional<std::vector<std::string>> session::parameters_of(const lang::value& callee) {
@@ -223,7 +223,7 @@ std::string session::render(const error& failure, bool colour) {
     diagnostic_style style;
     style.colour = colour;
     std::string text =
-        render_diagnostic(lang::error_kind_name(failure), failure, world_->sources(), style);
+        render_diagnostic(lang::error_kind_name(failure), failure, realm_->sources(), style);
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     if (!script || !script->data.is(lang::kind::list) || script->data.length() == 0) return text;
     // What (error "…" data…) was given beside the message.

@@ -50,7 +50,7 @@ private:
 
 /// The arguments with spaces between them. Large ones are written while others have their turn.
 coro::task<result<std::string>> joined_arguments(effect_call& call) {
-    lang::paced_text text(call.owner.world(), call.request.arguments);
+    lang::paced_text text(call.owner.realm(), call.request.arguments);
     while (!text.go_on()) {
         co_await coro::yield_now(*call.context.loop);
         if (auto stop = call.context.stop_error()) co_return *std::move(stop);
@@ -361,7 +361,7 @@ public:
         const value& round = call.request.arguments[0];
         state =
             mixed(state, round.is_integer() ? static_cast<std::uint64_t>(round.as_integer()) : 0);
-        lang::branch_place at = call.strand ? lang::place_of(*call.strand) : lang::branch_place{};
+        lang::branch_place at = call.fiber ? lang::place_of(*call.fiber) : lang::branch_place{};
         while (const auto* group = lang::host_as<lang::branch_group>(at.group)) {
             state = mixed(state, at.slot + std::uint64_t{1});
             at = lang::branch_place(group->outer());

@@ -87,16 +87,17 @@ using index_handle = std::shared_ptr<shared_index>;
     };
 }
 
-[[nodiscard]] work read_job(index_handle index, std::shared_ptr<const shared_index::plan> made,
+[[nodiscard]] work read_job(index_handle index, std::shared_ptr<const shared_index::plan> object,
                             std::shared_ptr<index_report> report, std::size_t from,
                             std::size_t to) {
-    return [index, made, report, from, to](const std::atomic<bool>& abandoned) {
-        index->read_files(*made, from, to, *report, abandoned);
+    return [index, object, report, from, to](const std::atomic<bool>& abandoned) {
+        index->read_files(*object, from, to, *report, abandoned);
     };
 }
 
-[[nodiscard]] work remove_job(index_handle index, std::shared_ptr<const shared_index::plan> made) {
-    return [index, made](const std::atomic<bool>&) { index->remove(made->gone); };
+[[nodiscard]] work remove_job(index_handle index,
+                              std::shared_ptr<const shared_index::plan> object) {
+    return [index, object](const std::atomic<bool>&) { index->remove(object->gone); };
 }
 
 [[nodiscard]] work describe_job(index_handle index, std::vector<described_file> files) {
@@ -183,9 +184,9 @@ coro::task<result<std::shared_ptr<memory_system::plan>>> memory_system::make_pla
     const auto planned = make_box<shared_index::plan>();
     work job = plan_job(shared_, planned, wanted, repository);
     const result<void> ran = co_await workers_.run(std::move(job), context);
-    auto made = opened(ran, planned);
-    if (!made) co_return std::move(made).error();
-    co_return std::make_shared<plan>(plan{*std::move(made)});
+    auto outcome = opened(ran, planned);
+    if (!outcome) co_return std::move(outcome).error();
+    co_return std::make_shared<plan>(plan{*std::move(outcome)});
 }
 
 coro::task<result<index_report>> memory_system::index_locked(index_options options, bool repository,
@@ -198,23 +199,23 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
         co_await make_plan(std::move(options), repository, context);
     if (!planned) co_return planned.error();
     // While a piece of work runs, plan and report are the worker's.
-    const std::shared_ptr<plan> made = std::move(*planned);
-    const auto report = std::make_shared<index_report>(std::move(made->report));
-    const std::size_t total = made->to_read.size();
+    const std::shared_ptr<plan> object = std::move(*planned);
+    const auto report = std::make_shared<index_report>(std::move(object->report));
+    const std::size_t total = object->to_read.size();
     work job;
     for (std::size_t from = 0; from < total;) {
-        const std::size_t to = batch_end(made->to_read, from);
-        job = read_job(shared_, made, report, from, to);
+        const std::size_t to = batch_end(object->to_read, from);
+        job = read_job(shared_, object, report, from, to);
         const result<void> read = co_await workers_.run(std::move(job), context);
         if (!read) co_return read.error();
         from = to;
         if (on_progress) on_progress({from, total});
     }
-    if (!made->gone.empty()) {
-        job = remove_job(shared_, made);
+    if (!object->gone.empty()) {
+        job = remove_job(shared_, object);
         const result<void> dropped = co_await workers_.run(std::move(job), context);
         if (!dropped) co_return dropped.error();
-        report->removed += made->gone.size();
+        report->removed += object->gone.size();
     }
     const auto took =
         std::chrono::duration_cast<std::chrono::milliseconds>(context.loop->now() - began);

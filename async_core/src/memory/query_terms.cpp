@@ -24,22 +24,22 @@ void add(std::vector<weighted_term>& terms, std::string_view text, double weight
 } // namespace
 
 index_query query_of(const ports::memory_request& request, std::size_t default_limit) {
-    index_query made;
-    made.limit = request.limit.value_or(default_limit);
-    made.strategy = request.strategy.value_or(ports::matching_strategy::content);
-    add(made.terms, request.query, 1);
-    if (request.template_description) add(made.terms, *request.template_description, 0.5);
+    index_query index;
+    index.limit = request.limit.value_or(default_limit);
+    index.strategy = request.strategy.value_or(ports::matching_strategy::content);
+    add(index.terms, request.query, 1);
+    if (request.template_description) add(index.terms, *request.template_description, 0.5);
     if (request.inputs) {
         for (const ports::memory_input& input : *request.inputs) {
-            add(made.terms, input.name, 0.25);
-            add(made.terms, input.text, 0.5);
+            add(index.terms, input.name, 0.25);
+            add(index.terms, input.text, 0.5);
         }
     }
     for (const auto* said :
          {&request.previous_outputs, &request.inherited_context, &request.history}) {
-        if (*said) add(made.terms, **said, 0.25);
+        if (*said) add(index.terms, **said, 0.25);
     }
-    return made;
+    return index;
 }
 
 } // namespace heddle::memory

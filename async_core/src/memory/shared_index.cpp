@@ -44,39 +44,39 @@ result<shared_index::plan> shared_index::make_plan(index_options options, bool r
             errc::invalid_argument,
             "the directory to index must be an absolute path, not \"" + options.root + "\"");
     }
-    plan made;
-    made.options = std::move(options);
-    HEDDLE_TRY(made.options.root, tree_->resolve(made.options.root));
+    plan created;
+    created.options = std::move(options);
+    HEDDLE_TRY(created.options.root, tree_->resolve(created.options.root));
     if (repository) {
-        HEDDLE_TRY(made.options.root, repository_of(*tree_, made.options.root));
+        HEDDLE_TRY(created.options.root, repository_of(*tree_, created.options.root));
     }
-    made.report.root = made.options.root;
-    HEDDLE_TRY(walk_outcome walked, walk_tree(*tree_, made.options, repository, abandoned));
-    made.report.complete = walked.complete;
-    made.report.skipped_large = walked.skipped_large;
-    made.report.warnings = std::move(walked.warnings);
+    created.report.root = created.options.root;
+    HEDDLE_TRY(walk_outcome walked, walk_tree(*tree_, created.options, repository, abandoned));
+    created.report.complete = walked.complete;
+    created.report.skipped_large = walked.skipped_large;
+    created.report.warnings = std::move(walked.warnings);
 
     std::unordered_set<std::string_view> present;
     const std::shared_lock reading(lock_);
     for (found_file& file : walked.files) {
         const indexed_file* known = index_.find(file.path);
-        if (known && known->has_content && known->stamp == file.stamp) ++made.report.unchanged;
-        else made.to_read.push_back(file);
+        if (known && known->has_content && known->stamp == file.stamp) ++created.report.unchanged;
+        else created.to_read.push_back(file);
         present.insert(file.path);
     }
     // What was not walked to the end says nothing about what is gone.
-    if (!walked.complete) return made;
-    const std::string inside = made.options.root == "/" ? "/" : made.options.root + "/";
+    if (!walked.complete) return created;
+    const std::string inside = created.options.root == "/" ? "/" : created.options.root + "/";
     for (std::string& path : index_.paths_below(inside)) {
         if (!present.contains(path) && index_.find(path)->has_content) {
-            made.gone.push_back(std::move(path));
+            created.gone.push_back(std::move(path));
         }
     }
-    return made;
+    return created;
 }
 
 shared_index::outcome shared_index::prepare(const found_file& file, const index_options& options,
-                                            prepared_file& made,
+                                            prepared_file& prepared,
                                             std::vector<std::string>& warnings) const {
     auto text = tree_->read(file.path, options.max_file_bytes);
     if (!text) {
@@ -86,12 +86,12 @@ shared_index::outcome shared_index::prepare(const found_file& file, const index_
         return outcome::unreadable;
     }
     if (is_binary(*text)) return outcome::binary;
-    made.path = file.path;
-    made.stamp = file.stamp;
-    made.metadata = describe_text(file.path, *text);
-    made.path_terms = count_terms(below(options.root, file.path), most_tokens);
-    made.metadata_terms = count_terms(made.metadata, most_tokens);
-    made.content_terms = count_terms(*text, most_tokens);
+    prepared.path = file.path;
+    prepared.stamp = file.stamp;
+    prepared.metadata = describe_text(file.path, *text);
+    prepared.path_terms = count_terms(below(options.root, file.path), most_tokens);
+    prepared.metadata_terms = count_terms(prepared.metadata, most_tokens);
+    prepared.content_terms = count_terms(*text, most_tokens);
     return outcome::read;
 }
 
@@ -102,9 +102,9 @@ void shared_index::read_files(const plan& from_plan, std::size_t from, std::size
     for (std::size_t i = from; i < to; ++i) {
         if (abandoned.load(std::memory_order_relaxed)) return;
         const found_file& file = from_plan.to_read[i];
-        prepared_file made;
-        switch (prepare(file, from_plan.options, made, report.warnings)) {
-        case outcome::read: ready.push_back(std::move(made)); continue;
+        prepared_file prepared;
+        switch (prepare(file, from_plan.options, prepared, report.warnings)) {
+        case outcome::read: ready.push_back(std::move(prepared)); continue;
         case outcome::binary: ++report.skipped_binary; break;
         case outcome::large: ++report.skipped_large; break;
         case outcome::gone: break;
@@ -118,10 +118,10 @@ void shared_index::read_files(const plan& from_plan, std::size_t from, std::size
         const indexed_file* known = index_.find(path);
         if (known && known->has_content && index_.remove(path)) ++report.removed;
     }
-    for (prepared_file& made : ready) {
-        const indexed_file* known = index_.find(made.path);
+    for (prepared_file& prepared : ready) {
+        const indexed_file* known = index_.find(prepared.path);
         ++(known && known->has_content ? report.updated : report.added);
-        index_.put(std::move(made));
+        index_.put(std::move(prepared));
     }
 }
 
@@ -140,26 +140,26 @@ void shared_index::describe(std::vector<described_file> files) {
 ports::memory_answer shared_index::answer(const ports::memory_request& request,
                                           std::size_t default_limit) const {
     const index_query wanted = query_of(request, default_limit);
-    ports::memory_answer made;
+    ports::memory_answer memory;
     {
         const std::shared_lock reading(lock_);
         for (const ranked_file& ranked : index_.query(wanted)) {
             const indexed_file& file = index_.file(ranked.file);
-            ports::memory_match& match = made.matches.emplace_back();
+            ports::memory_match& match = memory.matches.emplace_back();
             match.id = file.path;
             match.path = file.path;
             match.relevance = ranked.score;
             match.content_type = content_type_of(file.path);
             match.metadata = file.metadata;
         }
-        made.context_summary = summary_of(made, index_.size());
+        memory.context_summary = summary_of(memory, index_.size());
     }
-    if (!request.include_content) return made;
-    for (ports::memory_match& match : made.matches) {
+    if (!request.include_content) return memory;
+    for (ports::memory_match& match : memory.matches) {
         auto text = tree_->read(match.path, longest_content);
         if (text && utf8::is_valid(*text)) match.content = *std::move(text);
     }
-    return made;
+    return memory;
 }
 
 result<void> shared_index::save(const std::string& file) {
@@ -178,12 +178,12 @@ result<void> shared_index::load(const std::string& file) {
     HEDDLE_TRY(const std::string beginning, tree_->beginning(file, snapshot_mark_bytes));
     if (!beginning.empty() && !begins_snapshot(beginning)) return not_an_index(file);
     HEDDLE_TRY(const std::string bytes, tree_->read(file, largest_index_file));
-    auto made = read_snapshot(bytes);
-    if (!made) {
-        return std::move(made).error().with_trace("while opening " + file);
+    auto outcome = read_snapshot(bytes);
+    if (!outcome) {
+        return std::move(outcome).error().with_trace("while opening " + file);
     }
     const std::unique_lock writing(lock_);
-    index_ = *std::move(made);
+    index_ = *std::move(outcome);
     return {};
 }
 

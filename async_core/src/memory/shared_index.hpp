@@ -47,7 +47,7 @@ public:
 private:
     enum class outcome : std::uint8_t { read, binary, large, gone, unreadable };
 
-    outcome prepare(const found_file& file, const index_options& options, prepared_file& made,
+    outcome prepare(const found_file& file, const index_options& options, prepared_file& prepared,
                     std::vector<std::string>& warnings) const;
 
     std::shared_ptr<const ports::tree_port> tree_;

@@ -94,17 +94,17 @@ void add_lost(std::vector<lost_request>& lost, const chat_response& answer) {
 error with_lost(error failure, std::vector<lost_request> lost) {
     if (lost.empty()) return failure;
     const partial_response* payload = payload_of(failure);
-    auto made = std::make_shared<partial_response>(payload ? payload->so_far : begun_response());
-    made->all_lost = payload && payload->all_lost;
-    made->so_far.lost.insert(made->so_far.lost.begin(), lost.begin(), lost.end());
-    return std::move(failure).with_payload(std::move(made));
+    auto object = std::make_shared<partial_response>(payload ? payload->so_far : begun_response());
+    object->all_lost = payload && payload->all_lost;
+    object->so_far.lost.insert(object->so_far.lost.begin(), lost.begin(), lost.end());
+    return std::move(failure).with_payload(std::move(object));
 }
 
 error between_attempts(error failure, std::vector<lost_request> lost, std::uint32_t attempts) {
-    auto made = std::make_shared<partial_response>(begun_response());
-    made->all_lost = true;
-    made->so_far.lost = std::move(lost);
-    return std::move(failure).with_attempts(attempts).with_payload(std::move(made));
+    auto object = std::make_shared<partial_response>(begun_response());
+    object->all_lost = true;
+    object->so_far.lost = std::move(lost);
+    return std::move(failure).with_attempts(attempts).with_payload(std::move(object));
 }
 
 } // namespace heddle::ports

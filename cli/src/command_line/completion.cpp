@@ -144,52 +144,53 @@ constexpr std::array<std::pair<std::string_view, script_maker>, 3> shells{
 /// The commands of `of`, without hidden ones.
 std::vector<position::candidate> commands_of(const command_help& of,
                                              const std::vector<command_help>& all) {
-    std::vector<position::candidate> made;
+    std::vector<position::candidate> candidates;
     for (const std::string& child : of.children) {
         const auto found = std::find_if(all.begin(), all.end(), [&](const command_help& each) {
             return each.name == of.name + " " + child;
         });
-        if (found != all.end() && is_visible(*found)) made.push_back({child, found->summary});
+        if (found != all.end() && is_visible(*found)) candidates.push_back({child, found->summary});
     }
-    return made;
+    return candidates;
 }
 
 /// What follows `all.front().name` in the name of each other command.
 std::vector<std::pair<std::string, const command_help*>> names_of_commands(
     const std::vector<command_help>& all) {
-    std::vector<std::pair<std::string, const command_help*>> made;
+    std::vector<std::pair<std::string, const command_help*>> pairs;
     const std::size_t begin = all.front().name.size();
     for (const command_help& each : all) {
         if (is_visible(each) && &each != &all.front()) {
-            made.emplace_back(each.name.substr(begin), &each);
+            pairs.emplace_back(each.name.substr(begin), &each);
         }
     }
-    return made;
+    return pairs;
 }
 
 /// Adds where the words of one command lead. The names of its arguments have the same meaning in all
 /// commands: COMMAND is a command of the program, word by word; SHELL is one that has a script.
 void add_positions(const command_help& of, const std::vector<command_help>& all,
                    std::vector<position>& into) {
-    position made;
-    made.words = of.name;
-    made.candidates = commands_of(of, all);
+    position result;
+    result.words = of.name;
+    result.candidates = commands_of(of, all);
     bool names_command = false;
     bool names_shell = false;
     for (const option_help& option : of.options) {
         if (!option.is_argument) {
-            made.options.push_back(option);
+            result.options.push_back(option);
             continue;
         }
         names_command = names_command || option.names.front() == "COMMAND";
         names_shell = names_shell || option.names.front() == "SHELL";
     }
-    made.takes_files = of.children.empty() && !names_command && !names_shell;
-    if (names_command) made.candidates = commands_of(all.front(), all);
+    result.takes_files = of.children.empty() && !names_command && !names_shell;
+    if (names_command) result.candidates = commands_of(all.front(), all);
     if (names_shell) {
-        for (const auto& [name, maker] : shells) made.candidates.push_back({std::string(name), ""});
+        for (const auto& [name, maker] : shells)
+            result.candidates.push_back({std::string(name), ""});
     }
-    into.push_back(std::move(made));
+    into.push_back(std::move(result));
     if (!names_command) return;
     for (const auto& [name, command] : names_of_commands(all)) {
         into.push_back({of.name + name, commands_of(*command, all), {}, false});

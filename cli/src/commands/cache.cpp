@@ -54,16 +54,16 @@ std::string time_text(std::chrono::system_clock::time_point when) {
 }
 
 json::object stats_json(const response_store_stats& stats, const std::string& file) {
-    json::object made{{"file", file},
-                      {"entries", stats.entries},
-                      {"bytes", stats.bytes},
-                      {"max_bytes", stats.max_bytes},
-                      {"expired", stats.expired},
-                      {"oldest", nullptr},
-                      {"newest", nullptr}};
-    if (stats.oldest) made["oldest"] = time_text(*stats.oldest);
-    if (stats.newest) made["newest"] = time_text(*stats.newest);
-    return made;
+    json::object members{{"file", file},
+                         {"entries", stats.entries},
+                         {"bytes", stats.bytes},
+                         {"max_bytes", stats.max_bytes},
+                         {"expired", stats.expired},
+                         {"oldest", nullptr},
+                         {"newest", nullptr}};
+    if (stats.oldest) members["oldest"] = time_text(*stats.oldest);
+    if (stats.newest) members["newest"] = time_text(*stats.newest);
+    return members;
 }
 
 std::string stats_text(const response_store_stats& stats, const std::string& file) {

@@ -50,13 +50,13 @@ void check_file(const std::string& path, const check_request& asked, found_probl
         return;
     }
     if (is_template_file(path)) return; // it was checked with the others
-    auto world = offline_session::create(std::move(templates->templates));
-    if (!world) {
+    auto session = offline_session::create(std::move(templates->templates));
+    if (!session) {
         found.unreadable = true;
-        (void)tell_usage_error(world.error(), asked.json, output);
+        (void)tell_usage_error(session.error(), asked.json, output);
         return;
     }
-    lang::realm& realm = (*world)->realm();
+    lang::realm& realm = (*session)->realm();
     const std::uint32_t position = realm.sources().add(path == "-" ? "<stdin>" : path, *text);
     const tasks::definition_check definitions;
     lang::check_options options;

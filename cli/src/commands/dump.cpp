@@ -24,18 +24,19 @@ struct dump_request {
 exit_code dump_program(const dump_request& asked, console& output) {
     auto text = read_input_file(asked.file);
     if (!text) return tell_usage_error(text.error(), asked.json, output);
-    auto world = offline_session::create();
-    if (!world) return tell_usage_error(world.error(), asked.json, output);
-    lang::realm& realm = (*world)->realm();
+    auto session = offline_session::create();
+    if (!session) return tell_usage_error(session.error(), asked.json, output);
+    lang::realm& realm = (*session)->realm();
     const std::uint32_t position =
         realm.sources().add(asked.file == "-" ? "<stdin>" : asked.file, *text);
     const auto format = asked.json ? lang::dump_format::json : lang::dump_format::text;
-    const auto made = asked.what == dump_kind::ast ? lang::dump_ast(realm, *text, position, format)
-                                                   : lang::dump_code(realm, *text, position);
-    if (!made) {
-        return tell_source_error(made.error(), realm.sources(), asked.json, output);
+    const auto result = asked.what == dump_kind::ast
+                            ? lang::dump_ast(realm, *text, position, format)
+                            : lang::dump_code(realm, *text, position);
+    if (!result) {
+        return tell_source_error(result.error(), realm.sources(), asked.json, output);
     }
-    output.out(format == lang::dump_format::json ? json_line(ascii::trim(*made)) : *made);
+    output.out(format == lang::dump_format::json ? json_line(ascii::trim(*result)) : *result);
     return exit_code::done;
 }
 

@@ -35,7 +35,7 @@ using lang::value;
 /// One run: its session, how it is stopped, how it ended.
 struct workflow_run {
     program source;
-    std::unique_ptr<host::session> world;
+    std::unique_ptr<host::session> session;
     coro::cancel_source cancel;
     result<value> ended = value();
     exit_code on_failure = exit_code::failed;
@@ -50,7 +50,7 @@ result<std::vector<value>> arguments_of_main(workflow_run& run, const value& mai
         return error(errc::invalid_argument, "main is not a function")
             .with_hint("write (define (main …) …)");
     }
-    auto inputs = read_inputs(run.world->memory(), run.source.inputs, run.source.input_json);
+    auto inputs = read_inputs(run.session->memory(), run.source.inputs, run.source.input_json);
     if (!inputs) return std::move(inputs).error();
     auto arguments = bind_inputs(main, *inputs);
     if (arguments) run.on_failure = exit_code::failed;
@@ -59,27 +59,27 @@ result<std::vector<value>> arguments_of_main(workflow_run& run, const value& mai
 
 /// What is to be dispatched. Errors leave `run` marked as a usage error.
 result<tasks::dispatch_request> dispatch_of(workflow_run& run, host::run_options options) {
-    lang::heap& memory = run.world->memory();
+    lang::heap& memory = run.session->memory();
     run.on_failure = exit_code::usage;
     auto inputs = read_inputs(memory, run.source.inputs, run.source.input_json);
     if (!inputs) return std::move(inputs).error();
-    tasks::dispatch_request made;
-    made.identifier = run.source.text;
-    made.options = options;
-    made.params = value::empty_map();
+    tasks::dispatch_request request;
+    request.identifier = run.source.text;
+    request.options = options;
+    request.params = value::empty_map();
     for (auto& [name, item] : *inputs) {
-        made.params = lang::map_put(memory, std::move(made.params), name, std::move(item));
+        request.params = lang::map_put(memory, std::move(request.params), name, std::move(item));
     }
     if (!run.source.files.empty()) {
         value files = value::empty_list();
         for (const std::string& file : run.source.files) {
             files = lang::list_push_back(memory, std::move(files), lang::make_string(memory, file));
         }
-        made.params =
-            lang::map_put(memory, std::move(made.params), "file_context", std::move(files));
+        request.params =
+            lang::map_put(memory, std::move(request.params), "file_context", std::move(files));
     }
     run.on_failure = exit_code::failed;
-    return made;
+    return request;
 }
 
 /// (main) at the beginning of a line, which runs main a first time.
@@ -93,30 +93,30 @@ bool calls_main_itself(std::string_view text) {
 }
 
 coro::task<result<value>> evaluate_source(workflow_run* run, host::run_options options) {
-    host::session& world = *run->world;
+    host::session& session = *run->session;
     const program& source = run->source;
     if (source.calls.empty()) {
-        result<value> ended = co_await world.evaluate(source.name, source.text, options);
+        result<value> ended = co_await session.evaluate(source.name, source.text, options);
         co_return ended;
     }
-    const std::uint32_t position = world.world().sources().add(
+    const std::uint32_t position = session.realm().sources().add(
         source.name, std::string(utf8::skip_byte_order_mark(source.text)));
-    auto forms = tasks::forms_of_calls(world.memory(), source.calls, position);
+    auto forms = tasks::forms_of_calls(session.memory(), source.calls, position);
     if (!forms) co_return std::move(forms).error();
-    result<value> ended = co_await world.evaluate_forms(*std::move(forms), options);
+    result<value> ended = co_await session.evaluate_forms(*std::move(forms), options);
     co_return ended;
 }
 
 coro::task<result<value>> perform(workflow_run* run, host::run_options options) {
-    host::session& world = *run->world;
+    host::session& session = *run->session;
     if (run->source.dispatches) {
         auto request = dispatch_of(*run, options);
         if (!request) co_return std::move(request).error();
-        result<value> answer = co_await tasks::dispatch(world, *std::move(request));
+        result<value> answer = co_await tasks::dispatch(session, *std::move(request));
         // As for a program below: a workflow that could not be read or compiled.
         const bool is_workflow = run->source.text.find('(') < 2;
         if (is_workflow && answer && tasks::is_failed_result(*answer) &&
-            world.counters().most_fibers == 0) {
+            session.counters().most_fibers == 0) {
             run->on_failure = exit_code::usage;
         }
         co_return answer;
@@ -124,11 +124,11 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     result<value> last = co_await evaluate_source(run, options);
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
-        if (world.counters().most_fibers == 0) run->on_failure = exit_code::usage;
+        if (session.counters().most_fibers == 0) run->on_failure = exit_code::usage;
         co_return last;
     }
     if (!run->source.calls_main) co_return last;
-    const auto main = world.global("main");
+    const auto main = session.global("main");
     if (!main) {
         if (run->source.inputs.empty() && !run->source.input_json) co_return last;
         run->on_failure = exit_code::usage;
@@ -142,7 +142,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
                                " calls main itself, and 'heddle run' has called it once more; "
                                "remove one of the calls");
     }
-    result<value> answer = co_await world.call(*main, *std::move(arguments), options);
+    result<value> answer = co_await session.call(*main, *std::move(arguments), options);
     co_return answer;
 }
 
@@ -200,7 +200,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     failure = with_model_hint(std::move(failure), tools.has_models());
     failure = with_input_hint(std::move(failure), run.source);
     if (options.json) {
-        output.err(render_error_json(failure, run.world->world().sources(), code, counts));
+        output.err(render_error_json(failure, run.session->realm().sources(), code, counts));
         return code;
     }
     if (code == exit_code::interrupted) {
@@ -211,7 +211,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     if (code == exit_code::usage && failure.code() == errc::invalid_argument) {
         return tell_usage_error(failure, options.json, output);
     }
-    output.err_styled(run.world->render(failure, output.err_in_colour()));
+    output.err_styled(run.session->render(failure, output.err_in_colour()));
     // It was paid for. As the value of the run it stands on standard output.
     const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
     const std::string said = failed ? said_in_failure(*failed) : std::string();
@@ -337,9 +337,9 @@ exit_code evaluate_program(program source, const workflow_options& options,
     if (!tools) return tell_usage_error(tools.error(), options.json, output);
     workflow_run run;
     run.source = std::move(source);
-    auto world = (*tools)->engine().new_session();
-    if (!world) return tell_usage_error(world.error(), options.json, output);
-    run.world = *std::move(world);
+    auto session = (*tools)->engine().new_session();
+    if (!session) return tell_usage_error(session.error(), options.json, output);
+    run.session = *std::move(session);
 
     coro::event_loop& loop = (*tools)->loop();
     interrupts signals(loop.context(), [&] {

@@ -26,25 +26,25 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
     const std::uint32_t position = sources.add(name, *text);
     lang::layout_options options;
     options.width = asked.width;
-    auto made = lang::lay_out(*text, position, options);
-    if (made && !lang::same_but_for_blanks(*text, *made)) {
-        made = error(errc::internal, name + ": the layout would change the program")
-                   .with_hint("the file is left as it was; please report this");
+    auto result = lang::lay_out(*text, position, options);
+    if (result && !lang::same_but_for_blanks(*text, *result)) {
+        result = error(errc::internal, name + ": the layout would change the program")
+                     .with_hint("the file is left as it was; please report this");
     }
-    if (!made) {
-        return tell_source_error(made.error(), sources, false, output);
+    if (!result) {
+        return tell_source_error(result.error(), sources, false, output);
     }
-    const bool changes = *made != *text;
+    const bool changes = *result != *text;
     if (asked.check) {
         if (changes) output.out_data(name + "\n");
         return changes ? exit_code::failed : exit_code::done;
     }
     if (path == "-") {
-        output.out_data(*made);
+        output.out_data(*result);
         return exit_code::done;
     }
     if (!changes) return exit_code::done;
-    if (auto written = replace_file(path, *made); !written) {
+    if (auto written = replace_file(path, *result); !written) {
         return tell_usage_error(written.error(), false, output);
     }
     return exit_code::done;

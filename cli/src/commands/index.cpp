@@ -57,9 +57,9 @@ struct index_run {
     result<void> ended;
 
     [[nodiscard]] static memory::memory_options with(log_port* log) {
-        memory::memory_options made;
-        made.log = log;
-        return made;
+        memory::memory_options options;
+        options.log = log;
+        return options;
     }
 };
 
@@ -181,8 +181,9 @@ static exit_code index_folder(const index_request& asked, console& output) {
                           output);
     }
     if (asked.json) {
-        const json::object made = run.answer ? answer_json(*run.answer) : report_json(run.report);
-        output.out_data(json_line(made));
+        const json::object members =
+            run.answer ? answer_json(*run.answer) : report_json(run.report);
+        output.out_data(json_line(members));
         return exit_code::done;
     }
     const console_traits& traits = output.traits();

@@ -71,9 +71,9 @@ coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_con
     context = context.with_deadline(coro::deadline(began + run->asked.timeout));
     result<std::vector<std::string>> models =
         co_await run->services[index].provider->list_models(context);
-    ping_outcome& made = run->pings[index];
-    made.models = std::move(models);
-    made.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
+    ping_outcome& outcome = run->pings[index];
+    outcome.models = std::move(models);
+    outcome.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
     co_return result<void>(); // one that does not answer says nothing about the others
 }
 
@@ -103,43 +103,43 @@ std::string key_text(const configured_service& service) {
 
 json::object service_json(const models_run& run, std::size_t index) {
     const configured_service& service = run.services[index];
-    json::object made{{"name", service.name},
-                      {"type", service.type},
-                      {"base_url", public_address(service.base_url)},
-                      {"key", key_text(service)}};
+    json::object members{{"name", service.name},
+                         {"type", service.type},
+                         {"base_url", public_address(service.base_url)},
+                         {"key", key_text(service)}};
     if (service.failure) {
-        made["ok"] = false;
-        made["error"] = message_of(*service.failure);
-        return made;
+        members["ok"] = false;
+        members["error"] = message_of(*service.failure);
+        return members;
     }
-    if (!run.asked.ping) return made;
+    if (!run.asked.ping) return members;
     const ping_outcome& outcome = run.pings[index];
-    made["ok"] = outcome.models.has_value();
-    made["latency_ms"] = outcome.took.count();
+    members["ok"] = outcome.models.has_value();
+    members["latency_ms"] = outcome.took.count();
     if (outcome.models) {
-        made["models"] = json::array(outcome.models->begin(), outcome.models->end());
+        members["models"] = json::array(outcome.models->begin(), outcome.models->end());
     } else {
-        made["error"] = message_of(outcome.models.error());
+        members["error"] = message_of(outcome.models.error());
     }
-    return made;
+    return members;
 }
 
 json::object report_json(const models_run& run, const std::string& default_model) {
-    json::object made;
+    json::object members;
     json::array services;
     for (std::size_t i = 0; i < run.services.size(); ++i) services.push_back(service_json(run, i));
-    made["providers"] = std::move(services);
-    made["default_model"] = default_model.empty() ? json::value() : json::value(default_model);
+    members["providers"] = std::move(services);
+    members["default_model"] = default_model.empty() ? json::value() : json::value(default_model);
     json::object aliases;
     for (const alias_config& each : run.settings.aliases) aliases[each.name] = each.model;
-    made["aliases"] = std::move(aliases);
+    members["aliases"] = std::move(aliases);
     json::object routes;
     for (const route_config& each : run.settings.routes) {
         routes[each.name] = json::array(each.models.begin(), each.models.end());
     }
-    made["routes"] = std::move(routes);
-    made["files"] = json::array(run.settings.files.begin(), run.settings.files.end());
-    return made;
+    members["routes"] = std::move(routes);
+    members["files"] = json::array(run.settings.files.begin(), run.settings.files.end());
+    return members;
 }
 
 std::string state_text(const models_run& run, std::size_t index) {

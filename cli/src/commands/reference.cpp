@@ -19,8 +19,8 @@ struct reference_request {
     std::string templates; ///< the page with the table of settings; empty: none is written
 };
 
-result<void> write_pages(host::session& world, const std::filesystem::path& directory) {
-    HEDDLE_TRY(const auto pages, lang::reference_pages(world.world()));
+result<void> write_pages(host::session& session, const std::filesystem::path& directory) {
+    HEDDLE_TRY(const auto pages, lang::reference_pages(session.realm()));
     for (const lang::reference_page& page : pages) {
         const std::filesystem::path file = directory / page.file;
         std::error_code failed;
@@ -45,9 +45,9 @@ result<void> write_settings(const std::string& file) {
 static exit_code write_reference(const reference_request& asked, console& output) {
     auto tools = application::create({}, {}, {}, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
-    auto world = (*tools)->engine().new_session();
-    if (!world) return tell_usage_error(world.error(), false, output);
-    auto written = write_pages(**world, asked.directory);
+    auto session = (*tools)->engine().new_session();
+    if (!session) return tell_usage_error(session.error(), false, output);
+    auto written = write_pages(**session, asked.directory);
     if (written && !asked.templates.empty()) written = write_settings(asked.templates);
     if (!written) {
         return tell_error(written.error(), exit_code::failed, false, output);

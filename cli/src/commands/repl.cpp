@@ -16,14 +16,14 @@ struct repl_request {
     std::vector<std::string> files; ///< evaluated before the first line is read
 };
 
-std::unique_ptr<line_reader> make_reader(host::session& world, history_file& history,
+std::unique_ptr<line_reader> make_reader(host::session& session, history_file& history,
                                          signal_pipe& signals, console& output, bool interactive) {
     if (interactive) {
         editor_parts parts;
         parts.signals = &signals;
         parts.output = &output;
-        parts.complete = [&world](std::string_view before) {
-            return complete_word(world.world(), repl_session::command_names(), before);
+        parts.complete = [&session](std::string_view before) {
+            return complete_word(session.realm(), repl_session::command_names(), before);
         };
         parts.history = history.load();
         parts.on_line = [&history](std::string_view line) { history.add(line); };
@@ -46,27 +46,27 @@ static exit_code run_repl(const repl_request& asked, const environment& variable
     options.default_tasks = "tasks";
     auto tools = application::create("<repl>", options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
-    auto world = (*tools)->engine().new_session();
-    if (!world) return tell_usage_error(world.error(), false, output);
+    auto session = (*tools)->engine().new_session();
+    if (!session) return tell_usage_error(session.error(), false, output);
 
     const bool interactive = ::isatty(STDIN_FILENO) == 1 && output.traits().out_is_terminal;
     signal_pipe signals;
-    evaluator runs(**tools, **world, asked.options, output, signals);
-    repl_session session(repl_session::parts{.tools = tools->get(),
-                                             .world = world->get(),
+    evaluator runs(**tools, **session, asked.options, output, signals);
+    repl_session repl(repl_session::parts{.tools = tools->get(),
+                                             .session = session->get(),
                                              .runs = &runs,
                                              .output = &output,
                                              .interactive = interactive});
     history_file history(history_path(variables));
 
     bool loaded = true;
-    for (const std::string& file : asked.files) loaded = loaded && session.load(file);
+    for (const std::string& file : asked.files) loaded = loaded && repl.load(file);
     exit_code code = exit_code::failed;
     if (loaded || interactive) {
         if (interactive && asked.options.verbosity >= 0)
-            output.out("heddle " HEDDLE_VERSION "; :help tells what there is, Ctrl-D leaves\n");
-        const auto lines = make_reader(**world, history, signals, output, interactive);
-        code = session.run(*lines);
+            output.out("heddle " HEDDLE_VERSION "; :help lists the commands, Ctrl-D leaves\n");
+        const auto lines = make_reader(**session, history, signals, output, interactive);
+        code = repl.run(*lines);
     }
     runs.close();
     return code;

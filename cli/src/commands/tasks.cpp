@@ -77,7 +77,7 @@ namespace json = boost::json;
 /// A registry over the templates; they were checked.
 void fill(tasks::task_registry& registry, const tasks::loaded_templates& loaded) {
     for (const tasks::task_template& one : loaded.templates) {
-        if (auto made = tasks::compile_task(one)) registry.add({*std::move(made), {}});
+        if (auto code = tasks::compile_task(one)) registry.add({*std::move(code), {}});
     }
 }
 
@@ -87,9 +87,9 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
     std::sort(all.begin(), all.end(),
               [](const auto* left, const auto* right) { return left->name < right->name; });
     if (asked.json) {
-        json::array made;
-        for (const auto* one : all) made.push_back(template_json(*one));
-        output.out_data(json_line(made));
+        json::array items;
+        for (const auto* one : all) items.push_back(template_json(*one));
+        output.out_data(json_line(items));
         return exit_code::done;
     }
     table rows;
@@ -128,15 +128,15 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
     // heddle-check: allow cut-text (a list)
     found.resize(std::min(found.size(), asked.limit));
     if (asked.json) {
-        json::array made;
+        json::array list;
         for (const tasks::matching_task& each : found) {
             const tasks::task_template& one = each.found->task->declared;
-            made.push_back(json::object{{"name", one.name},
+            list.push_back(json::object{{"name", one.name},
                                         {"score", each.score},
                                         {"kind", one.type + ":" + one.subtype},
                                         {"description", one.description}});
         }
-        output.out_data(json_line(made));
+        output.out_data(json_line(list));
     } else if (found.empty()) {
         output.err("no template shares enough words with that text\n");
     } else {
@@ -160,10 +160,10 @@ public:
         : settings_(std::move(found)), log_(make_console_log(output, level_for(0))),
           http_(http::make_http_client(loop_, client_options(settings_.http, variables, *log_))),
           workers_(fs::make_worker_pool(loop_, 1)), consents_(consents_of(variables)),
-          made_(set_up_models(
+          setup_(set_up_models(
               {options_, settings_, variables, loop_, *http_, *workers_, *log_, &consents_})) {}
 
-    [[nodiscard]] const result<std::unique_ptr<model_setup>>& setup() const { return made_; }
+    [[nodiscard]] const result<std::unique_ptr<model_setup>>& setup() const { return setup_; }
 
 private:
     workflow_options options_;
@@ -174,7 +174,7 @@ private:
     std::shared_ptr<ports::http_port> http_;
     std::unique_ptr<ports::worker_port> workers_;
     consent_store consents_;
-    result<std::unique_ptr<model_setup>> made_;
+    result<std::unique_ptr<model_setup>> setup_;
 };
 
 /// With --strict templates are held to the models that are configured.
@@ -183,21 +183,21 @@ std::unique_ptr<known_models> models_for(const tasks_request& asked, const envir
     if (!asked.strict) return nullptr;
     const consent_store consents = consents_of(variables);
     auto settings = find_config({{}, ".", variables.config_folder(), &consents});
-    std::unique_ptr<known_models> made;
-    if (settings) made = std::make_unique<known_models>(*std::move(settings), variables, output);
-    if (!settings || !made->setup()) {
-        const error failure = settings ? made->setup().error() : settings.error();
+    std::unique_ptr<known_models> object;
+    if (settings) object = std::make_unique<known_models>(*std::move(settings), variables, output);
+    if (!settings || !object->setup()) {
+        const error failure = settings ? object->setup().error() : settings.error();
         output.err("heddle: models are not checked: " + failure.message() + "\n");
         return nullptr;
     }
-    const tasks::model_registry& registry = (*made->setup())->registry();
+    const tasks::model_registry& registry = (*object->setup())->registry();
     if (!registry.empty()) {
         options.validation.model_problem = [&registry](std::string_view model,
                                                        std::string_view provider) {
             return registry.doubt_about(model, provider).value_or("");
         };
     }
-    return made;
+    return object;
 }
 
 exit_code check(const tasks_request& asked, const environment& variables, console& output) {

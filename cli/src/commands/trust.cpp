@@ -60,35 +60,35 @@ std::string folder_of(const std::string& place) {
 
 result<project_asks> asks_of(const std::string& place, const environment& variables,
                              const consent_store& consents) {
-    project_asks made;
+    project_asks asks;
     config_sources sources;
     sources.folder = folder_of(place);
     sources.user_folder = variables.config_folder();
     sources.consents = &consents;
     sources.whoever_owns = true;
     HEDDLE_TRY(const configuration found, find_config(sources));
-    if (found.project_file.empty()) return made;
-    made.file = found.project_file;
-    if (const auto owned = check_owners(made.file); !owned) {
-        made.stranger = owned.error().message();
-        made.stranger_allowed = consents.holds({made.file, "", ""});
+    if (found.project_file.empty()) return asks;
+    asks.file = found.project_file;
+    if (const auto owned = check_owners(asks.file); !owned) {
+        asks.stranger = owned.error().message();
+        asks.stranger_allowed = consents.holds({asks.file, "", ""});
     }
     for (const provider_config& each : found.providers) {
         const auto type = find_service_type(type_of(each));
         if (!type) continue; // a mistake that a run tells
         trust_question question = judge_service(each, *type, found, variables, &consents);
         const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
-        if (of_project) made.questions.push_back(std::move(question));
+        if (of_project) asks.questions.push_back(std::move(question));
     }
-    return made;
+    return asks;
 }
 
 /// A name that a file chose, which can neither end its quotation nor fill the line.
 std::string shown_name(std::string_view name) {
     constexpr std::size_t longest = 80;
-    std::string made = cut_to_width(utf8::printable_line(name), longest);
-    std::replace(made.begin(), made.end(), '\'', '?');
-    return made;
+    std::string text = cut_to_width(utf8::printable_line(name), longest);
+    std::replace(text.begin(), text.end(), '\'', '?');
+    return text;
 }
 
 std::string what_goes(const std::string& key) {
@@ -145,12 +145,12 @@ json::object json_of(const project_asks& asks) {
                                          {"needs_consent", is_open(each) && each.problem.empty()},
                                          {"problem", each.problem}});
     }
-    json::object made{{"file", asks.file}, {"asks", std::move(questions)}};
+    json::object members{{"file", asks.file}, {"asks", std::move(questions)}};
     if (asks.stranger) {
-        made["owner"] =
+        members["owner"] =
             json::object{{"problem", *asks.stranger}, {"allowed", asks.stranger_allowed}};
     }
-    return made;
+    return members;
 }
 
 exit_code show(const project_asks& asks, bool as_json, console& output) {

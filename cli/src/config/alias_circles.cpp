@@ -11,7 +11,7 @@ std::vector<alias_circle> alias_circles(const std::vector<alias_config>& aliases
     for (std::size_t i = 0; i < aliases.size(); ++i) places.emplace(aliases[i].name, i);
     std::vector<std::size_t> walk_of(aliases.size(),
                                      aliases.size()); // by which start it was reached
-    std::vector<alias_circle> made;
+    std::vector<alias_circle> circles;
     for (std::size_t start = 0; start < aliases.size(); ++start) {
         std::size_t at = start;
         bool known = true;
@@ -27,10 +27,10 @@ std::vector<alias_circle> alias_circles(const std::vector<alias_config>& aliases
              each = places.at(aliases[each].model)) {
             names += " -> " + aliases[each].name;
         }
-        made.push_back({aliases[at].place,
-                        "the aliases lead in a circle: " + names + " -> " + aliases[at].name});
+        circles.push_back({aliases[at].place,
+                           "the aliases lead in a circle: " + names + " -> " + aliases[at].name});
     }
-    return made;
+    return circles;
 }
 
 } // namespace heddle::cli

@@ -65,12 +65,12 @@ public:
         } catch (const toml::parse_error& wrong) {
             tell(wrong.source().begin.line, std::string(wrong.description()));
         }
-        for (const alias_circle& each : alias_circles(made_.aliases)) {
+        for (const alias_circle& each : alias_circles(config_.aliases)) {
             tell(each.place.line, each.text);
         }
         if (!mistakes_.empty()) return failure();
-        made_.files.push_back(name_);
-        return std::move(made_);
+        config_.files.push_back(name_);
+        return std::move(config_);
     }
 
 private:
@@ -267,25 +267,25 @@ private:
 
     void read_root(const toml::table& root) {
         read_table(root, "",
-                   {{"model", text(made_.model)},
-                    {"concurrency", whole(made_.concurrency, 1, 1'000'000)},
-                    {"memory_limit", size(made_.memory_limit)},
-                    {"step_limit", whole(made_.step_limit, 1, most_steps)},
-                    {"prices", trusted(path(made_.prices))},
+                   {{"model", text(config_.model)},
+                    {"concurrency", whole(config_.concurrency, 1, 1'000'000)},
+                    {"memory_limit", size(config_.memory_limit)},
+                    {"step_limit", whole(config_.step_limit, 1, most_steps)},
+                    {"prices", trusted(path(config_.prices))},
                     {"tasks",
                      [this](const toml::node& node) {
-                         texts(made_.tasks)(node);
-                         for (std::string& each : made_.tasks) each = resolved(each);
+                         texts(config_.tasks)(node);
+                         for (std::string& each : config_.tasks) each = resolved(each);
                      }},
-                    {"aider", trusted(texts(made_.aider))},
-                    {"pass_env", trusted(texts(made_.pass_env))},
+                    {"aider", trusted(texts(config_.aider))},
+                    {"pass_env", trusted(texts(config_.pass_env))},
                     {"providers", named([this](const std::string& name, const toml::node& node) {
                          read_provider(name, node);
                      })},
                     {"aliases", named([this](const std::string& name, const toml::node& node) {
-                         alias_config made{name, {}, place_of(node)};
-                         plain_text(made.model)(node);
-                         made_.aliases.push_back(std::move(made));
+                         alias_config config{name, {}, place_of(node)};
+                         plain_text(config.model)(node);
+                         config_.aliases.push_back(std::move(config));
                      })},
                     {"routes", named([this](const std::string& name, const toml::node& node) {
                          read_route(name, node);
@@ -306,19 +306,19 @@ private:
 
     void read_provider(const std::string& name, const toml::node& node) {
         constexpr std::int64_t many = std::numeric_limits<std::int32_t>::max();
-        provider_config made;
-        made.name = name;
-        made.place = place_of(node);
+        provider_config config;
+        config.name = name;
+        config.place = place_of(node);
         if (name.find(':') != std::string::npos) {
             return tell(node, "the name of a provider has no colon: \"" + name + "\"");
         }
         inside([&] {
             return std::vector<field>{
-                {"type", service_type(made.type)},
+                {"type", service_type(config.type)},
                 {"base_url",
                  [&](const toml::node& url) {
-                     text(made.base_url)(url);
-                     made.base_url_place = place_of(url);
+                     text(config.base_url)(url);
+                     config.base_url_place = place_of(url);
                  }},
                 {"api_key",
                  [this](const toml::node& key) {
@@ -326,32 +326,32 @@ private:
                                    ": a key does not stand in this file; name where it is: "
                                    "api_key_env, api_key_file or api_key_command");
                  }},
-                {"api_key_env", trusted(text(made.api_key_env))},
-                {"api_key_file", trusted(path(made.api_key_file))},
-                {"api_key_command", trusted(texts(made.api_key_command))},
-                {"api_version", text(made.api_version)},
-                {"organization", text(made.organization)},
-                {"project", text(made.project)},
-                {"models", texts(made.models)},
-                {"max_in_flight", whole(made.max_in_flight, 1, many)},
-                {"requests_per_minute", whole(made.requests_per_minute, 1, many)},
-                {"tokens_per_minute", whole(made.tokens_per_minute, 1, 1'000'000'000'000)},
+                {"api_key_env", trusted(text(config.api_key_env))},
+                {"api_key_file", trusted(path(config.api_key_file))},
+                {"api_key_command", trusted(texts(config.api_key_command))},
+                {"api_version", text(config.api_version)},
+                {"organization", text(config.organization)},
+                {"project", text(config.project)},
+                {"models", texts(config.models)},
+                {"max_in_flight", whole(config.max_in_flight, 1, many)},
+                {"requests_per_minute", whole(config.requests_per_minute, 1, many)},
+                {"tokens_per_minute", whole(config.tokens_per_minute, 1, 1'000'000'000'000)},
                 {"input_tokens_per_minute",
-                 whole(made.input_tokens_per_minute, 1, 1'000'000'000'000)},
+                 whole(config.input_tokens_per_minute, 1, 1'000'000'000'000)},
                 {"output_tokens_per_minute",
-                 whole(made.output_tokens_per_minute, 1, 1'000'000'000'000)},
-                {"connect_timeout", time(made.connect_timeout)},
-                {"first_byte_timeout", time(made.first_byte_timeout)},
-                {"idle_timeout", time(made.idle_timeout)},
-                {"total_timeout", time(made.total_timeout)},
-                {"max_retries", whole(made.max_retries, 0, 100)},
-                {"share_prompt_prefixes", truth(made.share_prompt_prefixes)},
-                {"request", inside([&] { return request_fields(made.request); })}};
+                 whole(config.output_tokens_per_minute, 1, 1'000'000'000'000)},
+                {"connect_timeout", time(config.connect_timeout)},
+                {"first_byte_timeout", time(config.first_byte_timeout)},
+                {"idle_timeout", time(config.idle_timeout)},
+                {"total_timeout", time(config.total_timeout)},
+                {"max_retries", whole(config.max_retries, 0, 100)},
+                {"share_prompt_prefixes", truth(config.share_prompt_prefixes)},
+                {"request", inside([&] { return request_fields(config.request); })}};
         })(node);
-        const int sources = (made.api_key_env ? 1 : 0) + (made.api_key_file ? 1 : 0) +
-                            (made.api_key_command.empty() ? 0 : 1);
+        const int sources = (config.api_key_env ? 1 : 0) + (config.api_key_file ? 1 : 0) +
+                            (config.api_key_command.empty() ? 0 : 1);
         if (sources > 1) tell(node, "providers." + name + " has more than one place for its key");
-        made_.providers.push_back(std::move(made));
+        config_.providers.push_back(std::move(config));
     }
 
     /// One for each setting of requests, in the spelling of this file.
@@ -373,36 +373,36 @@ private:
     }
 
     void read_route(const std::string& name, const toml::node& node) {
-        route_config made;
-        made.name = name;
-        made.place = place_of(node);
+        route_config config;
+        config.name = name;
+        config.place = place_of(node);
         inside([&] {
             return std::vector<field>{
-                {"models", texts(made.models)},
-                {"hedge_after", time(made.hedge_after)},
-                {"hedge_share", share(made.hedge_share)},
-                {"on_authentication_failure", truth(made.on_authentication_failure)}};
+                {"models", texts(config.models)},
+                {"hedge_after", time(config.hedge_after)},
+                {"hedge_share", share(config.hedge_share)},
+                {"on_authentication_failure", truth(config.on_authentication_failure)}};
         })(node);
-        if (made.models.empty()) tell(node, "routes." + name + " names no models");
-        made_.routes.push_back(std::move(made));
+        if (config.models.empty()) tell(node, "routes." + name + " names no models");
+        config_.routes.push_back(std::move(config));
     }
 
     std::vector<field> cache_fields() {
         return {
-            {"enabled", truth(made_.cache.enabled)},
+            {"enabled", truth(config_.cache.enabled)},
             // The answers are the user's, and paid for: a project does not have them thrown away.
-            {"file", trusted(path(made_.cache.file))},
-            {"keep_for", trusted(time(made_.cache.keep_for))},
-            {"max_size", trusted(size(made_.cache.max_bytes))}};
+            {"file", trusted(path(config_.cache.file))},
+            {"keep_for", trusted(time(config_.cache.keep_for))},
+            {"max_size", trusted(size(config_.cache.max_bytes))}};
     }
 
     std::vector<field> http_fields() {
-        return {{"http_proxy", text(made_.http.http_proxy)},
-                {"https_proxy", text(made_.http.https_proxy)},
-                {"no_proxy", text(made_.http.no_proxy)},
-                {"ca_file", path(made_.http.ca_file)},
-                {"ca_directory", path(made_.http.ca_directory)},
-                {"max_connections", whole(made_.http.max_connections, 1, 1'000'000)},
+        return {{"http_proxy", text(config_.http.http_proxy)},
+                {"https_proxy", text(config_.http.https_proxy)},
+                {"no_proxy", text(config_.http.no_proxy)},
+                {"ca_file", path(config_.http.ca_file)},
+                {"ca_directory", path(config_.http.ca_directory)},
+                {"max_connections", whole(config_.http.max_connections, 1, 1'000'000)},
                 {"user_agent", [this](const toml::node& node) { read_user_agent(node); }}};
     }
 
@@ -412,8 +412,8 @@ private:
         const bool fits =
             given && !given->empty() && given->size() <= max_user_agent &&
             std::all_of(given->begin(), given->end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-        if (fits) made_.http.user_agent = *given;
-        else if (on && !*on) made_.http.user_agent.emplace();
+        if (fits) config_.http.user_agent = *given;
+        else if (on && !*on) config_.http.user_agent.emplace();
         else wrong_kind(node, "false, or a text of plain characters");
     }
 
@@ -429,7 +429,7 @@ private:
     config_trust trust_;
     std::vector<std::pair<std::size_t, std::string>> mistakes_; ///< line and what is wrong
     std::string current_;                                       ///< the setting that is being read
-    configuration made_;
+    configuration config_;
 };
 
 } // namespace

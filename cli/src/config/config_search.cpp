@@ -76,17 +76,17 @@ result<configuration> find_config(const config_sources& sources) {
     if (!project_file || same) return own;
     const bool allowed = sources.whoever_owns ||
                          (sources.consents && sources.consents->holds({*project_file, "", ""}));
-    HEDDLE_TRY(configuration made, allowed ? read_named(*project_file, config_trust::project)
-                                           : read_found(*project_file, config_trust::project));
-    made.project_file = *project_file;
-    made.without_project = std::make_shared<const configuration>(own);
-    lay_over(made, std::move(own));
-    const std::vector<alias_circle> circles = alias_circles(made.aliases);
+    HEDDLE_TRY(configuration result, allowed ? read_named(*project_file, config_trust::project)
+                                             : read_found(*project_file, config_trust::project));
+    result.project_file = *project_file;
+    result.without_project = std::make_shared<const configuration>(own);
+    lay_over(result, std::move(own));
+    const std::vector<alias_circle> circles = alias_circles(result.aliases);
     if (!circles.empty()) {
         const alias_circle& one = circles.front();
         return error(errc::invalid_argument, one.place.shown() + ": " + one.text);
     }
-    return made;
+    return result;
 }
 
 } // namespace heddle::cli

@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 /// Names that begin with the word before the cursor: forms, primitives, globals, tasks; `commands`
 /// where the line begins with a colon. Nothing inside of a string.
-[[nodiscard]] completion complete_word(const lang::realm& world,
+[[nodiscard]] completion complete_word(const lang::realm& realm,
                                        std::span<const std::string_view> commands,
                                        std::string_view before_cursor);
 

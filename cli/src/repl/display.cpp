@@ -38,10 +38,10 @@ std::string_view colour_of_word(std::string_view word) {
 } // namespace
 
 std::string coloured(std::string_view text) {
-    std::string made;
+    std::string out;
     const auto put = [&](std::string_view piece, std::string_view colour) {
-        if (colour.empty()) made += piece;
-        else made.append(colour).append(piece).append(off);
+        if (colour.empty()) out += piece;
+        else out.append(colour).append(piece).append(off);
     };
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at + 1;
@@ -59,18 +59,18 @@ std::string coloured(std::string_view text) {
         put(text.substr(at, end - at), colour);
         at = end;
     }
-    return made;
+    return out;
 }
 
 shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour) {
     lang::print_options options;
     options.max_bytes = max_bytes;
-    shown_value made;
-    made.text = lang::print_value(content, options);
-    made.was_cut = made.text.size() >= max_bytes && made.text.ends_with("…");
-    made.text = utf8::printable(made.text); // a name may hold any character
-    if (colour) made.text = coloured(made.text);
-    return made;
+    shown_value result;
+    result.text = lang::print_value(content, options);
+    result.was_cut = result.text.size() >= max_bytes && result.text.ends_with("…");
+    result.text = utf8::printable(result.text); // a name may hold any character
+    if (colour) result.text = coloured(result.text);
+    return result;
 }
 
 } // namespace heddle::cli

@@ -52,7 +52,7 @@ private:
 };
 
 coro::task<void> evaluator::evaluate(std::vector<lang::datum> forms, host::run_options options) {
-    result<lang::value> ended = co_await world_.evaluate_forms(std::move(forms), options);
+    result<lang::value> ended = co_await session_.evaluate_forms(std::move(forms), options);
     ended_ = std::move(ended);
 }
 

@@ -16,9 +16,9 @@ namespace heddle::cli {
 /// that ends leaves the program. What it is given outlives it.
 class evaluator {
 public:
-    evaluator(application& tools, host::session& world, const workflow_options& options,
+    evaluator(application& tools, host::session& session, const workflow_options& options,
               console& output, signal_pipe& signals)
-        : tools_(tools), world_(world), options_(options), output_(output), signals_(signals) {}
+        : tools_(tools), session_(session), options_(options), output_(output), signals_(signals) {}
 
     /// Runs the loop until the forms have a value or an error.
     [[nodiscard]] result<lang::value> run(std::vector<lang::datum> forms);
@@ -35,7 +35,7 @@ private:
     void run_loop(coro::task<void> work);
 
     application& tools_;
-    host::session& world_;
+    host::session& session_;
     const workflow_options& options_;
     console& output_;
     signal_pipe& signals_;

@@ -37,10 +37,10 @@ public:
 
 private:
     line_read take(std::size_t end, std::size_t next_begin) {
-        line_read made{line_read::outcome::line, held_.substr(begin_, end - begin_)};
+        line_read read{line_read::outcome::line, held_.substr(begin_, end - begin_)};
         begin_ = next_begin;
-        if (made.text.ends_with('\r')) made.text.pop_back();
-        return made;
+        if (read.text.ends_with('\r')) read.text.pop_back();
+        return read;
     }
 
     line_read interrupted() {

@@ -43,9 +43,9 @@ std::span<const repl_session::command> repl_session::commands() noexcept {
 
 std::span<const std::string_view> repl_session::command_names() noexcept {
     static const std::vector<std::string_view> names = [] {
-        std::vector<std::string_view> made;
-        for (const command& each : commands()) made.push_back(each.name);
-        return made;
+        std::vector<std::string_view> views;
+        for (const command& each : commands()) views.push_back(each.name);
+        return views;
     }();
     return names;
 }
@@ -83,10 +83,10 @@ void repl_session::help(std::string_view) {
 
 void repl_session::doc(std::string_view name) {
     if (name.starts_with("'")) name.remove_prefix(1);
-    lang::realm& world = parts_.world->world();
-    auto found = lang::describe(world, name);
+    lang::realm& realm = parts_.session->realm();
+    auto found = lang::describe(realm, name);
     if (!found) return tell(std::move(found).error());
-    parts_.output->out(lang::help_text(world, *found));
+    parts_.output->out(lang::help_text(realm, *found));
 }
 
 void repl_session::load_file(std::string_view path) { (void)load(std::string(path)); }
@@ -102,7 +102,7 @@ void repl_session::time(std::string_view expression) {
 }
 
 void repl_session::last(std::string_view) {
-    const auto content = parts_.world->global("*1");
+    const auto content = parts_.session->global("*1");
     lang::print_options bound; // data with shared parts may have a text without end
     bound.max_bytes = std::size_t{64} << 20;
     parts_.output->out(lang::print_value(content.value_or(lang::value()), bound) + "\n");

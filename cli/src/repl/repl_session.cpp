@@ -27,7 +27,7 @@ bool asks_for_help(const lang::value& form) {
 } // namespace
 
 repl_session::repl_session(parts given) : parts_(given) {
-    for (const char* name : {"*1", "*2", "*3", "*e"}) parts_.world->define(name, {});
+    for (const char* name : {"*1", "*2", "*3", "*e"}) parts_.session->define(name, {});
 }
 
 // ---------------------------------------------------------------- reading
@@ -78,7 +78,7 @@ void repl_session::take_line(const std::string& line) {
 /// False when the text so far is only the beginning of something.
 bool repl_session::evaluate_pending() {
     looked_at_ = pending_.size();
-    const auto look = lang::read_all(parts_.world->memory(), pending_);
+    const auto look = lang::read_all(parts_.session->memory(), pending_);
     if (!look && lang::needs_more_input(look.error())) return false;
     const std::string text = std::exchange(pending_, {});
     (void)evaluate_text(parts_.interactive ? "<repl>" : "<stdin>", text, first_line_, showing::all);
@@ -106,12 +106,12 @@ bool repl_session::load(const std::string& path) {
 
 bool repl_session::evaluate_text(const std::string& name, const std::string& text,
                                  std::size_t first_line, showing what) {
-    host::session& world = *parts_.world;
+    host::session& session = *parts_.session;
     const std::uint32_t position =
-        world.world().sources().add(name, text, static_cast<std::uint32_t>(first_line));
+        session.realm().sources().add(name, text, static_cast<std::uint32_t>(first_line));
     lang::read_options options;
     options.first_line = first_line;
-    auto forms = lang::read_all(world.memory(), text, position, options);
+    auto forms = lang::read_all(session.memory(), text, position, options);
     if (!forms) {
         tell(std::move(forms).error());
         return false;
@@ -136,10 +136,10 @@ bool repl_session::evaluate_text(const std::string& name, const std::string& tex
 
 /// The last values, newest first.
 void repl_session::keep(const lang::value& content) {
-    host::session& world = *parts_.world;
-    world.define("*3", world.global("*2").value_or(lang::value()));
-    world.define("*2", world.global("*1").value_or(lang::value()));
-    world.define("*1", content);
+    host::session& session = *parts_.session;
+    session.define("*3", session.global("*2").value_or(lang::value()));
+    session.define("*2", session.global("*1").value_or(lang::value()));
+    session.define("*1", content);
 }
 
 // ---------------------------------------------------------------- showing
@@ -151,22 +151,22 @@ void repl_session::show(const lang::value& content, bool as_text) {
     }
     const console_traits& traits = parts_.output->traits();
     const std::size_t most = parts_.interactive ? most_shown_bytes : SIZE_MAX;
-    const shown_value made = show_value(content, most, traits.out_is_terminal && traits.colour);
-    parts_.output->out_styled(made.text + "\n");
-    if (made.was_cut) parts_.output->out("cut: :last shows all of it\n");
+    const shown_value result = show_value(content, most, traits.out_is_terminal && traits.colour);
+    parts_.output->out_styled(result.text + "\n");
+    if (result.was_cut) parts_.output->out("cut: :last shows all of it\n");
 }
 
 void repl_session::tell(error failure) {
     failed_ = true;
     failure = with_model_hint(std::move(failure), parts_.tools->has_models());
-    host::session& world = *parts_.world;
-    world.define("*e", lang::describe_error(world.world(), failure));
+    host::session& session = *parts_.session;
+    session.define("*e", lang::describe_error(session.realm(), failure));
     if (failure.cancelled_because() == cancel_reason::user) {
         const call_counts& counts = parts_.tools->counts();
         parts_.output->err("interrupted" + (counts.any() ? ": " + counts.summary() : "") + "\n");
         return;
     }
-    parts_.output->err_styled(world.render(failure, parts_.output->err_in_colour()));
+    parts_.output->err_styled(session.render(failure, parts_.output->err_in_colour()));
 }
 
 void repl_session::tell_mistake(const std::string& message, const std::string& hint) {

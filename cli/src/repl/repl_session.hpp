@@ -24,7 +24,7 @@ class repl_session {
 public:
     struct parts {
         application* tools = nullptr;
-        host::session* world = nullptr;
+        host::session* session = nullptr;
         evaluator* runs = nullptr;
         console* output = nullptr;
         bool interactive = false;

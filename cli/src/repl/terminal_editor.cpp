@@ -70,15 +70,15 @@ public:
             parts_.output->out("\n");
             return {line_read::outcome::end, {}};
         }
-        line_read made{line_read::outcome::line,
+        line_read read{line_read::outcome::line,
                        std::string(text, static_cast<std::size_t>(count))};
-        while (made.text.ends_with('\n') || made.text.ends_with('\r')) made.text.pop_back();
-        if (made.text.find_first_not_of(" \t") != std::string::npos) {
+        while (read.text.ends_with('\n') || read.text.ends_with('\r')) read.text.pop_back();
+        if (read.text.find_first_not_of(" \t") != std::string::npos) {
             HistEvent event{};
-            ::history(history_, &event, H_ENTER, made.text.c_str());
-            parts_.on_line(made.text);
+            ::history(history_, &event, H_ENTER, read.text.c_str());
+            parts_.on_line(read.text);
         }
-        return made;
+        return read;
     }
 
 private:
@@ -184,9 +184,9 @@ std::unique_ptr<line_reader> make_terminal_editor(editor_parts parts) {
     if (!parts.output->traits().can_redraw) return nullptr;
     // libedit counts characters as the locale has them; without one, UTF-8 as everywhere in heddle.
     if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
-    auto made = std::make_unique<terminal_editor>(std::move(parts));
-    if (!made->usable()) return nullptr;
-    return made;
+    auto object = std::make_unique<terminal_editor>(std::move(parts));
+    if (!object->usable()) return nullptr;
+    return object;
 }
 
 } // namespace heddle::cli

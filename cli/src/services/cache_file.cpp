@@ -7,13 +7,13 @@ namespace heddle::cli {
 result<store::response_store_options> find_cache(const std::optional<std::string>& named,
                                                  const cache_config& settings,
                                                  const environment& variables) {
-    store::response_store_options made;
-    if (settings.keep_for) made.keep_for = *settings.keep_for;
-    if (settings.max_bytes) made.max_bytes = *settings.max_bytes;
+    store::response_store_options options;
+    if (settings.keep_for) options.keep_for = *settings.keep_for;
+    if (settings.max_bytes) options.max_bytes = *settings.max_bytes;
     if (named) {
-        made.file = *named;
+        options.file = *named;
     } else if (settings.file) {
-        made.file = *settings.file;
+        options.file = *settings.file;
     } else if (const auto folder = variables.cache_folder()) {
         std::error_code failed;
         std::filesystem::create_directories(*folder, failed);
@@ -23,12 +23,12 @@ result<store::response_store_options> find_cache(const std::optional<std::string
                              " for the cache cannot be made: " + failed.message())
                 .with_hint("name a file with --cache-file");
         }
-        made.file = *folder + "/responses.db";
+        options.file = *folder + "/responses.db";
     } else {
         return error(errc::invalid_argument, "there is no place for the cache: HOME is not set")
             .with_hint("name a file with --cache-file");
     }
-    return made;
+    return options;
 }
 
 } // namespace heddle::cli

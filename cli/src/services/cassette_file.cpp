@@ -25,33 +25,33 @@ error failed(const std::string& path) {
 
 result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& path) {
     constexpr int usual = O_WRONLY | O_APPEND | O_CLOEXEC;
-    int made = ::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600);
-    const bool is_new = made >= 0;
+    int created = ::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600);
+    const bool is_new = created >= 0;
     if (!is_new && errno != EEXIST) return failed(path);
     if (!is_new) {
-        HEDDLE_TRY(made, open_existing_output(path, O_APPEND));
+        HEDDLE_TRY(created, open_existing_output(path, O_APPEND));
     }
     struct stat about {};
-    const bool is_file = ::fstat(made, &about) == 0 && S_ISREG(about.st_mode);
+    const bool is_file = ::fstat(created, &about) == 0 && S_ISREG(about.st_mode);
     // Held until the descriptor is closed.
-    if (is_file && ::flock(made, LOCK_EX | LOCK_NB) != 0) {
+    if (is_file && ::flock(created, LOCK_EX | LOCK_NB) != 0) {
         const int why = errno;
-        ::close(made);
+        ::close(created);
         return error(errc::io_error,
                      path + (why == EWOULDBLOCK
                                  ? ": another run records into it"
                                  : ": cannot be locked: " + std::string(std::strerror(why))))
             .with_hint("name another file for the recording");
     }
-    if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(made, 0600) != 0) {
+    if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(created, 0600) != 0) {
         const int why = errno;
-        ::close(made);
+        ::close(created);
         return error(errc::io_error, path +
                                          ": others may read it, and it cannot be closed to them: " +
                                          std::strerror(why))
             .with_hint("name another file for the recording");
     }
-    return std::unique_ptr<cassette_file>(new cassette_file(path, made, is_new));
+    return std::unique_ptr<cassette_file>(new cassette_file(path, created, is_new));
 }
 
 cassette_file::~cassette_file() {

@@ -22,8 +22,8 @@ task<result<chat_response>> default_parameters::complete(const chat_request& req
                                                          call_context context) {
     chat_request filled = request;
     tasks::apply_absent(parameters_, filled);
-    result<chat_response> made = co_await inner_.complete(filled, context);
-    co_return made;
+    result<chat_response> outcome = co_await inner_.complete(filled, context);
+    co_return outcome;
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
@@ -32,8 +32,8 @@ task<result<chat_response>> default_parameters::stream(const chat_request& reque
                                                        call_context context) {
     chat_request filled = request;
     tasks::apply_absent(parameters_, filled);
-    result<chat_response> made = co_await inner_.stream(filled, std::move(on_delta), context);
-    co_return made;
+    result<chat_response> outcome = co_await inner_.stream(filled, std::move(on_delta), context);
+    co_return outcome;
 }
 
 } // namespace heddle::cli

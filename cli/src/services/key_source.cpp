@@ -22,18 +22,18 @@ error wrong_key(const provider_config& settings, std::string what) {
 
 result<found_key> checked(const provider_config& settings, std::string_view text,
                           std::string from) {
-    found_key made{secret(std::string(ascii::trim(text))), std::move(from)};
-    const std::string_view key = made.key.reveal();
-    if (key.empty()) return wrong_key(settings, made.from + " holds nothing");
+    found_key found{secret(std::string(ascii::trim(text))), std::move(from)};
+    const std::string_view key = found.key.reveal();
+    if (key.empty()) return wrong_key(settings, found.from + " holds nothing");
     const bool one_word = std::none_of(key.begin(), key.end(), [](char c) {
         return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
     });
     if (!one_word || key.size() > longest_key) {
-        return wrong_key(settings, made.from +
+        return wrong_key(settings, found.from +
                                        " holds something else than a key: one word is "
                                        "expected");
     }
-    return made;
+    return found;
 }
 
 coro::task<void> run_command(ports::process_port* port, ports::process_request request,

@@ -34,37 +34,37 @@ class service_maker {
 public:
     service_maker(const provider_config& settings, const service_parts& parts)
         : settings_(settings), parts_(parts) {
-        made_.name = settings.name;
-        made_.type = type_of(settings);
+        service_.name = settings.name;
+        service_.type = type_of(settings);
     }
 
     configured_service run() {
         made_provider provider = make();
-        if (provider) made_.provider = *std::move(provider);
-        else made_.failure = std::move(provider).error();
-        return std::move(made_);
+        if (provider) service_.provider = *std::move(provider);
+        else service_.failure = std::move(provider).error();
+        return std::move(service_);
     }
 
 private:
     made_provider make() {
-        const auto type = find_service_type(made_.type);
+        const auto type = find_service_type(service_.type);
         if (!type) {
-            error failure = wrong_setting(settings_, "there is no service '" + made_.type + "'");
-            const std::string near = lang::suggest_names(made_.type, service_type_names());
+            error failure = wrong_setting(settings_, "there is no service '" + service_.type + "'");
+            const std::string near = lang::suggest_names(service_.type, service_type_names());
             return std::move(failure).with_hint(
                 near.empty() ? "set type, for a server that speaks OpenAI's format to \"openai\""
                              : near);
         }
-        made_.base_url = address_of(settings_, *type, parts_.variables);
-        address_ = normalised_address(made_.base_url, *type);
+        service_.base_url = address_of(settings_, *type, parts_.variables);
+        address_ = normalised_address(service_.base_url, *type);
         // A server of one's own may ask for none.
-        made_.needs_key = type->needs_key && made_.base_url == type->base_url;
+        service_.needs_key = type->needs_key && service_.base_url == type->base_url;
         HEDDLE_CHECK(find_key_for(*type));
         set_identity();
         if (type->preset) return openai_chat(*type->preset);
-        if (made_.type == "anthropic") return anthropic();
-        if (made_.type == "gemini") return gemini();
-        if (made_.type == "ollama") return ollama();
+        if (service_.type == "anthropic") return anthropic();
+        if (service_.type == "gemini") return gemini();
+        if (service_.type == "ollama") return ollama();
         return responses();
     }
 
@@ -72,7 +72,7 @@ private:
     result<void> find_key_for(const service_type& type) {
         const trust_question question =
             judge_service(settings_, type, parts_.settings, parts_.variables, parts_.consents);
-        if (question.verdict != trust_verdict::trusted) made_.withheld_key = question.key;
+        if (question.verdict != trust_verdict::trusted) service_.withheld_key = question.key;
         if (question.verdict == trust_verdict::refused) return refusal(question);
         if (question.verdict == trust_verdict::keyless) {
             if (!question.key.empty()) {
@@ -85,10 +85,10 @@ private:
         }
         auto found = find_key(&settings_, type.key_variables, parts_.variables);
         if (!found) return std::move(found).error();
-        made_.key_from = found->from;
+        service_.key_from = found->from;
         key_ = std::move(found->key);
-        made_.key = key_;
-        if (made_.needs_key && key_.empty()) {
+        service_.key = key_;
+        if (service_.needs_key && key_.empty()) {
             return wrong_setting(settings_, "no API key")
                 .with_hint("set " + type.key_variables.front() +
                            ", or name where the key is in your own heddle.toml: api_key_env, "
@@ -99,22 +99,22 @@ private:
     }
 
     void set_identity() {
-        std::string& made = made_.identity;
-        made = made_.type + '\n' + address_;
+        std::string& text = service_.identity;
+        text = service_.type + '\n' + address_;
         for (const auto& part :
              {settings_.api_version, settings_.organization, settings_.project}) {
-            made += '\n' + part.value_or("");
+            text += '\n' + part.value_or("");
         }
         if (key_.empty()) return;
         // Only to tell accounts apart: the cache keeps a digest of all of it.
-        made += "\nkey " + std::to_string(std::hash<std::string_view>()(key_.reveal()));
+        text += "\nkey " + std::to_string(std::hash<std::string_view>()(key_.reveal()));
     }
 
     /// What all formats have in common.
     template <class Options>
     void fill(Options& options) {
-        options.name = made_.name;
-        options.base_url = made_.base_url;
+        options.name = service_.name;
+        options.base_url = service_.base_url;
         options.api_key = key_;
         ports::http_limits& limits = options.limits;
         if (settings_.connect_timeout) limits.connect = *settings_.connect_timeout;
@@ -150,22 +150,23 @@ private:
         return prefixes_;
     }
 
-    made_provider shared(made_provider made) {
-        if (made && prefixes_) {
-            prefixes_->enable(settings_.share_prompt_prefixes.value_or((*made)->caches_prompts()));
+    made_provider shared(made_provider provider) {
+        if (provider && prefixes_) {
+            prefixes_->enable(
+                settings_.share_prompt_prefixes.value_or((*provider)->caches_prompts()));
         }
-        return made;
+        return provider;
     }
 
     result<void> no_version() const {
         if (!settings_.api_version) return {};
         return wrong_setting(settings_,
-                             "a service of type '" + made_.type + "' has no api_version");
+                             "a service of type '" + service_.type + "' has no api_version");
     }
     result<void> no_organization() const {
         if (!settings_.organization && !settings_.project) return {};
         return wrong_setting(
-            settings_, "a service of type '" + made_.type + "' has no organization and no project");
+            settings_, "a service of type '" + service_.type + "' has no organization and no project");
     }
 
     made_provider openai_chat(const providers::openai::preset& preset) {
@@ -233,7 +234,7 @@ private:
 
     const provider_config& settings_;
     const service_parts& parts_;
-    configured_service made_;
+    configured_service service_;
     std::string address_; // in the one way of writing it
     secret key_;
     std::shared_ptr<providers::prefix_gate> prefixes_;

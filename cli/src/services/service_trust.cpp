@@ -92,31 +92,32 @@ std::string address_problem(const std::string& address) {
 trust_question judge_service(const provider_config& settings, const service_type& type,
                              const configuration& all, const environment& variables,
                              const consent_store* consents) {
-    trust_question made;
-    made.provider = settings.name;
-    made.place = settings.place;
+    trust_question question;
+    question.provider = settings.name;
+    question.place = settings.place;
     const auto& said = settings.base_url_place;
-    if (said && said->file == all.project_file) made.place = *said;
+    if (said && said->file == all.project_file) question.place = *said;
     const destination there = destination_of(settings, type, variables);
-    made.address = there.address;
-    made.key = there.key;
-    if (!all.without_project) return made;
+    question.address = there.address;
+    question.key = there.key;
+    if (!all.without_project) return question;
     const configuration& own = *all.without_project;
-    if (there == own_destination(settings.name, settings, own, variables)) return made;
+    if (there == own_destination(settings.name, settings, own, variables)) return question;
     // The usual key of a type, or none, where services of that type are.
     const std::string usual_key = key_name(nullptr, type.key_variables, variables);
     const std::string usual_address = normalised_address(std::string(type.base_url), type);
-    if (there == destination{usual_address, usual_key}) return made;
-    if (there == own_destination(std::string(type.name), settings, own, variables)) return made;
-    made.problem = address_problem(there.address);
-    if (!made.problem.empty()) {
-        made.verdict = trust_verdict::refused;
-        return made;
+    if (there == destination{usual_address, usual_key}) return question;
+    if (there == own_destination(std::string(type.name), settings, own, variables)) return question;
+    question.problem = address_problem(there.address);
+    if (!question.problem.empty()) {
+        question.verdict = trust_verdict::refused;
+        return question;
     }
-    made.allowed = consents && consents->holds({all.project_file, there.address, there.key});
-    if (made.allowed) return made;
-    made.verdict = is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
-    return made;
+    question.allowed = consents && consents->holds({all.project_file, there.address, there.key});
+    if (question.allowed) return question;
+    question.verdict =
+        is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
+    return question;
 }
 
 error refusal(const trust_question& question) {

@@ -43,14 +43,14 @@ std::optional<service_type> find_service_type(std::string_view name) {
     if (found != own.end()) return *found;
     const providers::openai::preset* preset = providers::openai::find_preset(name);
     if (!preset) return std::nullopt;
-    service_type made;
-    made.name = preset->name;
-    made.base_url = preset->base_url;
-    if (!preset->key_variable.empty()) made.key_variables.emplace_back(preset->key_variable);
-    if (preset->name == "openai") made.url_variables.emplace_back("OPENAI_BASE_URL");
-    made.needs_key = !preset->local;
-    made.preset = preset;
-    return made;
+    service_type result;
+    result.name = preset->name;
+    result.base_url = preset->base_url;
+    if (!preset->key_variable.empty()) result.key_variables.emplace_back(preset->key_variable);
+    if (preset->name == "openai") result.url_variables.emplace_back("OPENAI_BASE_URL");
+    result.needs_key = !preset->local;
+    result.preset = preset;
+    return result;
 }
 
 bool is_service_type(std::string_view type) noexcept {

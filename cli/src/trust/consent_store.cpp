@@ -55,9 +55,9 @@ void put_text(json::object& into, const std::string& name, const std::string& te
         into[name] = text;
         return;
     }
-    std::string made;
-    append_hex(made, text);
-    into[name + std::string(in_hex)] = made;
+    std::string out;
+    append_hex(out, text);
+    into[name + std::string(in_hex)] = out;
 }
 
 result<std::vector<consent>> parse(const std::string& text, const std::string& file) {
@@ -67,16 +67,16 @@ result<std::vector<consent>> parse(const std::string& text, const std::string& f
     const json::value* allowed = root ? root->if_contains("allowed") : nullptr;
     const json::array* list = allowed ? allowed->if_array() : nullptr;
     if (!list) return damaged(file);
-    std::vector<consent> made;
+    std::vector<consent> consents;
     for (const json::value& each : *list) {
         const json::object* one = each.if_object();
         auto of = one ? text_member(*one, "file") : std::nullopt;
         auto address = one ? text_member(*one, "address") : std::nullopt;
         auto key = one ? text_member(*one, "key") : std::nullopt;
         if (!of || !address || !key) return damaged(file);
-        made.push_back({*std::move(of), *std::move(address), *std::move(key)});
+        consents.push_back({*std::move(of), *std::move(address), *std::move(key)});
     }
-    return made;
+    return consents;
 }
 
 std::string text_of(const std::vector<consent>& known) {
@@ -139,9 +139,9 @@ void consent_store::read() const {
                          *file_ + ": " + text.error().message() + ", so that nothing is allowed");
         return;
     }
-    auto made = text ? parse(*text, *file_) : result<std::vector<consent>>(text.error());
-    if (made) known_ = *std::move(made);
-    else problem_ = std::move(made).error();
+    auto parsed = text ? parse(*text, *file_) : result<std::vector<consent>>(text.error());
+    if (parsed) known_ = *std::move(parsed);
+    else problem_ = std::move(parsed).error();
 }
 
 const std::vector<consent>& consent_store::all() const {

@@ -67,11 +67,11 @@ constexpr std::size_t bytes_of_entry = 8;
 constexpr std::uint32_t known_version = 2;
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
-    std::uint32_t made = 0;
+    std::uint32_t result = 0;
     for (std::size_t i = size; i-- > 0;) {
-        made = made << 8 | static_cast<unsigned char>(bytes[at + i]);
+        result = result << 8 | static_cast<unsigned char>(bytes[at + i]);
     }
-    return made;
+    return result;
 }
 
 bool read_entries(std::string_view bytes, std::vector<acl_entry>& into) {
@@ -82,19 +82,19 @@ bool read_entries(std::string_view bytes, std::vector<acl_entry>& into) {
     if (number_at(bytes, 0, 4) != known_version) return false;
     constexpr std::uint32_t write = 2;
     for (std::size_t at = bytes_of_version; at < bytes.size(); at += bytes_of_entry) {
-        acl_entry made;
+        acl_entry entry;
         switch (number_at(bytes, at, 2)) {
-        case 0x01: made.who = holder::owner; break;
-        case 0x02: made.who = holder::user; break;
-        case 0x04: made.who = holder::owning_group; break;
-        case 0x08: made.who = holder::group; break;
-        case 0x10: made.who = holder::mask; break;
-        case 0x20: made.who = holder::others; break;
+        case 0x01: entry.who = holder::owner; break;
+        case 0x02: entry.who = holder::user; break;
+        case 0x04: entry.who = holder::owning_group; break;
+        case 0x08: entry.who = holder::group; break;
+        case 0x10: entry.who = holder::mask; break;
+        case 0x20: entry.who = holder::others; break;
         default: return false;
         }
-        made.may_write = (number_at(bytes, at + 2, 2) & write) != 0;
-        made.id = number_at(bytes, at + 4, 4);
-        into.push_back(made);
+        entry.may_write = (number_at(bytes, at + 2, 2) & write) != 0;
+        entry.id = number_at(bytes, at + 4, 4);
+        into.push_back(entry);
     }
     return true;
 }

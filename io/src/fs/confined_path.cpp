@@ -67,14 +67,14 @@ std::optional<std::string_view> below(const workspace_root& root, std::string_vi
 } // namespace
 
 bool is_made_by_kernel(int file) noexcept {
-    constexpr std::array<std::uint32_t, 12> made{
+    constexpr std::array<std::uint32_t, 12> list{
         PROC_SUPER_MAGIC, SYSFS_MAGIC,    DEBUGFS_MAGIC,      TRACEFS_MAGIC,
         SECURITYFS_MAGIC, SELINUX_MAGIC,  CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
         PSTOREFS_MAGIC,   EFIVARFS_MAGIC, NSFS_MAGIC,         BPF_FS_MAGIC};
     struct statfs about {};
     if (::fstatfs(file, &about) != 0) return false;
     const auto kind = static_cast<std::uint32_t>(about.f_type);
-    return std::find(made.begin(), made.end(), kind) != made.end();
+    return std::find(list.begin(), list.end(), kind) != list.end();
 }
 
 error made_by_kernel(std::string_view path) {

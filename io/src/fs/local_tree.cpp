@@ -105,16 +105,16 @@ public:
     result<std::string> beginning(const std::string& file, std::size_t bytes) const override {
         struct stat about {};
         HEDDLE_TRY(const descriptor opened, open_regular(file, about));
-        std::string made(bytes, '\0');
+        std::string text(bytes, '\0');
         std::size_t have = 0;
         while (have < bytes) {
-            const ssize_t count = ::read(opened.get(), made.data() + have, bytes - have);
+            const ssize_t count = ::read(opened.get(), text.data() + have, bytes - have);
             if (count < 0 && errno != EINTR) return file_error(errno, "read", file);
             if (count == 0) break;
             have += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
         }
-        made.resize(have);
-        return made;
+        text.resize(have);
+        return text;
     }
 
     result<std::string> read(const std::string& file, std::size_t most_bytes) const override {

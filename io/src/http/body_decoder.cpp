@@ -10,14 +10,14 @@ namespace heddle::http {
 
 struct body_decoder::state {
     z_stream stream{};
-    bool made = false;
+    bool initialised = false;
     std::array<char, 16 * 1024> out;
 };
 
 body_decoder::body_decoder() : state_(std::make_unique<state>()) {}
 
 body_decoder::~body_decoder() {
-    if (state_->made) inflateEnd(&state_->stream);
+    if (state_->initialised) inflateEnd(&state_->stream);
 }
 
 void body_decoder::begin(coding what) {
@@ -34,22 +34,22 @@ bool body_decoder::set_up(unsigned char first) {
         const bool framed = (first & 0x0FU) == 8 && first >> 4 <= 7;
         window = framed ? 15 : -15;
     }
-    if (state_->made) return inflateReset2(&state_->stream, window) == Z_OK;
-    state_->made = inflateInit2(&state_->stream, window) == Z_OK;
-    return state_->made;
+    if (state_->initialised) return inflateReset2(&state_->stream, window) == Z_OK;
+    state_->initialised = inflateInit2(&state_->stream, window) == Z_OK;
+    return state_->initialised;
 }
 
 body_decoder::step body_decoder::next(std::string_view& in) {
-    step made;
+    step result;
     if (ended_) {
-        if (in.empty()) return made;
+        if (in.empty()) return result;
         // A gzip body may consist of several members, one after the other (RFC 1952, 2.2).
         if (coding_ == coding::deflate) return {{}, false, true};
         fresh_ = true;
         ended_ = false;
     }
     if (fresh_) {
-        if (in.empty()) return made;
+        if (in.empty()) return result;
         if (!set_up(static_cast<unsigned char>(in.front()))) return {{}, false, true};
         fresh_ = false;
     }
@@ -62,11 +62,11 @@ body_decoder::step body_decoder::next(std::string_view& in) {
     stream.avail_out = static_cast<uInt>(state_->out.size());
     const int outcome = inflate(&stream, Z_SYNC_FLUSH);
     in.remove_prefix(given - stream.avail_in);
-    made.out = {state_->out.data(), state_->out.size() - stream.avail_out};
+    result.out = {state_->out.data(), state_->out.size() - stream.avail_out};
     ended_ = outcome == Z_STREAM_END;
-    made.broken = outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR;
-    made.more = !made.broken && (!in.empty() || (stream.avail_out == 0 && !ended_));
-    return made;
+    result.broken = outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR;
+    result.more = !result.broken && (!in.empty() || (stream.avail_out == 0 && !ended_));
+    return result;
 }
 
 } // namespace heddle::http

@@ -34,11 +34,11 @@ result<std::shared_ptr<origin_state>> client_core::origin(std::string_view url) 
         HEDDLE_TRY(tls_, net::tls_context::create(settings));
     }
     std::shared_ptr<net::tls_context> tls = uses_tls ? tls_ : nullptr;
-    auto made =
+    auto object =
         std::make_shared<origin_state>(*this, std::move(name), std::move(proxy), std::move(tls));
-    if (closed_) made->shut_down();
-    origins_.emplace(std::move(key), made);
-    return made;
+    if (closed_) object->shut_down();
+    origins_.emplace(std::move(key), object);
+    return object;
 }
 
 void client_core::shut_down() noexcept {

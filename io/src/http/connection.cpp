@@ -118,13 +118,13 @@ void connection::greet_proxy() noexcept {
         ask_for_tunnel();
         return;
     }
-    auto made = net::tls_channel::create(*origin_.tls(), descriptor_, proxy.server.host,
-                                         proxy.server.numeric, origin_.proxy_sessions());
-    if (!made) {
-        fail(no_channel(made.error()));
+    auto created = net::tls_channel::create(*origin_.tls(), descriptor_, proxy.server.host,
+                                            proxy.server.numeric, origin_.proxy_sessions());
+    if (!created) {
+        fail(no_channel(created.error()));
         return;
     }
-    link_->tls = *std::move(made);
+    link_->tls = *std::move(created);
     phase_ = phase::proxy_handshake;
     handshake(*link_->tls);
 }
@@ -171,14 +171,15 @@ void connection::secure() noexcept {
     // A proxy that forwards is the one that TLS is spoken with.
     const bool to_proxy = origin_.forwards();
     const origin_name& name = to_proxy ? origin_.next_hop() : origin_.parts();
-    auto made = net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
-                                         to_proxy ? origin_.proxy_sessions() : origin_.sessions(),
-                                         link_ ? link_->tls.get() : nullptr);
-    if (!made) {
-        fail(no_channel(made.error()));
+    auto created =
+        net::tls_channel::create(*origin_.tls(), descriptor_, name.host, name.numeric,
+                                 to_proxy ? origin_.proxy_sessions() : origin_.sessions(),
+                                 link_ ? link_->tls.get() : nullptr);
+    if (!created) {
+        fail(no_channel(created.error()));
         return;
     }
-    tls_ = *std::move(made);
+    tls_ = *std::move(created);
     phase_ = phase::handshake;
     handshake(*tls_);
 }

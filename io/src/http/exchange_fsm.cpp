@@ -197,12 +197,12 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     else
         message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the answer's body";
     if (ec) message += " (" + ec.message() + ")";
-    error made = error(code, std::move(message)).with_retryable(true);
+    error failure = error(code, std::move(message)).with_retryable(true);
     if (!parser_.answer_begun())
-        made = std::move(made).with_hint(
+        failure = std::move(failure).with_hint(
             "sending again may help; it is not done by itself because the server may have acted on "
             "the request");
-    return made;
+    return failure;
 }
 
 error exchange_fsm::timeout(http_errc code) const {

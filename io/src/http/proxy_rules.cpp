@@ -84,14 +84,14 @@ result<proxy_server> parse_proxy(std::string_view url) {
                              : "the proxy's scheme is not http or https",
                        proxy_hint);
     }
-    proxy_server made;
+    proxy_server proxy;
     // The last one: a password that somebody forgot to encode may hold an '@' itself.
     if (const std::size_t at = url.rfind('@'); at != std::string_view::npos) {
         const auto user = percent_decoded(url.substr(0, at), broken_escape::refused);
         if (!user) return invalid("the proxy's user or password has a broken %-code", proxy_hint);
         if (user->find(':') == std::string::npos)
-            made.authorization = secret("Basic " + base64(*user + ":"));
-        else made.authorization = secret("Basic " + base64(*user));
+            proxy.authorization = secret("Basic " + base64(*user + ":"));
+        else proxy.authorization = secret("Basic " + base64(*user));
         url.remove_prefix(at + 1);
     }
     auto server = parse_origin(wanted + "://" + std::string(url));
@@ -100,8 +100,8 @@ result<proxy_server> parse_proxy(std::string_view url) {
         return invalid("invalid proxy" + why.substr(std::min(why.find(' '), why.size())),
                        proxy_hint);
     }
-    made.server = *std::move(server);
-    return made;
+    proxy.server = *std::move(server);
+    return proxy;
 }
 
 result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
@@ -110,7 +110,7 @@ result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
             "no_proxy: \"" + utf8::shortened(text, 80) + "\": " + why,
             "write a name, an address, a range as 10.0.0.0/8, or *, with :port if needed");
     };
-    entry made;
+    entry created;
     std::string_view host = text;
     std::string_view port;
     bool has_port = false;
@@ -126,25 +126,25 @@ result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
         port = host.substr(host.find(':') + 1);
         host = host.substr(0, host.find(':'));
     }
-    if (has_port && (!parse_number(port, made.port) || made.port == 0))
+    if (has_port && (!parse_number(port, created.port) || created.port == 0))
         return bad("the port is not a number from 1 to 65535");
     if (const std::size_t slash = host.find('/'); slash != std::string_view::npos) {
-        made.bits = address_bytes(std::string(host.substr(0, slash)));
-        if (made.bits.empty()) return bad("there is no address before the /");
-        if (!parse_number(host.substr(slash + 1), made.prefix) ||
-            made.prefix > made.bits.size() * 8) {
+        created.bits = address_bytes(std::string(host.substr(0, slash)));
+        if (created.bits.empty()) return bad("there is no address before the /");
+        if (!parse_number(host.substr(slash + 1), created.prefix) ||
+            created.prefix > created.bits.size() * 8) {
             return bad("the number after the / is not a count of bits");
         }
-        return made;
+        return created;
     }
-    made.bits = address_bytes(std::string(host));
-    made.prefix = static_cast<unsigned>(made.bits.size() * 8);
-    if (!made.bits.empty()) return made;
+    created.bits = address_bytes(std::string(host));
+    created.prefix = static_cast<unsigned>(created.bits.size() * 8);
+    if (!created.bits.empty()) return created;
     if (host.starts_with("*.")) host.remove_prefix(1);
     while (host.starts_with('.')) host.remove_prefix(1);
     while (host.ends_with('.')) host.remove_suffix(1);
-    made.name = ascii::to_lower(host);
-    return made;
+    created.name = ascii::to_lower(host);
+    return created;
 }
 
 result<no_proxy_list> no_proxy_list::parse(std::string_view text) {
@@ -160,8 +160,8 @@ result<no_proxy_list> no_proxy_list::parse(std::string_view text) {
             list.everybody_ = true;
             continue;
         }
-        HEDDLE_TRY(entry made, parse_entry(one));
-        if (!made.name.empty() || !made.bits.empty()) list.entries_.push_back(std::move(made));
+        HEDDLE_TRY(entry result, parse_entry(one));
+        if (!result.name.empty() || !result.bits.empty()) list.entries_.push_back(std::move(result));
     }
     return list;
 }
@@ -192,7 +192,7 @@ bool is_loopback(const origin_name& origin) {
 }
 
 proxy_rules proxy_rules::create(const settings& from) {
-    proxy_rules made;
+    proxy_rules rules;
     const auto read = [](std::string_view url,
                          const char* which) -> result<std::shared_ptr<const proxy_server>> {
         if (url.empty()) return std::shared_ptr<const proxy_server>();
@@ -202,11 +202,11 @@ proxy_rules proxy_rules::create(const settings& from) {
         }
         return std::make_shared<const proxy_server>(*std::move(parsed));
     };
-    made.http_ = read(from.http_proxy, "http_proxy");
-    made.https_ = read(from.https_proxy, "https_proxy");
-    made.direct_ = no_proxy_list::parse(from.no_proxy);
-    made.proxy_loopback_ = from.proxy_loopback;
-    return made;
+    rules.http_ = read(from.http_proxy, "http_proxy");
+    rules.https_ = read(from.https_proxy, "https_proxy");
+    rules.direct_ = no_proxy_list::parse(from.no_proxy);
+    rules.proxy_loopback_ = from.proxy_loopback;
+    return rules;
 }
 
 result<std::shared_ptr<const proxy_server>> proxy_rules::proxy_for(

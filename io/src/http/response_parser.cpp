@@ -46,11 +46,11 @@ error body_too_large(std::size_t limit) {
 std::optional<error> foreign_protocol(std::string_view bytes) {
     constexpr std::string_view expected = "HTTP/1.";
     if (expected.starts_with(bytes.substr(0, expected.size()))) return std::nullopt;
-    error made =
+    error failure =
         parse_error(ports::http_errc::protocol_error, "the server does not answer in HTTP/1");
     const bool alert = bytes.front() == '\x15' || bytes.front() == '\x16';
-    if (alert) made = std::move(made).with_hint("this looks like TLS: write https://");
-    return made;
+    if (alert) failure = std::move(failure).with_hint("this looks like TLS: write https://");
+    return failure;
 }
 
 /// What Content-Encoding says.

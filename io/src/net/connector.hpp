@@ -38,7 +38,7 @@ public:
 
 private:
     struct attempt final : ready_node {
-        attempt(connector& maker, int made) : owner(maker), descriptor(made) {}
+        attempt(connector& maker, int result) : owner(maker), descriptor(result) {}
         void on_ready(readiness) noexcept override { owner.attempt_ended(*this); }
         connector& owner;
         int descriptor;

@@ -76,14 +76,14 @@ found_addresses ask_system(const std::string& host) {
         return no_address(host, failed == EAI_SYSTEM ? std::generic_category().message(errno)
                                                      : ::gai_strerror(failed));
     }
-    std::vector<ip::address> made;
+    std::vector<ip::address> addresss;
     for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
         if (each->ai_addr == nullptr) continue;
-        if (const auto address = address_in(*each->ai_addr)) made.push_back(*address);
+        if (const auto address = address_in(*each->ai_addr)) addresss.push_back(*address);
     }
     ::freeaddrinfo(list);
-    if (made.empty()) return no_address(host, "");
-    return made;
+    if (addresss.empty()) return no_address(host, "");
+    return addresss;
 }
 
 /// Shared with the thread, which may outlive everything else: what belongs to the loop is touched

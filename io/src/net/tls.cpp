@@ -108,7 +108,7 @@ struct tls_bio {
         return 1;
     }
     static BIO_METHOD* method() {
-        static BIO_METHOD* const made = [] {
+        static BIO_METHOD* const method = [] {
             BIO_METHOD* fresh =
                 BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "heddle socket");
             BIO_meth_set_write(fresh, &tls_bio::write);
@@ -117,7 +117,7 @@ struct tls_bio {
             BIO_meth_set_create(fresh, &tls_bio::create);
             return fresh;
         }();
-        return made;
+        return method;
     }
 };
 

@@ -108,7 +108,7 @@ std::vector<std::string> usual_secrets() {
 result<environment_block> make_environment(const char* const* inherited,
                                            const process_options& options,
                                            const ports::process_request& request) {
-    std::map<std::string, std::string, std::less<>> made;
+    std::map<std::string, std::string, std::less<>> by_name;
     for (; inherited && *inherited; ++inherited) {
         const std::string_view line(*inherited);
         const std::size_t equals = line.find('=');
@@ -126,7 +126,7 @@ result<environment_block> make_environment(const char* const* inherited,
                           matches(options.withheld) ||
                           (options.withhold_passwords && holds_password(line.substr(equals + 1)));
         const bool allowed = !kept || names(request.secrets) || names(options.passed);
-        if (allowed) made.insert_or_assign(std::string(name), line.substr(equals + 1));
+        if (allowed) by_name.insert_or_assign(std::string(name), line.substr(equals + 1));
     }
     for (const auto& [name, text] : request.environment) {
         if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
@@ -137,11 +137,11 @@ result<environment_block> make_environment(const char* const* inherited,
                 .with_hint("a name is not empty and has no '='; neither has a zero byte")
                 .with_retryable(false);
         }
-        made.insert_or_assign(name, text);
+        by_name.insert_or_assign(name, text);
     }
     environment_block block;
-    block.reserve(made.size());
-    for (auto& [name, text] : made) block.push_back(name + "=" + text);
+    block.reserve(by_name.size());
+    for (auto& [name, text] : by_name) block.push_back(name + "=" + text);
     return block;
 }
 

@@ -72,27 +72,27 @@ struct mapped_image {
 };
 
 mapped_image map_image(const order_of_start& order) noexcept {
-    mapped_image made;
+    mapped_image mapped;
     void* const memory = ::mmap(nullptr, order.message.image_bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE, order.image(), 0);
-    if (memory == MAP_FAILED) return made;
-    made.memory = memory;
+    if (memory == MAP_FAILED) return mapped;
+    mapped.memory = memory;
     image_header header;
     std::memcpy(&header, memory, sizeof header);
-    made.arguments = reinterpret_cast<char**>(static_cast<char*>(memory) + sizeof header);
-    made.variables = made.arguments + header.argument_count + 1;
-    char* text = reinterpret_cast<char*>(made.variables + header.variable_count + 1);
+    mapped.arguments = reinterpret_cast<char**>(static_cast<char*>(memory) + sizeof header);
+    mapped.variables = mapped.arguments + header.argument_count + 1;
+    char* text = reinterpret_cast<char*>(mapped.variables + header.variable_count + 1);
     const auto next = [&text] {
         char* const begin = text;
         text += std::strlen(text) + 1;
         return begin;
     };
-    made.program = next();
-    for (std::uint64_t i = 0; i < header.argument_count; ++i) made.arguments[i] = next();
-    made.arguments[header.argument_count] = nullptr;
-    for (std::uint64_t i = 0; i < header.variable_count; ++i) made.variables[i] = next();
-    made.variables[header.variable_count] = nullptr;
-    return made;
+    mapped.program = next();
+    for (std::uint64_t i = 0; i < header.argument_count; ++i) mapped.arguments[i] = next();
+    mapped.arguments[header.argument_count] = nullptr;
+    for (std::uint64_t i = 0; i < header.variable_count; ++i) mapped.variables[i] = next();
+    mapped.variables[header.variable_count] = nullptr;
+    return mapped;
 }
 
 [[noreturn]] void give_up(int tell) noexcept {
@@ -155,8 +155,8 @@ public:
 
 private:
     void report(keeper_event what, std::int32_t value) const noexcept {
-        const keeper_report made{what, value, ::getpid()};
-        static_cast<void>(::send(control_, &made, sizeof made, MSG_NOSIGNAL));
+        const keeper_report message{what, value, ::getpid()};
+        static_cast<void>(::send(control_, &message, sizeof message, MSG_NOSIGNAL));
     }
 
     bool start(const order_of_start& order) noexcept {
@@ -292,11 +292,12 @@ public:
     [[nodiscard]] bool reserve_one() noexcept {
         if (count_ < room_) return true;
         const std::size_t more = room_ == 0 ? page : 2 * room_ * sizeof(pid_t);
-        void* const made = room_ == 0 ? ::mmap(nullptr, more, PROT_READ | PROT_WRITE,
-                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                      : ::mremap(all_, room_ * sizeof(pid_t), more, MREMAP_MAYMOVE);
-        if (made == MAP_FAILED) return false;
-        all_ = static_cast<pid_t*>(made);
+        void* const result =
+            room_ == 0
+                ? ::mmap(nullptr, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                : ::mremap(all_, room_ * sizeof(pid_t), more, MREMAP_MAYMOVE);
+        if (result == MAP_FAILED) return false;
+        all_ = static_cast<pid_t*>(result);
         room_ = more / sizeof(pid_t);
         return true;
     }
@@ -374,17 +375,17 @@ private:
         std::array<int, wish_descriptors> control{};
         if (!receive_with(kept_socket, wish, control)) return false;
         const bool room = keepers_.reserve_one();
-        const pid_t made = room ? ::fork() : -1;
-        if (made == 0) {
+        const pid_t result = room ? ::fork() : -1;
+        if (result == 0) {
             ::close(kept_socket);
             ::close(children_);
             keeper(control[0]).run();
         }
         const int why = errno;
-        if (made > 0) keepers_.add(made);
+        if (result > 0) keepers_.add(result);
         // Also a keeper that is stopped before it can say anything can be sent on.
-        const keeper_report report{made < 0 ? keeper_event::failed : keeper_event::kept,
-                                   made < 0 ? why : 0, made};
+        const keeper_report report{result < 0 ? keeper_event::failed : keeper_event::kept,
+                                   result < 0 ? why : 0, result};
         static_cast<void>(::send(control[0], &report, sizeof report, MSG_NOSIGNAL));
         ::close(control[0]);
         return true;

@@ -91,13 +91,13 @@ public:
         const int value = kept_->value();
         if (out_) out_->close();
         if (err_) err_->close();
-        process_result made;
+        process_result process;
         switch (ended) {
         case state::failed: return start_error(value, name);
-        case state::exited: made.exit_code = value; break;
+        case state::exited: process.exit_code = value; break;
         case state::killed:
-            made.signal = value;
-            made.exit_code = 128 + value;
+            process.signal = value;
+            process.exit_code = 128 + value;
             break;
         case state::lost:
         case state::starting:
@@ -108,12 +108,12 @@ public:
                 .with_retryable(false);
         }
         if (out_) {
-            made.out = out_->take_text();
-            made.err = err_->take_text();
-            made.out_dropped = out_->dropped();
-            made.err_dropped = err_->dropped();
+            process.out = out_->take_text();
+            process.err = err_->take_text();
+            process.out_dropped = out_->dropped();
+            process.err_dropped = err_->dropped();
         }
-        return made;
+        return process;
     }
 
 private:

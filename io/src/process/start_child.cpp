@@ -39,15 +39,13 @@ constexpr std::size_t longest_shown = 200;
                                    const environment_block& variables) {
     const image_header header{arguments.size(), variables.size()};
     const std::size_t slots = arguments.size() + variables.size() + 2;
-    std::string made(sizeof header + slots * sizeof(char*), '\0');
-    std::memcpy(made.data(), &header, sizeof header);
-    const auto add = [&made](const std::string& text) {
-        made.append(text.c_str(), text.size() + 1);
-    };
+    std::string out(sizeof header + slots * sizeof(char*), '\0');
+    std::memcpy(out.data(), &header, sizeof header);
+    const auto add = [&out](const std::string& text) { out.append(text.c_str(), text.size() + 1); };
     add(program);
     for (const std::string& each : arguments) add(each);
     for (const std::string& each : variables) add(each);
-    return made;
+    return out;
 }
 
 [[nodiscard]] fs::descriptor file_in_memory(const char* name, std::string_view bytes) {
@@ -135,7 +133,7 @@ result<started_child> start_child(program_starter& starter, const ports::process
     } else {
         HEDDLE_TRY(program, find_program(arguments.front(), *setting.variables));
     }
-    started_child made;
+    started_child child;
     fs::descriptor nothing;
     fs::descriptor out;
     fs::descriptor err;
@@ -146,8 +144,8 @@ result<started_child> start_child(program_starter& starter, const ports::process
     order.streams = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
     if (request.io == ports::process_io::captured) {
         if (setting.input < 0) nothing = fs::descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-        const int number = make_output_pipe(made.out, out);
-        const int other = number == 0 ? make_output_pipe(made.err, err) : number;
+        const int number = make_output_pipe(child.out, out);
+        const int other = number == 0 ? make_output_pipe(child.err, err) : number;
         if (other != 0) return start_error(other, arguments.front());
         order.streams = {setting.input >= 0 ? setting.input : nothing.get(), out.get(), err.get()};
     }
@@ -156,8 +154,8 @@ result<started_child> start_child(program_starter& starter, const ports::process
     if (!memory.open()) return start_error(errno, arguments.front());
     order.image = memory.get();
     order.image_bytes = image.size();
-    HEDDLE_TRY(made.control, starter.start(order));
-    return made;
+    HEDDLE_TRY(child.control, starter.start(order));
+    return child;
 }
 
 } // namespace heddle::process

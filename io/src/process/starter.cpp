@@ -46,9 +46,9 @@ using ports::process_errc;
 } // namespace
 
 result<std::unique_ptr<program_starter>> program_starter::create(stray_guard* guard) {
-    std::unique_ptr<program_starter> made(new program_starter(guard));
-    HEDDLE_CHECK(made->launch());
-    return made;
+    std::unique_ptr<program_starter> object(new program_starter(guard));
+    HEDDLE_CHECK(object->launch());
+    return object;
 }
 
 program_starter::~program_starter() {

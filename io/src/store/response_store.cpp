@@ -105,8 +105,8 @@ public:
     }
 
     coro::task<result<ports::response_store_stats>> stats(coro::call_context context) override {
-        using made = ports::response_store_stats;
-        const auto mine = std::make_shared<work<made>>();
+        using created = ports::response_store_stats;
+        const auto mine = std::make_shared<work<created>>();
         const ports::worker_port::work job = [mine,
                                               file = file_](const std::atomic<bool>& abandoned) {
             file->writes.wait_until_done(longest_wait, abandoned);

@@ -39,10 +39,10 @@ constexpr const char* layout = R"(
 using digest = std::array<unsigned char, 32>;
 
 digest digest_of(std::string_view text) {
-    digest made{};
+    digest result{};
     unsigned int size = 0;
-    EVP_Digest(text.data(), text.size(), made.data(), &size, EVP_sha256(), nullptr);
-    return made;
+    EVP_Digest(text.data(), text.size(), result.data(), &size, EVP_sha256(), nullptr);
+    return result;
 }
 
 std::string_view view_of(const digest& key) {
@@ -62,9 +62,10 @@ std::chrono::system_clock::time_point time_of(std::int64_t seconds) {
 
 error response_table::in_file(error failure) const {
     std::string message = "response cache " + options_.file + ": " + failure.message();
-    error made = error(failure.code(), std::move(message)).with_hint(failure.info().hint);
-    if (failure.info().retryable) made = std::move(made).with_retryable(*failure.info().retryable);
-    return made;
+    error problem = error(failure.code(), std::move(message)).with_hint(failure.info().hint);
+    if (failure.info().retryable)
+        problem = std::move(problem).with_retryable(*failure.info().retryable);
+    return problem;
 }
 
 std::int64_t response_table::now() const {
@@ -132,9 +133,9 @@ result<void> make_tables(sqlite_database& database) {
 /// the first does it, and one that is killed leaves nothing half done.
 result<void> claim(sqlite_database& database) {
     HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
-    if (auto made = make_tables(database); !made) {
+    if (auto outcome = make_tables(database); !outcome) {
         (void)database.run("ROLLBACK");
-        return made;
+        return outcome;
     }
     return database.run("COMMIT");
 }
@@ -174,10 +175,10 @@ result<std::optional<response_table::open_table>> response_table::open(purpose w
     HEDDLE_TRY(auto expire, database.prepare("DELETE FROM responses WHERE created <= ?"));
     HEDDLE_TRY(auto oldest, database.prepare("SELECT key, bytes FROM responses ORDER BY used"));
     HEDDLE_TRY(auto remove, database.prepare("DELETE FROM responses WHERE key = ?"));
-    open_table made{std::move(database), std::move(find),  std::move(touch),  std::move(size_of),
-                    std::move(keep),     std::move(total), std::move(expire), std::move(oldest),
-                    std::move(remove),   std::nullopt};
-    return std::optional(std::move(made));
+    open_table table{std::move(database), std::move(find),  std::move(touch),  std::move(size_of),
+                     std::move(keep),     std::move(total), std::move(expire), std::move(oldest),
+                     std::move(remove),   std::nullopt};
+    return std::optional(std::move(table));
 }
 
 result<response_table::open_table*> response_table::opened(purpose what, patience wait) {
@@ -186,10 +187,10 @@ result<response_table::open_table*> response_table::opened(purpose what, patienc
         lost_file_ = true;
     }
     if (!table_) {
-        auto made = open(what, wait);
-        if (!made) return in_file(std::move(made).error());
-        if (!*made) return nullptr;
-        table_.emplace(**std::move(made));
+        auto outcome = open(what, wait);
+        if (!outcome) return in_file(std::move(outcome).error());
+        if (!*outcome) return nullptr;
+        table_.emplace(**std::move(outcome));
     }
     table_->database.wait_when_busy(wait.limit, wait.abandoned);
     return &*table_;
@@ -230,22 +231,22 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     const std::int64_t today = now();
     const std::int64_t created = table.find.number(0);
     const std::int64_t used = table.find.number(1);
-    std::optional<ports::stored_response> made;
+    std::optional<ports::stored_response> built;
     if (created > today - options_.keep_for.count()) {
-        made.emplace();
-        made->provider = table.find.bytes(2);
-        made->model = table.find.bytes(3);
-        made->body = table.find.bytes(4);
+        built.emplace();
+        built->provider = table.find.bytes(2);
+        built->model = table.find.bytes(3);
+        built->body = table.find.bytes(4);
     }
     table.find.begin();
-    if (made && used < today - touch_after) {
+    if (built && used < today - touch_after) {
         // An answer that was found is not lost, nor waits, because its time of use cannot be written.
         table.database.wait_when_busy(milliseconds(0));
         (void)table.touch.begin().bind(today).bind(key).step();
         table.touch.begin();
         table.database.wait_when_busy(wait.limit, wait.abandoned);
     }
-    return made;
+    return built;
 }
 
 result<void> response_table::keep(std::string_view request, const ports::stored_response& answer,
@@ -329,20 +330,20 @@ result<void> response_table::make_room(open_table& table) {
 result<ports::response_store_stats> response_table::stats() {
     const turn mine(*this);
     HEDDLE_TRY(open_table * table, opened(purpose::reading, {writing_wait}));
-    ports::response_store_stats made;
-    made.max_bytes = options_.max_bytes;
-    if (!table) return made;
+    ports::response_store_stats response;
+    response.max_bytes = options_.max_bytes;
+    if (!table) return response;
     const auto counted = table->total.begin().bind(now() - options_.keep_for.count()).step();
     if (!counted) return in_file(counted.error());
-    made.entries = static_cast<std::uint64_t>(table->total.number(0));
-    made.bytes = static_cast<std::uint64_t>(table->total.number(1));
+    response.entries = static_cast<std::uint64_t>(table->total.number(0));
+    response.bytes = static_cast<std::uint64_t>(table->total.number(1));
     if (!table->total.is_null(2)) {
-        made.oldest = time_of(table->total.number(2));
-        made.newest = time_of(table->total.number(3));
+        response.oldest = time_of(table->total.number(2));
+        response.newest = time_of(table->total.number(3));
     }
-    made.expired = static_cast<std::uint64_t>(table->total.number(4));
+    response.expired = static_cast<std::uint64_t>(table->total.number(4));
     table->total.begin();
-    return made;
+    return response;
 }
 
 result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> age) {

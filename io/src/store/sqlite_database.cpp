@@ -38,10 +38,11 @@ std::int64_t sqlite_database::changes() const noexcept { return sqlite3_changes6
 error sqlite_database::failure_of(sqlite3* raw) {
     const int code = raw ? sqlite3_extended_errcode(raw) : SQLITE_NOMEM;
     const char* text = raw ? sqlite3_errmsg(raw) : "out of memory";
-    error made = error(errc::io_error, text).with_hint(hint_for(code));
+    error failure = error(errc::io_error, text).with_hint(hint_for(code));
     const int kind = code & 0xFF;
-    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) made = std::move(made).with_retryable(true);
-    return made;
+    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
+        failure = std::move(failure).with_retryable(true);
+    return failure;
 }
 
 namespace {
@@ -60,9 +61,9 @@ result<void> make_if_absent(const std::string& file) {
         return {};
     }
     if (errno != ENOENT) return unusable(errno);
-    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (made < 0) return unusable(errno);
-    ::close(made);
+    const int created = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (created < 0) return unusable(errno);
+    ::close(created);
     return {};
 }
 
@@ -118,10 +119,10 @@ result<void> sqlite_database::run(const char* statements) {
 
 result<sqlite_statement> sqlite_database::prepare(std::string_view statement) {
     sqlite3_stmt* raw = nullptr;
-    const int made =
+    const int created =
         sqlite3_prepare_v3(raw_.get(), statement.data(), static_cast<int>(statement.size()),
                            SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
-    if (made != SQLITE_OK) return failure_of(raw_.get());
+    if (created != SQLITE_OK) return failure_of(raw_.get());
     return sqlite_statement(raw);
 }
 

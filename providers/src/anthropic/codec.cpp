@@ -139,21 +139,21 @@ public:
 private:
     /// The official clients take a base URL without the version; one with it is meant alike.
     std::string path(std::string_view end) const {
-        std::string made = options_.prefix;
-        if (!made.ends_with("/v1")) made += "/v1";
-        return made += end;
+        std::string text = options_.prefix;
+        if (!text.ends_with("/v1")) text += "/v1";
+        return text += end;
     }
 
     std::vector<ports::http_header> make_headers() const {
         const bool old = options_.version == api_version::v2023_06_01;
-        std::vector<ports::http_header> made;
-        made.push_back({"accept", "application/json", false});
-        made.push_back({"anthropic-version", old ? "2023-06-01" : "2026-10-21", false});
-        if (options_.api_key.empty()) return made;
+        std::vector<ports::http_header> headers;
+        headers.push_back({"accept", "application/json", false});
+        headers.push_back({"anthropic-version", old ? "2023-06-01" : "2026-10-21", false});
+        if (options_.api_key.empty()) return headers;
         const std::string key(options_.api_key.reveal());
-        if (old) made.push_back({"x-api-key", key, true});
-        else made.push_back({"authorization", "Bearer " + key, true});
-        return made;
+        if (old) headers.push_back({"x-api-key", key, true});
+        else headers.push_back({"authorization", "Bearer " + key, true});
+        return headers;
     }
 
     codec_options options_;

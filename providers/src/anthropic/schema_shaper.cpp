@@ -52,9 +52,9 @@ public:
     explicit shaper(const json::object& root) : root_(root) {}
 
     std::optional<json::object> run() {
-        auto made = object(root_);
-        if (!made || holds_itself()) return std::nullopt;
-        return made;
+        auto result = object(root_);
+        if (!result || holds_itself()) return std::nullopt;
+        return result;
     }
 
 private:
@@ -71,35 +71,35 @@ private:
                           given.contains("anyOf") || given.contains("oneOf") ||
                           given.contains("allOf");
         if (!said) return std::nullopt;
-        json::object made;
+        json::object members;
         json::object in_words;
         for (const auto& [name, content] : given) {
-            if (!keyword(given, name, content, made, in_words)) return std::nullopt;
+            if (!keyword(given, name, content, members, in_words)) return std::nullopt;
         }
-        if (!close(given, made)) return std::nullopt;
-        describe(in_words, made);
-        return made;
+        if (!close(given, members)) return std::nullopt;
+        describe(in_words, members);
+        return members;
     }
 
     /// Puts one keyword into `made`, or among those that are told in words. False: it has no place.
     bool keyword(const json::object& given, std::string_view name, const json::value& content,
-                 json::object& made, json::object& in_words) {
+                 json::object& members, json::object& in_words) {
         if (is_kept(name)) {
-            made[name] = content;
+            members[name] = content;
         } else if (is_among(name, {"properties", "$defs", "definitions"})) {
-            return each_member(content, made[name]);
+            return each_member(content, members[name]);
         } else if (is_among(name, {"anyOf", "oneOf", "allOf"})) {
             // There is no "exactly one": the caller checks that.
-            return each_element(content, made[name == "oneOf" ? "anyOf" : name]);
+            return each_element(content, members[name == "oneOf" ? "anyOf" : name]);
         } else if (name == "items") {
             auto items = schema(content);
             if (!items) return false;
-            made[name] = *std::move(items);
+            members[name] = *std::move(items);
         } else if (name == "minItems") {
             const std::int64_t* count = content.if_int64();
-            (count && *count >= 0 && *count <= 1 ? made : in_words)[name] = content;
+            (count && *count >= 0 && *count <= 1 ? members : in_words)[name] = content;
         } else if (name == "format") {
-            (is_known_format(text_of(&content)) ? made : in_words)[name] = content;
+            (is_known_format(text_of(&content)) ? members : in_words)[name] = content;
         } else if (name == "patternProperties") {
             return false;
         } else if (!is_among(name, {"additionalProperties", "$schema", "$id"})) {
@@ -111,31 +111,31 @@ private:
     bool each_member(const json::value& content, json::value& into) {
         const json::object* all = content.if_object();
         if (!all) return false;
-        json::object made;
+        json::object members;
         for (const auto& [name, one] : *all) {
             auto shaped = schema(one);
             if (!shaped) return false;
-            made[name] = *std::move(shaped);
+            members[name] = *std::move(shaped);
         }
-        into = std::move(made);
+        into = std::move(members);
         return true;
     }
 
     bool each_element(const json::value& content, json::value& into) {
         const json::array* all = content.if_array();
         if (!all || all->empty()) return false;
-        json::array made;
+        json::array list;
         for (const json::value& one : *all) {
             auto shaped = schema(one);
             if (!shaped) return false;
-            made.emplace_back(*std::move(shaped));
+            list.emplace_back(*std::move(shaped));
         }
-        into = std::move(made);
+        into = std::move(list);
         return true;
     }
 
     /// Objects are closed. One with free names cannot be, and a list of anything has no grammar.
-    static bool close(const json::object& given, json::object& made) {
+    static bool close(const json::object& given, json::object& members) {
         if (has_type(given, "array") && !given.contains("items")) return false;
         const json::value* properties = given.if_contains("properties");
         if (!properties && !has_type(given, "object")) return true;
@@ -143,25 +143,25 @@ private:
         const bool closed = others && others->is_bool() && !others->get_bool();
         const bool names_some = properties && !properties->get_object().empty();
         if (!closed && (!names_some || (others && others->is_object()))) return false;
-        made["additionalProperties"] = false;
+        members["additionalProperties"] = false;
         return true;
     }
 
-    static void describe(const json::object& in_words, json::object& made) {
+    static void describe(const json::object& in_words, json::object& members) {
         if (in_words.empty()) return;
-        std::string text(text_of(made.if_contains("description")));
+        std::string text(text_of(members.if_contains("description")));
         if (!text.empty()) text += "\n\n";
         text += json::serialize(in_words);
-        made["description"] = text;
+        members["description"] = text;
     }
 
     static std::optional<json::object> reference(const json::value& target) {
         const std::string_view path = text_of(&target);
         const bool is_local = path.starts_with("#/$defs/") || path.starts_with("#/definitions/");
         if (!is_local || std::count(path.begin(), path.end(), '/') != 2) return std::nullopt;
-        json::object made;
-        made["$ref"] = target;
-        return made;
+        json::object members;
+        members["$ref"] = target;
+        return members;
     }
 
     // The definitions that hold themselves.
@@ -217,9 +217,9 @@ std::optional<std::string> closed_schema(std::string_view schema) {
     const json::value read = json::parse(schema, failed, {}, limits);
     const json::object* root = failed ? nullptr : read.if_object();
     if (!root) return std::nullopt;
-    const auto made = shaper(*root).run();
-    if (!made) return std::nullopt;
-    return json::serialize(*made);
+    const auto result = shaper(*root).run();
+    if (!result) return std::nullopt;
+    return json::serialize(*result);
 }
 
 std::optional<std::string_view> schema_shaper::shape(std::string_view schema) {

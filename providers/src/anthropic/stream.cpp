@@ -124,34 +124,34 @@ private:
         if (blocks_.size() >= most_blocks) {
             return failed(reader_.protocol_error("the stream holds too many parts"));
         }
-        block& made = blocks_.emplace_back();
-        made.index = count_member(event, "index");
+        block& created = blocks_.emplace_back();
+        created.index = count_member(event, "index");
         const std::string_view type = text_member(*content, "type");
         if (type == "text") {
-            made.kind = block_kind::text;
+            created.kind = block_kind::text;
             return take_text(text_member(*content, "text"), on_delta);
         }
         if (type == "thinking" || type == "redacted_thinking") {
-            made.kind = block_kind::thinking;
-            made.place = response_.reasoning.size();
+            created.kind = block_kind::thinking;
+            created.place = response_.reasoning.size();
             response_.reasoning.push_back({{},
                                            std::string(text_member(*content, "signature")),
                                            std::string(text_member(*content, "data"))});
-            pieces_.append(response_, grown_string::reasoning, made.place,
+            pieces_.append(response_, grown_string::reasoning, created.place,
                            text_member(*content, "thinking"));
         } else if (type == "tool_use") {
-            return begin_call(made, *content);
+            return begin_call(created, *content);
         }
         return {};
     }
 
-    result<void> begin_call(block& made, const json::object& content) {
+    result<void> begin_call(block& created, const json::object& content) {
         if (response_.tool_calls.size() >= reader_.options().max_tool_calls) {
             return failed(reader_.protocol_error("the stream holds too many tool calls"));
         }
         started_ = true;
-        made.kind = block_kind::tool;
-        made.place = response_.tool_calls.size();
+        created.kind = block_kind::tool;
+        created.place = response_.tool_calls.size();
         ports::tool_call& call = response_.tool_calls.emplace_back();
         call.id = text_member(content, "id");
         call.name = text_member(content, "name");

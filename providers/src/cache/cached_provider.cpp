@@ -82,10 +82,10 @@ bool is_of_service(const error& failure) noexcept {
 /// The failure of an equal call, for one that sent nothing.
 error shared_failure(const error& of) {
     const error_info& info = of.info();
-    error made = error(info.code, info.message).with_hint(info.hint).with_attempts(0);
-    if (info.retryable) made = std::move(made).with_retryable(*info.retryable);
-    if (info.retry_after) made = std::move(made).with_retry_after(*info.retry_after);
-    return made;
+    error failure = error(info.code, info.message).with_hint(info.hint).with_attempts(0);
+    if (info.retryable) failure = std::move(failure).with_retryable(*info.retryable);
+    if (info.retry_after) failure = std::move(failure).with_retry_after(*info.retry_after);
+    return failure;
 }
 
 bool can_be_kept(const chat_response& answer) noexcept {
@@ -115,8 +115,8 @@ task<result<chat_response>> cached_provider::complete(const chat_request& reques
 task<result<chat_response>> cached_provider::stream(const chat_request& request,
                                                     ports::chat_delta_sink on_delta,
                                                     call_context context) {
-    result<chat_response> made = co_await answer(request, &on_delta, context);
-    co_return made;
+    result<chat_response> outcome = co_await answer(request, &on_delta, context);
+    co_return outcome;
 }
 
 std::string cached_provider::key_of(const chat_request& request) const {
@@ -173,13 +173,13 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
                                                     call_context context) {
     const cache_use use = request.scheduling.cache;
     if (use == cache_use::none) {
-        result<chat_response> made = co_await ask(request, on_delta, context);
-        co_return made;
+        result<chat_response> outcome = co_await ask(request, on_delta, context);
+        co_return outcome;
     }
     const std::string key = key_of(request);
     if (use == cache_use::kept) {
-        result<chat_response> made = co_await kept_only(&key, on_delta, context);
-        co_return made;
+        result<chat_response> outcome = co_await kept_only(&key, on_delta, context);
+        co_return outcome;
     }
     std::optional<seat> leading;
     if (use == cache_use::shared) {
@@ -199,14 +199,14 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
         }
     }
     ++counters_.misses;
-    result<chat_response> made = co_await ask(request, on_delta, context);
+    result<chat_response> outcome = co_await ask(request, on_delta, context);
     if (leading) {
-        if (made) leading->get().answer = *made;
-        else if (is_of_service(made.error())) leading->get().failure = made.error();
+        if (outcome) leading->get().answer = *outcome;
+        else if (is_of_service(outcome.error())) leading->get().failure = outcome.error();
         leading.reset();
     }
-    if (made && can_be_kept(*made)) co_await keep(key, *made, context);
-    co_return made;
+    if (outcome && can_be_kept(*outcome)) co_await keep(key, *outcome, context);
+    co_return outcome;
 }
 
 task<result<chat_response>> cached_provider::kept_only(const std::string* key,

@@ -60,9 +60,9 @@ result<json::value> parse(std::string_view text) {
     boost::system::error_code failed;
     json::parse_options limits;
     limits.max_depth = 128; // a request quotes schemas
-    json::value made = json::parse(text, failed, {}, limits);
+    json::value created = json::parse(text, failed, {}, limits);
     if (failed) return error(errc::invalid_argument, "it is not JSON");
-    return made;
+    return created;
 }
 
 std::string_view text_at(const json::object& object, std::string_view name) {
@@ -101,32 +101,32 @@ void append_error(std::string& out, const error& failure) {
 }
 
 result<void> read_error(const json::object& said, recorded_call& call) {
-    error made(ports::make_error_code(code_named(text_at(said, "kind"))),
-               std::string(text_at(said, "message")));
+    error failure(ports::make_error_code(code_named(text_at(said, "kind"))),
+                  std::string(text_at(said, "message")));
     if (const auto hint = text_at(said, "hint"); !hint.empty()) {
-        made = std::move(made).with_hint(std::string(hint));
+        failure = std::move(failure).with_hint(std::string(hint));
     }
     const json::value* retryable = said.if_contains("retryable");
     if (const bool* known = retryable ? retryable->if_bool() : nullptr) {
-        made = std::move(made).with_retryable(*known);
+        failure = std::move(failure).with_retryable(*known);
     }
     const json::value* wait = said.if_contains("retry_after_ms");
     if (const std::int64_t* known = wait ? wait->if_int64() : nullptr) {
-        made = std::move(made).with_retry_after(std::chrono::milliseconds(*known));
+        failure = std::move(failure).with_retry_after(std::chrono::milliseconds(*known));
     }
     if (const json::value* partial = said.if_contains("partial")) {
         HEDDLE_TRY(chat_response so_far, read_response_json(json::serialize(*partial)));
         auto payload = std::make_shared<ports::partial_response>(std::move(so_far));
         const json::value* lost = said.if_contains("all_lost");
         payload->all_lost = lost && *lost == json::value(true);
-        made = std::move(made).with_payload(std::move(payload));
+        failure = std::move(failure).with_payload(std::move(payload));
     }
     const json::value* attempts = said.if_contains("attempts");
     if (const std::int64_t* known = attempts ? attempts->if_int64() : nullptr) {
-        made = std::move(made).with_attempts(
+        failure = std::move(failure).with_attempts(
             static_cast<std::uint32_t>(std::clamp<std::int64_t>(*known, 0, 1'000'000)));
     }
-    call.outcome.emplace(std::move(made).with_origin(error_origin::server));
+    call.outcome.emplace(std::move(failure).with_origin(error_origin::server));
     return {};
 }
 
@@ -141,15 +141,15 @@ void equalise_blanks(json::value& content) {
     }
     json::string* text = content.if_string();
     if (!text) return;
-    std::string made;
+    std::string out;
     bool blank = false;
     for (const char each : *text) {
         const bool is_blank = each == ' ' || each == '\n' || each == '\t' || each == '\r';
-        if (!is_blank && blank && !made.empty()) made += ' ';
+        if (!is_blank && blank && !out.empty()) out += ' ';
         blank = is_blank;
-        if (!is_blank) made += each;
+        if (!is_blank) out += each;
     }
-    *text = made;
+    *text = out;
 }
 
 void hide_in_values(json::value& content, const redactor& secrets) {
@@ -266,16 +266,16 @@ result<recorded_call> read_cassette_call(std::string_view line) {
     if (!request || !request->is_object()) {
         return error(errc::invalid_argument, "the line holds no call");
     }
-    recorded_call made;
-    made.provider = text_at(*object, "provider");
-    made.request = json::serialize(*request);
+    recorded_call call;
+    call.provider = text_at(*object, "provider");
+    call.request = json::serialize(*request);
     const json::value* answer = object->if_contains("answer");
     const json::value* failure = object->if_contains("error");
     if (answer && answer->is_object()) {
         HEDDLE_TRY(chat_response response, read_response_json(json::serialize(*answer)));
-        made.outcome.emplace(std::move(response));
+        call.outcome.emplace(std::move(response));
     } else if (failure && failure->is_object()) {
-        HEDDLE_CHECK(read_error(failure->get_object(), made));
+        HEDDLE_CHECK(read_error(failure->get_object(), call));
     } else {
         return error(errc::invalid_argument, "the call has neither an answer nor an error");
     }
@@ -286,10 +286,10 @@ result<recorded_call> read_cassette_call(std::string_view line) {
             if (!bytes || *bytes < 0) {
                 return error(errc::invalid_argument, "the sizes of its pieces cannot be read");
             }
-            made.pieces.push_back(static_cast<std::size_t>(*bytes));
+            call.pieces.push_back(static_cast<std::size_t>(*bytes));
         }
     }
-    return made;
+    return call;
 }
 
 bool is_whole_line(std::string_view line) { return parse(line).has_value(); }
@@ -309,9 +309,9 @@ std::string lenient_cassette_key(std::string_view request_json) {
     for (const std::string_view name : {"messages", "tools", "format"}) {
         if (const json::value* found = object->if_contains(name)) kept[name] = *found;
     }
-    json::value made(std::move(kept));
-    equalise_blanks(made);
-    return json::serialize(made);
+    json::value result(std::move(kept));
+    equalise_blanks(result);
+    return json::serialize(result);
 }
 
 std::string without_secrets(std::string line, const redactor& secrets) {

@@ -75,7 +75,7 @@ struct cassette_player::state {
         }
         std::string what = name + ": this call of " + std::string(provider) + " was not recorded";
         if (repeated) what += " so many times";
-        error made(ports::make_error_code(ports::llm_errc::configuration), std::move(what));
+        error failure(ports::make_error_code(ports::llm_errc::configuration), std::move(what));
         std::string hint;
         if (repeated) {
             hint = "the run asks more often than the recorded one; record it anew";
@@ -88,7 +88,7 @@ struct cassette_player::state {
         } else {
             hint = "record the run anew";
         }
-        return std::move(made).with_hint(std::move(hint)).with_retryable(false);
+        return std::move(failure).with_hint(std::move(hint)).with_retryable(false);
     }
 };
 
@@ -153,18 +153,18 @@ private:
     std::string name_;
 };
 
-cassette_player::cassette_player(std::unique_ptr<state> made) : state_(std::move(made)) {}
+cassette_player::cassette_player(std::unique_ptr<state> object) : state_(std::move(object)) {}
 cassette_player::~cassette_player() = default;
 
 result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name, std::string text,
                                                                cassette_matching matching) {
-    auto made = std::make_unique<state>();
-    made->name = std::move(name);
-    made->matching = matching;
+    auto object = std::make_unique<state>();
+    object->name = std::move(name);
+    object->matching = matching;
     std::size_t number = 0;
     const auto at_line = [&](error failure) {
         return error(failure.code(),
-                     made->name + ":" + std::to_string(number) + ": " + failure.message())
+                     object->name + ":" + std::to_string(number) + ": " + failure.message())
             .with_hint(failure.info().hint);
     };
     std::string_view rest = text;
@@ -180,23 +180,23 @@ result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name,
         if (number == 1) {
             auto model = read_cassette_header(line);
             if (!model) return at_line(std::move(model).error());
-            made->default_model = *std::move(model);
-        } else if (auto added = made->add(line); !added) {
+            object->default_model = *std::move(model);
+        } else if (auto added = object->add(line); !added) {
             error failure = at_line(std::move(added).error());
             // The run that recorded it was killed, or the machine went down, in the middle of a line.
             const bool cut = rest.empty() && text.back() != '\n' && !is_whole_line(line);
             if (!cut) return failure;
-            made->warning = made->name + ":" + std::to_string(number) +
-                            ": the last line is cut short and is ignored";
+            object->warning = object->name + ":" + std::to_string(number) +
+                              ": the last line is cut short and is ignored";
         }
     }
     if (number == 0) {
-        return error(errc::invalid_argument, made->name + ": the recording is empty")
+        return error(errc::invalid_argument, object->name + ": the recording is empty")
             .with_hint("one is made by --record FILE");
     }
-    made->left = made->calls.size();
-    made->played.resize(made->calls.size());
-    return std::unique_ptr<cassette_player>(new cassette_player(std::move(made)));
+    object->left = object->calls.size();
+    object->played.resize(object->calls.size());
+    return std::unique_ptr<cassette_player>(new cassette_player(std::move(object)));
 }
 
 const std::vector<std::string>& cassette_player::providers() const noexcept {

@@ -20,9 +20,9 @@ public:
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
-        result<chat_response> made = co_await inner_.complete(request, context);
-        keep(request, made, {});
-        co_return made;
+        result<chat_response> outcome = co_await inner_.complete(request, context);
+        keep(request, outcome, {});
+        co_return outcome;
     }
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
@@ -33,18 +33,18 @@ public:
             pieces.push_back(piece.size());
             return on_delta ? on_delta(piece) : result<void>();
         };
-        result<chat_response> made = co_await inner_.stream(request, std::move(noting), context);
-        keep(request, made, pieces);
-        co_return made;
+        result<chat_response> outcome = co_await inner_.stream(request, std::move(noting), context);
+        keep(request, outcome, pieces);
+        co_return outcome;
     }
 
 private:
-    void keep(const chat_request& request, const result<chat_response>& made,
+    void keep(const chat_request& request, const result<chat_response>& outcome,
               const std::vector<std::size_t>& pieces) {
-        if (!made && made.error().is_cancelled()) return;
+        if (!outcome && outcome.error().is_cancelled()) return;
         // No call: a look into the cache that found nothing.
-        if (!made && request.scheduling.cache == ports::cache_use::kept) return;
-        recorder_.add(cassette_call(provider_name(), request, made, pieces));
+        if (!outcome && request.scheduling.cache == ports::cache_use::kept) return;
+        recorder_.add(cassette_call(provider_name(), request, outcome, pieces));
         ++recorder_.recorded_;
     }
 

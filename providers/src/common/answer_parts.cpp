@@ -174,12 +174,12 @@ std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
     if (!input && !output) return std::nullopt;
     if (total && !input && *total >= *output) input = *total - *output;
     if (total && !output && *total >= *input) output = *total - *input;
-    ports::token_usage made;
-    made.input = input.value_or(0);
-    made.input_told = input.has_value();
-    made.output = output.value_or(0);
-    made.output_told = output.has_value();
-    return made;
+    ports::token_usage usage;
+    usage.input = input.value_or(0);
+    usage.input_told = input.has_value();
+    usage.output = output.value_or(0);
+    usage.output_told = output.has_value();
+    return usage;
 }
 
 std::string text_of_json(const json::value& value) {

@@ -19,12 +19,13 @@ void hide_in_tree(json::value& tree, const redactor& secrets) {
     } else if (json::array* list = tree.if_array()) {
         for (json::value& each : *list) hide_in_tree(each, secrets);
     } else if (json::object* object = tree.if_object()) {
-        json::object made;
+        json::object members;
         for (auto& member : *object) {
             hide_in_tree(member.value(), secrets);
-            made.emplace(secrets.hidden(std::string_view(member.key())), std::move(member.value()));
+            members.emplace(secrets.hidden(std::string_view(member.key())),
+                            std::move(member.value()));
         }
-        *object = std::move(made);
+        *object = std::move(members);
     }
 }
 
@@ -82,9 +83,9 @@ error hide_secrets(error failure, const redactor& secrets) {
         dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
     ports::chat_response shown = *part;
     hide_secrets(shown, secrets);
-    auto made = std::make_shared<ports::partial_response>(std::move(shown));
-    if (carried) made->all_lost = carried->all_lost;
-    return std::move(failure).with_payload(std::move(made));
+    auto object = std::make_shared<ports::partial_response>(std::move(shown));
+    if (carried) object->all_lost = carried->all_lost;
+    return std::move(failure).with_payload(std::move(object));
 }
 
 std::string_view text_redactor::take(std::string_view piece) {

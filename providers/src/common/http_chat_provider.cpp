@@ -138,10 +138,10 @@ result<std::unique_ptr<http_chat_provider>> http_chat_provider::make(
         parts{http, *std::move(found), std::move(codec), std::move(options), log}));
 }
 
-http_chat_provider::http_chat_provider(parts made)
-    : http_(made.http), origin_(std::move(made.origin)), codec_(std::move(made.codec)),
-      options_(std::move(made.options)), secrets_(secrets_in(codec_->encode_ping().headers)),
-      jitter_(make_jitter(options_.retry)), log_(made.log) {}
+http_chat_provider::http_chat_provider(parts result)
+    : http_(result.http), origin_(std::move(result.origin)), codec_(std::move(result.codec)),
+      options_(std::move(result.options)), secrets_(secrets_in(codec_->encode_ping().headers)),
+      jitter_(make_jitter(options_.retry)), log_(result.log) {}
 
 http_chat_provider::~http_chat_provider() = default;
 
@@ -329,14 +329,14 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
 result<http_request> http_chat_provider::prepare(const chat_request& request, answer_mode mode,
                                                  std::uint32_t attempt,
                                                  std::vector<std::string>& warnings) {
-    result<encoded_request> made = codec_->encode(request, mode);
-    if (!made) {
-        const error_info& why = made.error().info();
+    result<encoded_request> outcome = codec_->encode(request, mode);
+    if (!outcome) {
+        const error_info& why = outcome.error().info();
         return error(why.code, std::string(codec_->provider_name()) + ": " + why.message)
             .with_hint(why.hint)
             .with_retryable(false);
     }
-    encoded_request encoded = *std::move(made);
+    encoded_request encoded = *std::move(outcome);
     if (warnings.empty()) warn_of(encoded.left_out, warnings);
     if (attempt > 1 && !options_.retry_count_header.empty()) {
         encoded.headers.push_back(
@@ -423,12 +423,12 @@ error http_chat_provider::not_admitted(error refused, const std::optional<error>
         return ports::between_attempts(std::move(refused), std::move(lost), requests);
     }
     const error_info& why = refused.info();
-    error made = failed
-                     ? error(*failed).with_trace("not tried again: " + why.message)
-                     : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
-    if (why.retry_after) made = std::move(made).with_retry_after(*why.retry_after);
-    if (made.info().hint.empty()) made = std::move(made).with_hint(why.hint);
-    return ports::with_lost(std::move(made).with_retryable(false).with_attempts(requests),
+    error failure =
+        failed ? error(*failed).with_trace("not tried again: " + why.message)
+               : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
+    if (why.retry_after) failure = std::move(failure).with_retry_after(*why.retry_after);
+    if (failure.info().hint.empty()) failure = std::move(failure).with_hint(why.hint);
+    return ports::with_lost(std::move(failure).with_retryable(false).with_attempts(requests),
                             std::move(lost));
 }
 

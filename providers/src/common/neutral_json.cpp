@@ -245,39 +245,39 @@ result<chat_response> read_response_json(std::string_view text) {
     const json::value root = json::parse(text, failed, {}, limits);
     const json::object* object = failed ? nullptr : root.if_object();
     if (!object) return error(errc::invalid_argument, "this is not a kept answer");
-    chat_response made;
-    made.id = text_of(*object, "id");
-    made.provider = text_of(*object, "provider");
-    made.model = text_of(*object, "model");
-    made.text = text_of(*object, "text");
-    made.refusal = text_of(*object, "refusal");
+    chat_response response;
+    response.id = text_of(*object, "id");
+    response.provider = text_of(*object, "provider");
+    response.model = text_of(*object, "model");
+    response.text = text_of(*object, "text");
+    response.refusal = text_of(*object, "refusal");
     each_object(*object, "reasoning", [&](const json::object& part) {
-        made.reasoning.push_back(
+        response.reasoning.push_back(
             {text_of(part, "text"), text_of(part, "signature"), text_of(part, "opaque")});
     });
     each_object(*object, "tool_calls", [&](const json::object& call) {
-        made.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"),
-                                   text_of(call, "arguments"), text_of(call, "signature")});
+        response.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"),
+                                       text_of(call, "arguments"), text_of(call, "signature")});
     });
-    made.finish = reason_named(text_of(*object, "finish"));
-    made.cut_tool_call = text_of(*object, "cut_tool_call");
+    response.finish = reason_named(text_of(*object, "finish"));
+    response.cut_tool_call = text_of(*object, "cut_tool_call");
     const json::value* warnings = object->if_contains("warnings");
     if (const json::array* all = warnings ? warnings->if_array() : nullptr) {
         for (const json::value& one : *all) {
-            if (const json::string* line = one.if_string()) made.warnings.emplace_back(*line);
+            if (const json::string* line = one.if_string()) response.warnings.emplace_back(*line);
         }
     }
-    made.usage = read_usage(*object);
+    response.usage = read_usage(*object);
     constexpr std::int64_t max_attempts = 1'000'000;
     if (const auto attempts = told_tokens(*object, "attempts")) {
-        made.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
+        response.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
     }
     each_object(*object, "lost", [&](const json::object& one) {
         const auto received = static_cast<std::size_t>(tokens_member(one, "received"));
-        made.lost.push_back(
+        response.lost.push_back(
             {text_of(one, "provider"), text_of(one, "model"), read_usage(one), received});
     });
-    return made;
+    return response;
 }
 
 } // namespace heddle::providers

@@ -170,11 +170,11 @@ error make_service_error(std::string_view provider_name, const service_failure& 
     message += ')';
     if (!failure.message.empty()) message += ": " + presentable(failure.message, max_shown, hidden);
 
-    error made = error(code, std::move(message))
-                     .with_origin(error_origin::server)
-                     .with_retryable(may_pass(kind, failure));
-    if (advice.wait) made = std::move(made).with_retry_after(*advice.wait);
-    return made;
+    error problem = error(code, std::move(message))
+                        .with_origin(error_origin::server)
+                        .with_retryable(may_pass(kind, failure));
+    if (advice.wait) problem = std::move(problem).with_retry_after(*advice.wait);
+    return problem;
 }
 
 error make_protocol_error(std::string_view provider_name, std::string_view what,
@@ -210,9 +210,10 @@ error from_http_error(error failure, std::string_view provider_name) {
         break;
     default: break;
     }
-    error made(ports::make_error_code(kind), std::string(provider_name) + ": " + failure.message());
-    if (!failure.info().hint.empty()) made = std::move(made).with_hint(failure.info().hint);
-    return std::move(made)
+    error problem(ports::make_error_code(kind),
+                  std::string(provider_name) + ": " + failure.message());
+    if (!failure.info().hint.empty()) problem = std::move(problem).with_hint(failure.info().hint);
+    return std::move(problem)
         .with_origin(failure.info().origin)
         .with_retryable(retryable)
         .with_cause(failure);

@@ -50,9 +50,9 @@ public:
         if (!collected.is_whole() && (!candidates || candidates->empty())) {
             return failed(reader_.protocol_error("the answer holds no candidates"));
         }
-        auto made = collected.finish();
-        if (!made) return failed(std::move(made).error());
-        return made;
+        auto outcome = collected.finish();
+        if (!outcome) return failed(std::move(outcome).error());
+        return outcome;
     }
 
     bool is_stream(const ports::http_response& head) const noexcept override {
@@ -87,7 +87,7 @@ private:
 
     /// "gemini-2.5-flash" stands for "models/gemini-2.5-flash"; "tunedModels/x" for itself.
     std::string target(std::string_view model, answer_mode mode) const {
-        std::string made = base_;
+        std::string text = base_;
         std::string_view kind = "models/";
         for (const std::string_view known : {"models/", "tunedModels/"}) {
             if (!model.starts_with(known)) continue;
@@ -95,10 +95,10 @@ private:
             model.remove_prefix(known.size());
             break;
         }
-        made += kind;
-        append_path_segment(made, model);
-        made += mode == answer_mode::stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
-        return made;
+        text += kind;
+        append_path_segment(text, model);
+        text += mode == answer_mode::stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
+        return text;
     }
 
     codec_options options_;

@@ -114,12 +114,12 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
             return reader_.protocol_error("the answer holds too many tool calls");
         }
         started_ = true;
-        ports::tool_call& made = response_.tool_calls.emplace_back();
-        made.id = text_member(*call, "id");
-        made.name = text_member(*call, "name");
-        made.signature = signature;
+        ports::tool_call& tool = response_.tool_calls.emplace_back();
+        tool.id = text_member(*call, "id");
+        tool.name = text_member(*call, "name");
+        tool.signature = signature;
         if (const json::value* arguments = member(*call, "args")) {
-            made.arguments_json = text_of_json(*arguments);
+            tool.arguments_json = text_of_json(*arguments);
         }
         return {};
     }

@@ -48,10 +48,10 @@ void limit_shape::bounds::narrow(const bounds& other) noexcept {
 void limit_shape::bound_period(const limit_reading& seen, double missing, double reset) noexcept {
     const auto limit = static_cast<double>(seen.limit);
     const auto with = [&](double grain) {
-        bounds made;
-        made.at_least = std::max(0.0, reset - grain) * limit / missing;
-        if (missing > 1) made.at_most = reset * limit / (missing - 1);
-        return made;
+        bounds result;
+        result.at_least = std::max(0.0, reset - grain) * limit / missing;
+        if (missing > 1) result.at_most = reset * limit / (missing - 1);
+        return result;
     };
     const bounds told = with(std::max(fine_grain, seconds(seen.grain)));
     const bounds rounded = with(std::max(second, seconds(seen.grain)));

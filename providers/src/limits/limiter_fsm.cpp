@@ -23,11 +23,11 @@ double tokens(std::int64_t said) noexcept {
 }
 
 rate_bucket::settings bucket_settings(const limiter_options& options, measure which) noexcept {
-    rate_bucket::settings made;
-    made.reserve = options.reserve;
+    rate_bucket::settings result;
+    result.reserve = options.reserve;
     // Requests in a window are counted alike on both sides; tokens are guessed.
-    made.window_reserve = which == measure::requests ? 0 : options.reserve;
-    return made;
+    result.window_reserve = which == measure::requests ? 0 : options.reserve;
+    return result;
 }
 
 constexpr limiter_hold hold_of(std::size_t which) noexcept {
@@ -129,29 +129,29 @@ std::uint32_t limiter_fsm::free_slot() {
 
 std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, time_point now) {
     const std::uint32_t slot = free_slot();
-    record& made = records_[slot];
-    made.used = true;
-    made.number = ++admitted_count_;
-    made.sent = now;
-    made.epoch = epoch_;
-    made.guessed_input = size.input_tokens;
-    made.input = wanted[at(measure::input_tokens)];
-    made.output = wanted[at(measure::output_tokens)];
+    record& result = records_[slot];
+    result.used = true;
+    result.number = ++admitted_count_;
+    result.sent = now;
+    result.epoch = epoch_;
+    result.guessed_input = size.input_tokens;
+    result.input = wanted[at(measure::input_tokens)];
+    result.output = wanted[at(measure::output_tokens)];
     if (std::exchange(after_cooldown_, false)) undisturbed_ = in_flight_ == 0;
-    made.limits_known = false;
+    result.limits_known = false;
     for (std::size_t i = 0; i < measures; ++i) {
-        made.marks[i] = buckets_[i].take(wanted[i]);
-        made.limits_known = made.limits_known || buckets_[i].active();
+        result.marks[i] = buckets_[i].take(wanted[i]);
+        result.limits_known = result.limits_known || buckets_[i].active();
     }
-    made.unsent = size.tells_sent;
-    made.counted = now;
-    const auto when = made.unsent ? minute_limit::sending::later : minute_limit::sending::now;
+    result.unsent = size.tells_sent;
+    result.counted = now;
+    const auto when = result.unsent ? minute_limit::sending::later : minute_limit::sending::now;
     own_.take(wanted, when);
     if (account_) account_->take(wanted, when);
     pace_.take(now, std::exchange(pace_held_back_, false));
     ++in_flight_;
-    reserved_input_ += made.input;
-    reserved_output_ += made.output;
+    reserved_input_ += result.input;
+    reserved_output_ += result.output;
     return slot;
 }
 
@@ -469,22 +469,23 @@ void limiter_fsm::observe(const record& ended, const rate_limit_headers& seen,
 }
 
 limiter_counters limiter_fsm::counters(time_point now) const {
-    limiter_counters made;
-    made.waiting = queue_.size();
-    made.hold = queue_.empty() ? limiter_hold::nothing : hold_;
-    made.held_until = wake_at_;
-    made.in_flight = in_flight_;
-    made.window = window_.size();
+    limiter_counters limiter;
+    limiter.waiting = queue_.size();
+    limiter.hold = queue_.empty() ? limiter_hold::nothing : hold_;
+    limiter.held_until = wake_at_;
+    limiter.in_flight = in_flight_;
+    limiter.window = window_.size();
     const auto places = account_ ? account_->max_in_flight() : std::nullopt;
-    if (places) made.window = std::min<std::size_t>(made.window, *places);
-    made.admitted = admitted_count_;
-    made.limited = limited_count_;
-    made.refused = refused_count_;
+    if (places) limiter.window = std::min<std::size_t>(limiter.window, *places);
+    limiter.admitted = admitted_count_;
+    limiter.limited = limited_count_;
+    limiter.refused = refused_count_;
     for (std::size_t i = 0; i < measures; ++i) {
         const auto add = [&](double left, double per_second) {
             const auto rest = static_cast<std::int64_t>(std::max(left, 0.0));
-            made.left[i] = std::min(made.left[i].value_or(rest), rest);
-            made.per_second[i] = std::min(made.per_second[i].value_or(per_second), per_second);
+            limiter.left[i] = std::min(limiter.left[i].value_or(rest), rest);
+            limiter.per_second[i] =
+                std::min(limiter.per_second[i].value_or(per_second), per_second);
         };
         if (buckets_[i].active()) {
             rate_bucket copy = buckets_[i];
@@ -498,9 +499,9 @@ limiter_counters limiter_fsm::counters(time_point now) const {
             add(copy.level(), copy.per_second());
         }
     }
-    if (pace_.active()) made.learned_per_second = pace_.per_second();
-    made.cooldown_until = cooldown_until_;
-    return made;
+    if (pace_.active()) limiter.learned_per_second = pace_.per_second();
+    limiter.cooldown_until = cooldown_until_;
+    return limiter;
 }
 
 } // namespace heddle::providers::limits

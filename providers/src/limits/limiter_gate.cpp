@@ -49,19 +49,19 @@ limits::limiter_options options_for(const limiter_settings& settings, std::strin
 }
 
 limits::call_report report_of(const call_outcome& outcome) {
-    limits::call_report made;
-    made.usage = outcome.usage;
-    made.limits = outcome.limits;
+    limits::call_report report;
+    report.usage = outcome.usage;
+    report.limits = outcome.limits;
     if (!outcome.failure) {
-        made.end = outcome.status == 0 ? call_end::not_sent : call_end::answered;
-        return made;
+        report.end = outcome.status == 0 ? call_end::not_sent : call_end::answered;
+        return report;
     }
     const bool limited =
         outcome.failure->code() == ports::llm_errc::rate_limit ||
         (outcome.status == too_many_requests && outcome.failure->code() != ports::llm_errc::quota);
-    made.end = limited ? call_end::limited : call_end::failed;
-    if (limited) made.retry_after = outcome.failure->info().retry_after;
-    return made;
+    report.end = limited ? call_end::limited : call_end::failed;
+    if (limited) report.retry_after = outcome.failure->info().retry_after;
+    return report;
 }
 
 /// Whole seconds, rounded up.
@@ -199,12 +199,12 @@ limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
     auto found = lanes_.find(model);
     if (found == lanes_.end()) {
         std::string name(model);
-        auto made = std::make_unique<lane>(*this, name, options_for(settings_, model));
+        auto object = std::make_unique<lane>(*this, name, options_for(settings_, model));
         for (const limiter_settings& each : more_) {
-            made->fsm.tighten(bounds_for(each, model), loop_.now());
+            object->fsm.tighten(bounds_for(each, model), loop_.now());
         }
         turns_.reserve(turns_.size() + 1);
-        found = lanes_.emplace(std::move(name), std::move(made)).first;
+        found = lanes_.emplace(std::move(name), std::move(object)).first;
         turns_.push_back(found->second.get());
     }
     last_ = found->second.get();
@@ -270,12 +270,12 @@ void limiter_gate::end(const call_ticket& ticket, const call_outcome& outcome) n
 }
 
 std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::counters() const {
-    std::vector<std::pair<std::string, limits::limiter_counters>> made;
-    made.reserve(lanes_.size());
+    std::vector<std::pair<std::string, limits::limiter_counters>> pairs;
+    pairs.reserve(lanes_.size());
     for (const auto& [model, in] : lanes_) {
-        made.emplace_back(model, in->fsm.counters(loop_.now()));
+        pairs.emplace_back(model, in->fsm.counters(loop_.now()));
     }
-    return made;
+    return pairs;
 }
 
 std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, const secret& key,
@@ -296,14 +296,14 @@ void limiter_set::for_each(
 }
 
 limiter_settings limiter_settings_for(std::string_view origin) {
-    limiter_settings made;
-    made.options.doubles_every = std::chrono::seconds(1);
+    limiter_settings settings;
+    settings.options.doubles_every = std::chrono::seconds(1);
     const auto url = parse_base_url(origin);
     if (url && is_loopback_name(url->host)) {
-        made.options.first_in_flight = 64;
-        made.options.doubles_every = std::chrono::milliseconds(200);
+        settings.options.first_in_flight = 64;
+        settings.options.doubles_every = std::chrono::milliseconds(200);
     }
-    return made;
+    return settings;
 }
 
 } // namespace heddle::providers

@@ -60,9 +60,9 @@ public:
         if (!object_member(root, "message")) {
             return failed(reader_.protocol_error("the answer holds no message"));
         }
-        auto made = collected.finish();
-        if (!made) return failed(std::move(made).error());
-        return made;
+        auto outcome = collected.finish();
+        if (!outcome) return failed(std::move(outcome).error());
+        return outcome;
     }
 
     bool is_stream(const ports::http_response& head) const noexcept override {

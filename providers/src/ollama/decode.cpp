@@ -55,14 +55,14 @@ result<void> collector::take_message(const json::object& message, std::string& t
         if (response_.tool_calls.size() >= reader_.options().max_tool_calls) {
             return reader_.protocol_error("the answer holds too many tool calls");
         }
-        ports::tool_call& made = response_.tool_calls.emplace_back();
-        made.id = text_member(*call, "id");
-        made.name = text_member(*function, "name");
+        ports::tool_call& tool = response_.tool_calls.emplace_back();
+        tool.id = text_member(*call, "id");
+        tool.name = text_member(*function, "name");
         const json::value* arguments = member(*function, "arguments");
         if (!arguments || arguments->is_null()) continue;
         // An object, by the format; some servers send it as a text.
-        if (arguments->is_string()) made.arguments_json = text_member(*function, "arguments");
-        else made.arguments_json = text_of_json(*arguments);
+        if (arguments->is_string()) tool.arguments_json = text_member(*function, "arguments");
+        else tool.arguments_json = text_of_json(*arguments);
     }
     return {};
 }

@@ -36,9 +36,9 @@ public:
         if (!answer_.is_whole()) {
             return ended_early(reader_.options().provider_name, answer_.so_far());
         }
-        auto made = answer_.finish();
-        if (!made) return failed(std::move(made).error());
-        return made;
+        auto outcome = answer_.finish();
+        if (!outcome) return failed(std::move(outcome).error());
+        return outcome;
     }
 
     bool started() const noexcept override { return answer_.started(); }

@@ -62,11 +62,11 @@ const preset* find_preset(std::string_view name) noexcept {
 }
 
 options options_of(const preset& chosen) {
-    options made;
-    made.name = chosen.name;
-    made.base_url = chosen.base_url;
-    made.dialect = chosen.dialect;
-    return made;
+    options result;
+    result.name = chosen.name;
+    result.base_url = chosen.base_url;
+    result.dialect = chosen.dialect;
+    return result;
 }
 
 } // namespace heddle::providers::openai

@@ -29,14 +29,14 @@ public:
     std::string_view provider_name() const noexcept override { return options_.name; }
 
     result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
-        encoded_request made;
+        encoded_request encoded;
         HEDDLE_TRY(std::string body,
                    encode_request(request, {mode, dialect_, options_.stream_usage}, &known_json_,
-                                  &made.left_out));
-        made.target = chat_target_;
-        made.headers = headers_;
-        made.body = std::move(body);
-        return made;
+                                  &encoded.left_out));
+        encoded.target = chat_target_;
+        encoded.headers = headers_;
+        encoded.body = std::move(body);
+        return encoded;
     }
     result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
         return decode_answer(reader_, answer, wall_now);
@@ -54,12 +54,12 @@ public:
     bool caches_prompts() const noexcept override { return dialect_ == wire_dialect::openai; }
 
     encoded_request encode_ping() const override {
-        encoded_request made;
-        made.method = "GET";
-        made.target = models_target_;
-        made.headers = request_headers(options_.api_key, options_.organization, options_.project,
-                                       request_body::none);
-        return made;
+        encoded_request request;
+        request.method = "GET";
+        request.target = models_target_;
+        request.headers = request_headers(options_.api_key, options_.organization, options_.project,
+                                          request_body::none);
+        return request;
     }
     result<std::vector<std::string>> decode_ping(const http_response& answer,
                                                  wall_time wall_now) override {

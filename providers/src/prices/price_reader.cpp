@@ -38,7 +38,7 @@ error price_reader::wrong(std::string_view place, std::string_view what) const {
 
 result<token_prices> price_reader::read_prices(const json::object& from,
                                                const std::string& place) const {
-    token_prices made;
+    token_prices prices;
     bool has_input = false;
     bool has_output = false;
     for (const auto& [name, item] : from) {
@@ -46,10 +46,10 @@ result<token_prices> price_reader::read_prices(const json::object& from,
         const auto price = number_of(item);
         const std::string at = place + "." + std::string(name);
         if (!price) return wrong(at, "must be dollars for a million tokens, 0 or more");
-        if (name == "input") has_input = (made.input = *price, true);
-        else if (name == "output") has_output = (made.output = *price, true);
-        else if (name == "cached_input") made.cached_input = *price;
-        else if (name == "cache_write") made.cache_write = *price;
+        if (name == "input") has_input = (prices.input = *price, true);
+        else if (name == "output") has_output = (prices.output = *price, true);
+        else if (name == "cached_input") prices.cached_input = *price;
+        else if (name == "cache_write") prices.cache_write = *price;
         else {
             return wrong(at,
                          "is not known; there are input, cached_input, cache_write, output and "
@@ -57,7 +57,7 @@ result<token_prices> price_reader::read_prices(const json::object& from,
         }
     }
     if (!has_input || !has_output) return wrong(place, "lacks its input or its output");
-    return made;
+    return prices;
 }
 
 result<void> price_reader::read_model(std::string_view name, const json::value& from,
@@ -65,8 +65,8 @@ result<void> price_reader::read_model(std::string_view name, const json::value& 
                                       price_table::provider_prices& into) const {
     const json::object* object = from.if_object();
     if (!object) return wrong(place, "must be an object");
-    model_price made;
-    HEDDLE_TRY(made.usual, read_prices(*object, place));
+    model_price price;
+    HEDDLE_TRY(price.usual, read_prices(*object, place));
     if (const json::value* beyond = object->if_contains("long")) {
         const std::string at = place + ".long";
         const json::object* prices = beyond->if_object();
@@ -74,11 +74,11 @@ result<void> price_reader::read_model(std::string_view name, const json::value& 
         if (!above || !above->is_int64() || above->get_int64() <= 0) {
             return wrong(at, "must be an object with above, a number of tokens, and prices");
         }
-        made.long_above = above->get_int64();
-        HEDDLE_TRY(made.long_prompt, read_prices(*prices, at));
+        price.long_above = above->get_int64();
+        HEDDLE_TRY(price.long_prompt, read_prices(*prices, at));
     }
-    if (name.ends_with('*')) into.prefixes[std::string(name.substr(0, name.size() - 1))] = made;
-    else into.models[std::string(name)] = made;
+    if (name.ends_with('*')) into.prefixes[std::string(name.substr(0, name.size() - 1))] = price;
+    else into.models[std::string(name)] = price;
     return {};
 }
 
@@ -130,16 +130,16 @@ result<price_table> price_reader::read(std::string_view text) {
         if (name == "about" || name == "figures_as_of" || name == "providers") continue;
         return wrong(std::string(name), "is not known; there are about, figures_as_of, providers");
     }
-    price_table made;
+    price_table table;
     if (const json::value* day = object->if_contains("figures_as_of")) {
         if (!day->is_string()) return wrong("figures_as_of", "must be a date as text");
-        made.as_of_ = std::string(day->get_string());
+        table.as_of_ = std::string(day->get_string());
     }
     std::size_t index = 0;
     for (const json::value& each : providers->get_array()) {
-        HEDDLE_CHECK(read_provider(each, "providers[" + std::to_string(index++) + "]", made));
+        HEDDLE_CHECK(read_provider(each, "providers[" + std::to_string(index++) + "]", table));
     }
-    return made;
+    return table;
 }
 
 } // namespace heddle::providers

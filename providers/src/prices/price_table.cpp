@@ -52,12 +52,12 @@ double model_price::cost_of(const ports::token_usage& usage) const noexcept {
 }
 
 price_table price_table::built_in() {
-    price_table made;
+    price_table table;
     for (const price_source& each : price_sources()) {
-        const auto added = made.add(each.text, "the prices that come with heddle");
+        const auto added = table.add(each.text, "the prices that come with heddle");
         if (!added) throw std::logic_error(added.error().message()); // a test reads it as well
     }
-    return made;
+    return table;
 }
 
 result<void> price_table::add(std::string_view json, std::string_view where) {

@@ -29,12 +29,13 @@ public:
 
     result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
         const encode_options chosen{mode, options_.short_input, options_.encrypted_reasoning};
-        encoded_request made;
-        HEDDLE_TRY(std::string body, encode_request(request, chosen, known_json_, &made.left_out));
-        made.target = target_;
-        made.headers = headers_;
-        made.body = std::move(body);
-        return made;
+        encoded_request encoded;
+        HEDDLE_TRY(std::string body,
+                   encode_request(request, chosen, known_json_, &encoded.left_out));
+        encoded.target = target_;
+        encoded.headers = headers_;
+        encoded.body = std::move(body);
+        return encoded;
     }
     result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
         return decode_answer(reader_, answer, wall_now);
@@ -51,12 +52,12 @@ public:
     bool caches_prompts() const noexcept override { return official_; }
 
     encoded_request encode_ping() const override {
-        encoded_request made;
-        made.method = "GET";
-        made.target = models_target_;
-        made.headers = openai::request_headers(options_.api_key, options_.organization,
-                                               options_.project, openai::request_body::none);
-        return made;
+        encoded_request request;
+        request.method = "GET";
+        request.target = models_target_;
+        request.headers = openai::request_headers(options_.api_key, options_.organization,
+                                                  options_.project, openai::request_body::none);
+        return request;
     }
     result<std::vector<std::string>> decode_ping(const http_response& answer,
                                                  wall_time wall_now) override {

@@ -36,11 +36,11 @@ inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& fai
         const std::uint32_t attempts = ports::attempts_of(failure);
         return ports::between_attempts(std::move(failure), std::move(lost), attempts);
     }
-    auto made = std::make_shared<ports::partial_response>(*part);
-    if (made->so_far.provider.empty()) made->so_far.provider = target.provider->provider_name();
-    if (made->so_far.model.empty()) made->so_far.model = target.model;
-    sign_lost(made->so_far.lost, 0, target);
-    return std::move(failure).with_payload(std::move(made));
+    auto object = std::make_shared<ports::partial_response>(*part);
+    if (object->so_far.provider.empty()) object->so_far.provider = target.provider->provider_name();
+    if (object->so_far.model.empty()) object->so_far.model = target.model;
+    sign_lost(object->so_far.lost, 0, target);
+    return std::move(failure).with_payload(std::move(object));
 }
 
 /// An answer, with the requests that went before it or beside it.

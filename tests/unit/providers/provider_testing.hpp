@@ -68,8 +68,8 @@ struct test_loop {
 private:
     template <class T>
     static coro::task<void> keep(coro::task<T> work, std::optional<T>& value) {
-        T made = co_await std::move(work);
-        value.emplace(std::move(made));
+        T result = co_await std::move(work);
+        value.emplace(std::move(result));
     }
 };
 

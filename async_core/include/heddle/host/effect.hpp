@@ -21,7 +21,7 @@ struct effect_call {
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
     lang::scope_ref scope;        ///< what holds where the call stands: settings, limits, sandbox
     coro::call_context context;   ///< cancellation of the branch, deadline of run and scope
-    const lang::fiber* strand = nullptr; ///< that waits for the answer; null: the host itself asks
+    const lang::fiber* fiber = nullptr; ///< that waits for the answer; null: the host itself asks
 };
 
 /// An effect primitive: its row in the table of primitives and the coroutine that answers it.

@@ -83,8 +83,8 @@ public:
     /// The error as people read it: kind, message, source line, caret, trace, hint.
     [[nodiscard]] std::string render(const error& failure, bool colour = false);
 
-    [[nodiscard]] lang::realm& world() noexcept { return *world_; }
-    [[nodiscard]] lang::heap& memory() noexcept { return world_->memory(); }
+    [[nodiscard]] lang::realm& realm() noexcept { return *realm_; }
+    [[nodiscard]] lang::heap& memory() noexcept { return realm_->memory(); }
     [[nodiscard]] engine& owner() noexcept { return owner_; }
     void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
@@ -107,7 +107,7 @@ private:
 
     engine& owner_;
     std::unique_ptr<names> names_;
-    std::unique_ptr<lang::realm> world_;
+    std::unique_ptr<lang::realm> realm_;
     std::unique_ptr<operator_source> operators_;
     std::unique_ptr<source_keeper> sources_;
     std::shared_ptr<import_table> imports_;

@@ -16,8 +16,8 @@ class fiber;
 
 /// A branch: a group (map, parallel, race, the spawns of one scope …) and the place in its order.
 struct branch_place {
-    value group;            ///< a branch_group, or nil: a strand that start_fiber made
-    std::uint32_t slot = 0; ///< in the group; without one: which strand
+    value group;            ///< a branch_group, or nil: a fiber that start_fiber made
+    std::uint32_t slot = 0; ///< in the group; without one: which fiber
 };
 
 /// What the host keeps for the branches of a group.
@@ -91,6 +91,6 @@ private:
 };
 
 /// The branch that a fiber is. Only between runs of the machine.
-[[nodiscard]] branch_place place_of(const fiber& strand);
+[[nodiscard]] branch_place place_of(const fiber& self);
 
 } // namespace heddle::lang

@@ -75,12 +75,12 @@ public:
     /// Checks `(defatom …)` or `(deftool …)` and adds what is wrong to `problems`; registers
     /// nothing. Result: the signature; empty when the parameters cannot be read.
     [[nodiscard]] virtual std::optional<task_signature> check(
-        realm& world, const value& definition, source_span span,
+        realm& realm, const value& definition, source_span span,
         std::vector<problem>& problems) const = 0;
     /// The signature of a task or tool that the host has registered; empty when `callable` is none.
-    /// `world` outlives the signature.
+    /// `realm` outlives the signature.
     [[nodiscard]] virtual std::optional<task_signature> signature_of(
-        realm& world, const host_object& callable) const = 0;
+        realm& realm, const host_object& callable) const = 0;
 };
 
 struct check_options {
@@ -89,11 +89,11 @@ struct check_options {
 };
 
 /// All problems of a program, in the order of their places. `text` was added to the sources of
-/// `world` at `position`, and the world serves for this one program: its macros are expanded in it.
+/// `realm` at `position`, and the world serves for this one program: its macros are expanded in it.
 /// Nothing else runs, and imports are not followed: where a name may come from one, it is a warning.
 /// After a syntax error only syntax and special forms are checked, since names may be missing.
 /// Bounds: a thousand problems; the reader's limits.
-[[nodiscard]] std::vector<problem> check_program(realm& world, std::string_view text,
+[[nodiscard]] std::vector<problem> check_program(realm& realm, std::string_view text,
                                                  std::uint32_t position,
                                                  const check_options& options = {});
 

@@ -17,7 +17,7 @@ namespace heddle::lang {
 /// Names are resolved, special forms checked, and nothing is run.
 /// Errors: SexpEvaluationError naming the form, with span. Depth: forms nested deeper than what the
 /// native stack holds are compiled on a larger stack of their own; reader limits apply.
-[[nodiscard]] result<function_ref> compile(realm& world, std::span<const datum> forms);
+[[nodiscard]] result<function_ref> compile(realm& realm, std::span<const datum> forms);
 
 /// Checks code: every operand in range and of its kind, every jump on an instruction, no way to
 /// fall off the end. Code from compile() always passes (the tests hold it to that); code from
@@ -29,6 +29,6 @@ namespace heddle::lang {
 [[nodiscard]] bool is_special_form(std::string_view name) noexcept;
 
 /// Human-readable listing, nested functions included: index, opcode, operands, constants, places.
-[[nodiscard]] std::string disassemble(const function& code, realm& world);
+[[nodiscard]] std::string disassemble(const function& code, realm& realm);
 
 } // namespace heddle::lang

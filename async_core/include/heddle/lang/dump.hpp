@@ -14,13 +14,13 @@ enum class dump_format : std::uint8_t { text, json };
 
 /// The resolved program as a tree: one node a line, with its place as line:column, names with where
 /// they live (register, cell, global), or the same as one JSON object. `text` was added to the
-/// sources of `world` at `position`. An import is not followed; the forms after it are resolved
+/// sources of `realm` at `position`. An import is not followed; the forms after it are resolved
 /// without what it defines. Errors: those of reading and compiling. Iterative.
-[[nodiscard]] result<std::string> dump_ast(realm& world, std::string_view text,
+[[nodiscard]] result<std::string> dump_ast(realm& realm, std::string_view text,
                                            std::uint32_t position, dump_format format);
 
 /// The listing of the program's code (disassemble). Errors: as above.
-[[nodiscard]] result<std::string> dump_code(realm& world, std::string_view text,
+[[nodiscard]] result<std::string> dump_code(realm& realm, std::string_view text,
                                             std::uint32_t position);
 
 } // namespace heddle::lang

@@ -86,11 +86,11 @@ inline const dynamic_scope& scope_ref::operator*() const noexcept {
 
 template <class Change>
 scope_ref scope_ref::open(heap& memory, Change&& change) const {
-    auto made = std::make_unique<dynamic_scope>(**this);
-    made->outer = *this;
-    made->cleanup = false;
-    std::forward<Change>(change)(*made);
-    return scope_ref(make_host(memory, std::move(made)));
+    auto object = std::make_unique<dynamic_scope>(**this);
+    object->outer = *this;
+    object->cleanup = false;
+    std::forward<Change>(change)(*object);
+    return scope_ref(make_host(memory, std::move(object)));
 }
 
 /// For what the host runs in the name of a program, such as a tool that a model calls: the error when

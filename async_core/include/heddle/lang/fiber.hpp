@@ -1,4 +1,4 @@
-// The state of one strand of execution.
+// The state of one fiber.
 #pragma once
 
 #include <heddle/lang/code.hpp>
@@ -80,16 +80,16 @@ public:
     virtual void cancel_effect(fiber& waiting) noexcept = 0;
 };
 
-/// Frames, registers, dynamic scope and cancellation of one strand. Made by start_fiber or by the
+/// Frames, registers, dynamic scope and cancellation of one fiber. Made by start_fiber or by the
 /// machine; driven by the host. About a kilobyte with its frames. Threads: the session's only.
 class fiber {
 public:
-    explicit fiber(realm& world);
+    explicit fiber(lang::realm& realm);
     ~fiber();
     fiber(const fiber&) = delete;
     fiber& operator=(const fiber&) = delete;
 
-    [[nodiscard]] realm& world() noexcept { return *world_; }
+    [[nodiscard]] lang::realm& realm() noexcept { return *realm_; }
     [[nodiscard]] bool cancel_requested() const noexcept { return cancel_ != cancel_reason::none; }
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
     /// Cleanup code runs: cancellation waits until it has ended.
@@ -122,7 +122,8 @@ private:
     friend class concurrency_scope;
     friend class interpreter;
     friend branch_place place_of(const fiber&);
-    friend std::unique_ptr<fiber> start_fiber(realm&, value, std::span<const value>, scope_ref);
+    friend std::unique_ptr<fiber> start_fiber(lang::realm&, value, std::span<const value>,
+                                              scope_ref);
 
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
@@ -142,7 +143,7 @@ private:
     /// Waits for a permit or a future no longer; false when it waits for neither.
     bool leave_wait() noexcept;
 
-    realm* world_;
+    lang::realm* realm_;
     value* stack_ = nullptr;
     std::size_t capacity_ = 0;
     frame_stack frames_;

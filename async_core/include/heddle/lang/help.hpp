@@ -48,17 +48,17 @@ enum class help_reach : std::uint8_t { everything, language };
 
 /// What a name means at the top level now: a program's own meaning wins over the language's.
 /// Errors: UnboundSymbolError with names that look alike.
-[[nodiscard]] result<help_entry> describe(realm& world, std::string_view name,
+[[nodiscard]] result<help_entry> describe(realm& realm, std::string_view name,
                                           help_reach reach = help_reach::everything);
 
 /// A function, primitive, task or tool as a value. Nothing for other values.
-[[nodiscard]] std::optional<help_entry> describe_callable(realm& world, const value& callable);
+[[nodiscard]] std::optional<help_entry> describe_callable(realm& realm, const value& callable);
 
 /// Usage, summary, details, examples, and for what a program defined the place. Ends in a line end.
-[[nodiscard]] std::string help_text(const realm& world, const help_entry& entry);
+[[nodiscard]] std::string help_text(const realm& realm, const help_entry& entry);
 
 /// All names by kind and family, in lines of at most 80 characters.
-[[nodiscard]] std::string help_overview(realm& world, help_reach reach = help_reach::everything);
+[[nodiscard]] std::string help_overview(realm& realm, help_reach reach = help_reach::everything);
 
 /// A page of the reference, as Markdown. `file` is a path below the folder of the reference.
 struct reference_page {
@@ -67,7 +67,7 @@ struct reference_page {
 };
 /// The reference of the language: forms, primitives (the host's too), functions, and a page for each
 /// module of the standard library. Nothing of a program. Errors: a module that does not load.
-[[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& world);
+[[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& realm);
 
 /// A docstring taken apart.
 struct docstring {

@@ -23,8 +23,8 @@ using metered_work = std::function<void(work_meter&)>;
 /// Threads: the realm's only.
 class host_job {
 public:
-    /// Does not start the computation. `world` outlives this object.
-    host_job(realm& world, std::size_t stack_bytes, metered_work work);
+    /// Does not start the computation. `realm` outlives this object.
+    host_job(realm& realm, std::size_t stack_bytes, metered_work work);
     /// Stops the computation if it has not ended.
     ~host_job();
     host_job(const host_job&) = delete;

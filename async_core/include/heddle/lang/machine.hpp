@@ -43,11 +43,11 @@ struct outcome {
 };
 
 /// A fiber that will call `callee` (a closure) with `arguments`.
-[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, value callee,
+[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& realm, value callee,
                                                  std::span<const value> arguments,
                                                  scope_ref scope = {});
 /// A fiber that will run compiled top-level code.
-[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code,
+[[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& realm, const function_ref& code,
                                                  scope_ref scope = {});
 
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
@@ -62,41 +62,41 @@ class machine {
 public:
     /// Runs until the fiber ends, has to wait, or has used its slice. When a fiber that is a branch
     /// ends, its join has been notified.
-    [[nodiscard]] static outcome run(fiber& strand, run_budget& budget,
+    [[nodiscard]] static outcome run(fiber& self, run_budget& budget,
                                      std::uint32_t slice = 2000) noexcept;
 
     /// Ends a fiber as failed without running any more of its code, for a driver that cannot run
     /// it. Notifies its join, futures and permits, and asks the branches that it waits for to end.
     /// Its `finally` blocks do not run.
-    [[nodiscard]] static outcome abandon(fiber& strand, error failure) noexcept;
+    [[nodiscard]] static outcome abandon(fiber& self, error failure) noexcept;
 
     /// Ends the wait of a parked fiber, for a driver that cannot wait. A wait for a permit or a
     /// future fails with `failure`: run the fiber afterwards. Branches that the fiber waits for are
     /// asked to end.
-    static void fail_wait(fiber& strand, error failure) noexcept;
+    static void fail_wait(fiber& self, error failure) noexcept;
 
-    /// When the strand computes inside a branch of a join on its parent's stack: makes that branch a
+    /// When the fiber computes inside a branch of a join on its parent's stack: makes that branch a
     /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is none.
-    [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& strand);
+    [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& self);
 
     /// Answers the effect a fiber waits for; run it again afterwards.
-    static void resume(fiber& strand, result<value> answer) noexcept;
+    static void resume(fiber& self, result<value> answer) noexcept;
 
     /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the fiber
     /// afterwards. False, and nothing done, when it waits for neither.
-    static bool interrupt_wait(fiber& strand);
+    static bool interrupt_wait(fiber& self);
 
     /// What to answer an effect with that was cut because the fiber's deadline has passed. It leaves
     /// the extent of that deadline; no `catch` inside takes it.
-    [[nodiscard]] static error deadline_failure(const fiber& strand);
+    [[nodiscard]] static error deadline_failure(const fiber& self);
 };
 
 /// The map that `catch` binds: kind, reason, message, span, stack, data, result, and causes: a list
 /// of such maps without causes, the nearest first.
-[[nodiscard]] value describe_error(realm& world, const error& failure);
+[[nodiscard]] value describe_error(realm& realm, const error& failure);
 
 /// A scope inside `outer` that runs at most that many branches at a time.
-[[nodiscard]] scope_ref with_concurrency(realm& world, const scope_ref& outer,
+[[nodiscard]] scope_ref with_concurrency(realm& realm, const scope_ref& outer,
                                          std::size_t branches);
 
 } // namespace heddle::lang

@@ -162,15 +162,15 @@ class host_ref {
 public:
     host_ref() = default;
     [[nodiscard]] static host_ref make(heap& memory, std::unique_ptr<T> held) {
-        host_ref made;
-        made.held_ = make_host(memory, std::move(held));
-        return made;
+        host_ref result;
+        result.held_ = make_host(memory, std::move(held));
+        return result;
     }
     /// Null when `v` is not a T.
     [[nodiscard]] static host_ref from_value(const value& v) noexcept {
-        host_ref made;
-        if (host_as<T>(v)) made.held_ = v;
-        return made;
+        host_ref result;
+        if (host_as<T>(v)) result.held_ = v;
+        return result;
     }
 
     [[nodiscard]] T* get() const noexcept { return static_cast<T*>(host_of(held_)); }

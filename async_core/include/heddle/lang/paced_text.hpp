@@ -14,7 +14,7 @@ namespace heddle::lang {
 /// values take several turns. Threads: the session's only.
 class paced_text {
 public:
-    paced_text(realm& world, std::vector<value> parts);
+    paced_text(realm& realm, std::vector<value> parts);
     ~paced_text();
     paced_text(const paced_text&) = delete;
     paced_text& operator=(const paced_text&) = delete;

@@ -7,6 +7,6 @@
 namespace heddle::lang {
 
 /// Defines map, filter, reduce and their kin in a fresh realm. Errors: a bug in the prelude.
-[[nodiscard]] result<void> load_prelude(realm& world);
+[[nodiscard]] result<void> load_prelude(realm& realm);
 
 } // namespace heddle::lang

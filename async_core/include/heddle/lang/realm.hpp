@@ -169,8 +169,8 @@ public:
         compiling_ = other.depth;
         return until_here;
     }
-    /// Tells the strands that start_fiber makes from each other.
-    [[nodiscard]] std::uint32_t next_strand() noexcept { return strands_++; }
+    /// Tells the fibers that start_fiber makes from each other.
+    [[nodiscard]] std::uint32_t next_fiber_number() noexcept { return fibers_numbered_++; }
     unsigned native_stacks = 0; ///< in use by computations that take turns with the loop
 
     /// The error that ends all branches which meet one limit: one for all of them, because a hundred
@@ -214,7 +214,7 @@ private:
     std::unordered_map<std::string, value> macros_;
     std::unordered_map<std::string, value> libraries_;
     std::uint64_t host_events_ = 0;
-    std::uint32_t strands_ = 0;
+    std::uint32_t fibers_numbered_ = 0;
     unsigned compiling_ = 0;
     compile_watch* watch_ = nullptr;
     bool compiling_library_ = false;

@@ -199,9 +199,9 @@ struct chat_response {
 
 /// An empty response to decode into. Its finish reason is still unknown.
 [[nodiscard]] inline chat_response begun_response() {
-    chat_response made;
-    made.finish = finish_reason::unfinished;
-    return made;
+    chat_response response;
+    response.finish = finish_reason::unfinished;
+    return response;
 }
 
 /// The payload of an error that ends a response midway: what had arrived by then. When nothing had,

@@ -125,7 +125,7 @@ value formatting::run() {
 } // namespace
 
 std::vector<std::string_view> places_in(std::string_view text) {
-    std::vector<std::string_view> made;
+    std::vector<std::string_view> views;
     for (std::size_t at = text.find_first_of("{}"); at != text.npos;
          at = text.find_first_of("{}", at)) {
         if (text.substr(at + 1, 1) == text.substr(at, 1)) {
@@ -134,10 +134,10 @@ std::vector<std::string_view> places_in(std::string_view text) {
         }
         const std::size_t close = text.find('}', at);
         if (text[at] == '}' || close == text.npos) break;
-        made.push_back(text.substr(at + 1, close - at - 1));
+        views.push_back(text.substr(at + 1, close - at - 1));
         at = close + 1;
     }
-    return made;
+    return views;
 }
 
 value format_text(native_call& call, std::span<value> arguments) {

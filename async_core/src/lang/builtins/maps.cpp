@@ -288,12 +288,12 @@ value dict(native_call& call, arguments_span a) {
             (a.size() == 1 ? " argument is given" : " arguments are given"));
     }
     if (!call.expect(a.size() * work_of_an_entry)) return {};
-    value made = make_map_with_capacity(call.memory(), a.size() / 2);
+    value result = make_map_with_capacity(call.memory(), a.size() / 2);
     for (std::size_t i = 0; i < a.size(); i += 2) {
         if (!key_argument(call, a, i) || !call.spend(work_of_an_entry)) return {};
-        made = map_put(call.memory(), std::move(made), key_string(call, a[i]), a[i + 1]);
+        result = map_put(call.memory(), std::move(result), key_string(call, a[i]), a[i + 1]);
     }
-    return made;
+    return result;
 }
 
 constexpr builtin row(std::string_view name, std::string_view parameters, std::uint16_t min,

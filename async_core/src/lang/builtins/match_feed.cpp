@@ -154,16 +154,16 @@ bool match_feed::fill_here() {
 /// The copy of the text for the thread. False: stop.
 bool match_feed::make_copy() {
     constexpr std::size_t piece = 256 * 1024;
-    const auto made = std::make_shared<beside>();
-    made->pattern = pattern_;
-    made->groups = groups_;
-    made->wanted = wanted_;
-    made->text.reserve(text_.size());
+    const auto object = std::make_shared<beside>();
+    object->pattern = pattern_;
+    object->groups = groups_;
+    object->wanted = wanted_;
+    object->text.reserve(text_.size());
     for (std::size_t at = 0; at < text_.size(); at += piece) {
-        made->text += text_.substr(at, piece);
+        object->text += text_.substr(at, piece);
         if (!work_.spend_bytes(std::min(piece, text_.size() - at))) return false;
     }
-    beside_ = made;
+    beside_ = object;
     return true;
 }
 

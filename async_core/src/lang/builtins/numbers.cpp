@@ -77,11 +77,11 @@ value greater_or_equal(native_call& call, arguments_span a) {
     return chain(call, a, [](int order) { return order == 0 || order == 1; });
 }
 value number_equal(native_call& call, arguments_span a) {
-    value made = chain(call, a, [](int order) { return order == 0; });
+    value result = chain(call, a, [](int order) { return order == 0; });
     if (call.failure()) {
         call.fail(std::move(*call.failure()).with_hint("equal? compares values of any kind"));
     }
-    return made;
+    return result;
 }
 
 /// What the integer divisions work on: two integers, or floats that are whole.

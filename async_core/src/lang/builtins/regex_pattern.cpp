@@ -91,14 +91,14 @@ class compiling final : public side_job {
 public:
     explicit compiling(std::string_view pattern) : pattern_(pattern) {}
     void run() override {
-        made = compile(pattern_);
+        object = compile(pattern_);
         // The program that finds where matches begin is made when it is needed first.
-        if (made->ok()) (void)made->ReverseProgramSize();
+        if (object->ok()) (void)object->ReverseProgramSize();
     }
     [[nodiscard]] std::size_t bytes() const noexcept override {
         return std::size_t{32} * 1024 * 1024;
     }
-    std::shared_ptr<const RE2> made;
+    std::shared_ptr<const RE2> object;
 
 private:
     std::string pattern_;
@@ -110,7 +110,7 @@ private:
     if (!call.expect(2 * work_meter::units_of_a_turn)) return nullptr;
     const auto job = std::make_shared<compiling>(pattern);
     switch (run_beside(job, call.work())) {
-    case side_end::done: return job->made;
+    case side_end::done: return job->object;
     case side_end::refused: static_cast<void>(call.fail(no_thread_for_pattern())); break;
     case side_end::stopped: break;
     }

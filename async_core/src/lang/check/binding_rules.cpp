@@ -40,7 +40,7 @@ public:
 private:
     /// Written in the source under that name: what a macro made is nobody's to mend here.
     [[nodiscard]] bool is_written(const ast::variable& var) const {
-        return var.place.known() && context_.world.sources().text(var.place) == var.name;
+        return var.place.known() && context_.realm.sources().text(var.place) == var.name;
     }
 
     void check_local(const ast::variable& var, node_kind where) {
@@ -86,10 +86,10 @@ private:
     }
 
     void check_global(const ast::node& n) {
-        const std::string name(context_.world.global_name(n.index));
+        const std::string name(context_.realm.global_name(n.index));
         if (!is_primitive(name)) return;
         // The name within the definition.
-        const std::string_view text = context_.world.sources().text(n.span);
+        const std::string_view text = context_.realm.sources().text(n.span);
         const std::size_t blank = text.find_first_of(" \t\n");
         const std::size_t at = blank == text.npos ? text.npos : text.find(name, blank);
         source_span place = n.span;
@@ -101,9 +101,9 @@ private:
     }
 
     [[nodiscard]] bool is_primitive(const std::string& name) const {
-        const realm& world = context_.world;
-        return find_builtin(name) || world.host().find_effect(name) ||
-               world.find_library_global(name).has_value();
+        const realm& realm = context_.realm;
+        return find_builtin(name) || realm.host().find_effect(name) ||
+               realm.find_library_global(name).has_value();
     }
 
     void tell_shadowing(const std::string& name, source_span place) {

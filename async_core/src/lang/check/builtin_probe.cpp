@@ -75,11 +75,11 @@ public:
         return all;
     }
     [[nodiscard]] std::vector<value> current() const {
-        std::vector<value> made;
-        made.reserve(from_.size());
+        std::vector<value> values;
+        values.reserve(from_.size());
         for (std::size_t i = 0; i < from_.size(); ++i)
-            made.push_back(*from_[i][std::min(at_[i], from_[i].size() - 1)]);
-        return made;
+            values.push_back(*from_[i][std::min(at_[i], from_[i].size() - 1)]);
+        return values;
     }
     [[nodiscard]] bool next() {
         for (const auto& wheel : wheels_) {
@@ -140,27 +140,27 @@ builtin_probe::builtin_probe(heap& memory) : memory_(memory) {
 }
 
 std::vector<const value*> builtin_probe::samples_of(const known_value& known) const {
-    std::vector<const value*> made;
+    std::vector<const value*> values;
     if (known.constant) return {&*known.constant};
     if (known.type == kind::host) return {&host_};
-    for (const value& each : known.samples) made.push_back(&each);
-    if (!made.empty()) return made;
+    for (const value& each : known.samples) values.push_back(&each);
+    if (!values.empty()) return values;
     for (const value& each : samples_) {
         const bool function = each.is(kind::builtin);
         if (!known.type || (function ? *known.type == kind::closure : each.is(*known.type)))
-            made.push_back(&each);
+            values.push_back(&each);
     }
-    return made;
+    return values;
 }
 
 std::vector<value> builtin_probe::maps_with(const value& map,
                                             std::span<const std::string> open) const {
-    std::vector<value> made;
+    std::vector<value> values;
     const value& result = samples_[result_sample_];
     for (const value& each : samples_) {
         value one = map;
         for (const std::string& key : open) one = map_put(memory_, std::move(one), key, each);
-        made.push_back(std::move(one));
+        values.push_back(std::move(one));
     }
     // What has the keys of a result may be one.
     value one = map;
@@ -168,8 +168,8 @@ std::vector<value> builtin_probe::maps_with(const value& map,
         const value* item = map_find(result, key);
         one = map_put(memory_, std::move(one), key, item ? *item : marker_);
     }
-    made.push_back(std::move(one));
-    return made;
+    values.push_back(std::move(one));
+    return values;
 }
 
 std::optional<builtin_probe::run_outcome> builtin_probe::run(const builtin& row,
@@ -185,11 +185,11 @@ std::optional<builtin_probe::run_outcome> builtin_probe::run(const builtin& row,
 
 /// What a text for `format` takes its named places from.
 value builtin_probe::map_of_places(const value& text) const {
-    value made = value::empty_map();
-    if (!text.is(kind::string)) return made;
+    value result = value::empty_map();
+    if (!text.is(kind::string)) return result;
     for (const std::string_view name : places_in(string_bytes(text)))
-        made = map_put(memory_, std::move(made), name, marker_);
-    return made;
+        result = map_put(memory_, std::move(result), name, marker_);
+    return result;
 }
 
 std::optional<builtin_probe::refusal> builtin_probe::refuses(
@@ -270,22 +270,23 @@ known_value builtin_probe::find_result(const builtin& row) {
             const auto ended = run(row, tried.current());
             if (!ended) return {};
             if (ended->failure) continue;
-            const value& made = ended->result;
-            const bool trusted = made.is(kind::list) || made.is(kind::map) ||
-                                 made.is(kind::string) || made.is(kind::boolean) || is_number(made);
+            const value& created = ended->result;
+            const bool trusted = created.is(kind::list) || created.is(kind::map) ||
+                                 created.is(kind::string) || created.is(kind::boolean) ||
+                                 is_number(created);
             if (!trusted) return {};
-            numbers = numbers && is_number(made);
-            one_kind = one_kind && !made.is_real() && (!all || made.is(*all));
+            numbers = numbers && is_number(created);
+            one_kind = one_kind && !created.is_real() && (!all || created.is(*all));
             if (!numbers && !one_kind) return {};
-            all = made.type();
+            all = created.type();
         } while (tried.next());
     }
     if (!all) return {};
     if (one_kind) return {{}, all, with_article(kind_name(*all))};
-    known_value made;
-    made.noun = "a number";
-    std::copy_if(samples_.begin(), samples_.end(), std::back_inserter(made.samples), is_number);
-    return made;
+    known_value created;
+    created.noun = "a number";
+    std::copy_if(samples_.begin(), samples_.end(), std::back_inserter(created.samples), is_number);
+    return created;
 }
 
 } // namespace heddle::lang

@@ -83,7 +83,7 @@ private:
         }
         if (const library_function* known = context_.facts.library_function_of(called)) {
             return accepted_count{
-                std::string(context_.world.global_name(called.index)), known->required,
+                std::string(context_.realm.global_name(called.index)), known->required,
                 known->has_rest ? any_number : known->required + known->optional,
                 ascii::join(known->parameters, " ") + (known->has_rest ? "…" : "")};
         }
@@ -108,7 +108,7 @@ private:
         const library_function* called = context_.facts.library_function_of(*n.children[0]);
         if (!called) return;
         const std::size_t given = n.children.size() - 1;
-        std::string who(context_.world.global_name(n.children[0]->index));
+        std::string who(context_.realm.global_name(n.children[0]->index));
         const bool spread = called->has_rest && given > called->parameters.size() - 1;
         if (spread && who != "map") return;
         if (who.starts_with('%')) who.erase(0, 1);
@@ -193,14 +193,14 @@ private:
         if (!given.is(kind::symbol) && !given.is(kind::string)) return;
         const std::string name(given.is(kind::symbol) ? symbol_name(given) : string_bytes(given));
         const auto& externs = context_.options.externs;
-        realm& world = context_.world;
+        realm& realm = context_.realm;
         if (context_.facts.defines_task(name) ||
             std::find(externs.begin(), externs.end(), name) != externs.end() ||
             (context_.lost_names && context_.lost_names->contains(name)) ||
-            world.host().find_operator(world.memory(), name))
+            realm.host().find_operator(realm.memory(), name))
             return;
         std::vector<std::string> known;
-        world.host().collect_names(known);
+        realm.host().collect_names(known);
         for (const known_callee* each : context_.facts.tasks()) known.push_back(each->name);
         const bool open = context_.facts.has_open_names();
         std::string hint = suggest_names(name, known);
@@ -223,7 +223,7 @@ private:
             const std::string name(symbol_name(names[i]));
             const bool declared = task.open || std::find(task.inputs.begin(), task.inputs.end(),
                                                          name) != task.inputs.end();
-            const bool reserved = !task.is_tool && context_.world.host().is_reserved_key(name);
+            const bool reserved = !task.is_tool && context_.realm.host().is_reserved_key(name);
             if (!declared && !reserved) {
                 std::string hint = suggest_names(name, task.inputs);
                 if (hint.empty() && !task.inputs.empty())

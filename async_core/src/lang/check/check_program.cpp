@@ -32,12 +32,12 @@ problem problem_of(const error& failure) {
 
 class program_check {
 public:
-    program_check(realm& world, const check_options& options) : world_(world), options_(options) {}
+    program_check(realm& realm, const check_options& options) : realm_(realm), options_(options) {}
 
     std::vector<problem> run(std::string_view text, std::uint32_t position) {
-        const recovered_text read = read_recovering(world_.memory(), text, position);
+        const recovered_text read = read_recovering(realm_.memory(), text, position);
         for (const error& each : read.errors) problems_.push_back(problem_of(each));
-        const auto done = on_deep_stack(world_, read.forms, [&](std::size_t most_depth) {
+        const auto done = on_deep_stack(realm_, read.forms, [&](std::size_t most_depth) {
             check_forms(read.forms, most_depth, read.errors.empty());
         });
         if (!done) problems_.push_back(problem_of(done.error()));
@@ -50,7 +50,7 @@ private:
         compile_request request;
         request.in_one = true;
         ast::arena arena;
-        analyzer analysis(world_, arena, request, most_depth);
+        analyzer analysis(realm_, arena, request, most_depth);
         std::vector<error> malformed;
         analysis.collect_errors(malformed);
         const auto program = analysis.program(forms);
@@ -60,8 +60,8 @@ private:
             return;
         }
         if (!complete) return; // every name may be one that could not be read
-        const program_facts facts(world_, *(*program)->body, options_, problems_);
-        const rule_context context{world_, facts, options_,
+        const program_facts facts(realm_, *(*program)->body, options_, problems_);
+        const rule_context context{realm_, facts, options_,
                                    malformed.empty() ? nullptr : &analysis.defined(), problems_};
         check_names(context);
         check_calls(context);
@@ -75,7 +75,7 @@ private:
         check_bindings(context);
         if (!malformed.empty()) return;
         // What only shows when code is made: a function with too many variables, for example.
-        auto code = generator(world_, **program, nullptr, nullptr, false).run();
+        auto code = generator(realm_, **program, nullptr, nullptr, false).run();
         if (!code) problems_.push_back(problem_of(code.error()));
     }
 
@@ -98,16 +98,16 @@ private:
                              {}});
     }
 
-    realm& world_;
+    realm& realm_;
     const check_options& options_;
     std::vector<problem> problems_;
 };
 
 } // namespace
 
-std::vector<problem> check_program(realm& world, std::string_view text, std::uint32_t position,
+std::vector<problem> check_program(realm& realm, std::string_view text, std::uint32_t position,
                                    const check_options& options) {
-    return program_check(world, options).run(text, position);
+    return program_check(realm, options).run(text, position);
 }
 
 } // namespace heddle::lang

@@ -79,7 +79,7 @@ private:
         const bool one_part =
             primitive ? call->children.size() == 1 : named && call->children.size() == 2;
         if (!one_part || !argument.span.known()) return {};
-        std::string_view text = context_.world.sources().text(argument.span);
+        std::string_view text = context_.realm.sources().text(argument.span);
         if (!text.starts_with('(') && !text.starts_with('[')) return {};
         text.remove_prefix(1);
         return text.substr(0, text.find_first_of(" \t\n\r()[]\"';,`"));
@@ -88,7 +88,7 @@ private:
     [[nodiscard]] bool takes(const task_signature& task, std::string_view name) const {
         const auto& inputs = task.inputs;
         return std::find(inputs.begin(), inputs.end(), name) != inputs.end() ||
-               (!task.is_tool && context_.world.host().is_reserved_key(name));
+               (!task.is_tool && context_.realm.host().is_reserved_key(name));
     }
 
     /// (write-file (path path) (text text)): the primitive, whose argument calls a local variable with
@@ -124,7 +124,7 @@ private:
         if (!task || context_.facts.source_of(head).kind == node_kind::global) return;
         const bool may_be_meant = is_parameter(var) || calls_function(head);
         if (may_be_meant && !has_clauses_of(*task->task, n)) return;
-        const source_location bound = context_.world.sources().locate(var.place);
+        const source_location bound = context_.realm.sources().locate(var.place);
         context_.add(severity::warning, "shadowed-task", head.span,
                      "'" + var.name + "' is the variable of line " + std::to_string(bound.line) +
                          " here, not the " + (task->task->is_tool ? "tool" : "task") +

@@ -50,9 +50,9 @@ private:
     }
 
     void tell_second(const ast::node& before, const ast::node& now) {
-        const source_location place = context_.world.sources().locate(before.span);
+        const source_location place = context_.realm.sources().locate(before.span);
         context_.add(severity::warning, "redefined", now.span,
-                     "'" + std::string(context_.world.global_name(now.index)) +
+                     "'" + std::string(context_.realm.global_name(now.index)) +
                          "' is defined a second time: it replaces the definition on line " +
                          std::to_string(place.line),
                      "set! gives a variable another value; take another name for another thing");
@@ -62,7 +62,7 @@ private:
     void check_main(const ast::node& call) const {
         const ast::node& callee = *call.children[0];
         if (callee.kind != node_kind::global ||
-            context_.world.global_name(callee.index) != "main" ||
+            context_.realm.global_name(callee.index) != "main" ||
             !context_.facts.defines_global(callee.index))
             return;
         context_.add(severity::warning, "runs-twice", call.span,
@@ -77,8 +77,8 @@ private:
             const bool atom = part.kind == node_kind::local || part.kind == node_kind::global ||
                               (part.kind == node_kind::constant && !part.constant.is(kind::string));
             if (!atom || !part.span.known()) continue;
-            if (context_.world.find_macro(written_head(context_.world, n.span))) continue;
-            const std::string_view text = context_.world.sources().text(part.span);
+            if (context_.realm.find_macro(written_head(context_.realm, n.span))) continue;
+            const std::string_view text = context_.realm.sources().text(part.span);
             const bool written = !text.empty() && std::string_view("([{'`,").find(text.front()) ==
                                                       std::string_view::npos;
             // A variable that is named before the call of it is part of that call.
@@ -101,7 +101,7 @@ private:
         constexpr std::array<std::string_view, 10> operators{"+", "-", "*",  "/",  "=",
                                                              "<", ">", "<=", ">=", "and"};
         for (std::size_t k = i; k < n.children.size() && k < i + 2; ++k) {
-            const std::string_view text = context_.world.sources().text(n.children[k]->span);
+            const std::string_view text = context_.realm.sources().text(n.children[k]->span);
             for (const std::string_view each : operators) {
                 if (text == each) return "operators come first: (" + std::string(each) + " 1 2)";
             }

@@ -107,7 +107,7 @@ private:
         const known_value given = values_.of(argument);
         if (!given.constant || !given.constant->is(kind::string)) return;
         const std::string_view text = string_bytes(*given.constant);
-        heap& memory = context_.world.memory();
+        heap& memory = context_.realm.memory();
         std::optional<error> wrong;
         if (who == "parse") {
             if (auto read = read_one(memory, text); !read) wrong = std::move(read).error();
@@ -146,7 +146,7 @@ private:
         if (n.kind == node_kind::join_scope) check_parts(n);
         else if (n.kind == node_kind::spawn) check_thunk("spawn", *n.children[1]);
         else if (n.kind == node_kind::call && n.children[0]->kind == node_kind::global) {
-            const std::string_view name = context_.world.global_name(n.children[0]->index);
+            const std::string_view name = context_.realm.global_name(n.children[0]->index);
             if (name == "%hedge") check_thunk("hedge", *n.children.back());
             if (name == "%retry") check_thunk("retry", *n.children.back());
         }
@@ -154,7 +154,7 @@ private:
 
     void check_parts(const ast::node& join) const {
         if (join.children.size() != 2 || join.children[1]->kind != node_kind::sequence) return;
-        const std::string_view text = context_.world.sources().text(join.span);
+        const std::string_view text = context_.realm.sources().text(join.span);
         const std::string_view who = text.starts_with("(race") ? "race" : "parallel";
         for (const ast::node* part : join.children[1]->children) {
             if (part->kind == node_kind::branch) check_thunk(who, *part->children[2]);

@@ -87,21 +87,21 @@ known_value known_values::of_list(const ast::node& call, std::size_t depth) {
         if (!item.constant) return {{}, kind::list, "a list"};
         items.push_back(*std::move(item.constant));
     }
-    return {make_list(context_.world.memory(), items), {}, {}};
+    return {make_list(context_.realm.memory(), items), {}, {}};
 }
 
 /// (dict key value…): with keys that are known, samples of the map that have just these keys.
 known_value known_values::of_dict(const ast::node& call, std::size_t depth) {
-    known_value made{{}, kind::map, "a map"};
-    heap& memory = context_.world.memory();
+    known_value result{{}, kind::map, "a map"};
+    heap& memory = context_.realm.memory();
     value known = value::empty_map();
     bool constant = true;
     std::vector<std::string> open;
-    if (call.children.size() % 2 != 0) return made;
+    if (call.children.size() % 2 != 0) return result;
     for (std::size_t i = 0; i + 1 < call.children.size(); i += 2) {
         const known_value key = of(*call.children[i], depth + 1);
         const auto name = key.constant ? key_of(*key.constant) : std::nullopt;
-        if (!name) return made;
+        if (!name) return result;
         known_value item = of(*call.children[i + 1], depth + 1);
         if (item.constant) {
             known = map_put(memory, std::move(known), *name, *std::move(item.constant));
@@ -111,8 +111,8 @@ known_value known_values::of_dict(const ast::node& call, std::size_t depth) {
         }
     }
     if (constant) return {std::move(known), {}, {}};
-    made.samples = probe_.maps_with(known, open);
-    return made;
+    result.samples = probe_.maps_with(known, open);
+    return result;
 }
 
 known_value known_values::of_result(const ast::node& call) const {
@@ -121,7 +121,7 @@ known_value known_values::of_result(const ast::node& call) const {
     if (known && known->task && !known->task->is_tool)
         return {{}, kind::map, "the result of a task"};
     if (!context_.facts.library_function_of(called)) return {};
-    const std::string_view name = context_.world.global_name(called.index);
+    const std::string_view name = context_.realm.global_name(called.index);
     const bool list =
         std::find(list_functions.begin(), list_functions.end(), name) != list_functions.end();
     return list ? known_value{{}, kind::list, "a list"} : known_value{};
@@ -135,9 +135,9 @@ std::optional<builtin_probe::refusal> known_values::refused(const builtin& row,
 }
 
 std::vector<value> known_values::samples_of(const known_value& known) const {
-    std::vector<value> made;
-    for (const value* each : probe_.samples_of(known)) made.push_back(*each);
-    return made;
+    std::vector<value> values;
+    for (const value* each : probe_.samples_of(known)) values.push_back(*each);
+    return values;
 }
 
 } // namespace heddle::lang

@@ -15,7 +15,7 @@ namespace heddle::lang {
 class known_values {
 public:
     explicit known_values(const rule_context& context)
-        : context_(context), probe_(context.world.memory()) {}
+        : context_(context), probe_(context.realm.memory()) {}
 
     /// The number of the node for which values are asked.
     void look_from(std::size_t node) noexcept { now_ = node; }

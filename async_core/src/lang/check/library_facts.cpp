@@ -62,15 +62,15 @@ private:
     };
 
     void read_parameters(std::span<const value> names) {
-        library_function& made = one_.facts;
+        library_function& function = one_.facts;
         bool optional = false;
         for (const value& each : names) {
             const string_view name = name_of(each);
             if (name == "&optional") optional = true;
-            else if (name == "." || name == "&rest") made.has_rest = true;
+            else if (name == "." || name == "&rest") function.has_rest = true;
             else {
-                made.parameters.emplace_back(name);
-                if (!made.has_rest) ++(optional ? made.optional : made.required);
+                function.parameters.emplace_back(name);
+                if (!function.has_rest) ++(optional ? function.optional : function.required);
             }
         }
     }

@@ -40,9 +40,9 @@ private:
         const bool call = n.kind == ast::node_kind::call || n.kind == ast::node_kind::clause_call;
         if (!call || n.children[0]->kind != ast::node_kind::global || !n.span.known()) return;
         const ast::node& head = *n.children[0];
-        const std::string_view name = context_.world.global_name(head.index);
+        const std::string_view name = context_.realm.global_name(head.index);
         if (!looks_like_form(name) || is_known(head.index)) return;
-        if (context_.world.sources().text(head.span) != name) return; // a macro made it
+        if (context_.realm.sources().text(head.span) != name) return; // a macro made it
         // Parts come after the form around them.
         if (is_in_unknown_form(n.span)) return;
         std::uint32_t& end = unknown_forms_[head.span.end];
@@ -52,7 +52,7 @@ private:
         while (!defined->children.empty() && defined->kind != ast::node_kind::global)
             defined = defined->children.front(); // (f x…)
         if (defined->kind == ast::node_kind::global)
-            defined_.emplace(context_.world.global_name(defined->index));
+            defined_.emplace(context_.realm.global_name(defined->index));
     }
 
     [[nodiscard]] bool is_in_unknown_form(source_span place) const {
@@ -61,10 +61,10 @@ private:
     }
 
     [[nodiscard]] bool is_known(std::uint32_t index) const {
-        realm& world = context_.world;
+        realm& realm = context_.realm;
         if (context_.facts.defines_global(index)) return true;
-        if (!world.global(index).is_unbound()) return true;
-        const std::string name(world.global_name(index));
+        if (!realm.global(index).is_unbound()) return true;
+        const std::string name(realm.global_name(index));
         if (name.front() == '%' || context_.facts.is_imported(name)) return true;
         // A definition inside of a function registers it for all.
         if (context_.facts.defines_task(name)) return true;
@@ -72,7 +72,7 @@ private:
         if (defined_.contains(name)) return true;
         const auto& externs = context_.options.externs;
         if (std::find(externs.begin(), externs.end(), name) != externs.end()) return true;
-        return world.host().find_operator(world.memory(), name).has_value();
+        return realm.host().find_operator(realm.memory(), name).has_value();
     }
 
     /// A global that the top level reads before the definition of it has run. What a function reads
@@ -157,23 +157,23 @@ private:
 
     /// The global has a value of another origin, or may have one.
     [[nodiscard]] bool has_value_before(std::uint32_t index) const {
-        realm& world = context_.world;
-        if (!world.global(index).is_unbound() || context_.facts.has_open_names()) return true;
-        const std::string name(world.global_name(index));
+        realm& realm = context_.realm;
+        if (!realm.global(index).is_unbound() || context_.facts.has_open_names()) return true;
+        const std::string name(realm.global_name(index));
         const auto& tasks = context_.facts.tasks();
         const auto registered =
             std::count_if(tasks.begin(), tasks.end(),
                           [&](const known_callee* each) { return each->name == name; });
         const auto& externs = context_.options.externs;
         return registered > 1 || context_.facts.is_imported(name) || find_builtin(name) ||
-               world.find_library_global(name) ||
+               realm.find_library_global(name) ||
                std::find(externs.begin(), externs.end(), name) != externs.end() ||
-               world.host().find_operator(world.memory(), name).has_value();
+               realm.host().find_operator(realm.memory(), name).has_value();
     }
 
     void tell_order(const ast::node& n, const ast::node& definition) const {
-        const std::string name(context_.world.global_name(n.index));
-        const source_location place = context_.world.sources().locate(definition.span);
+        const std::string name(context_.realm.global_name(n.index));
+        const source_location place = context_.realm.sources().locate(definition.span);
         context_.add(severity::error, "used-before-definition", n.span,
                      "'" + name + "' is used here before its definition at line " +
                          std::to_string(place.line) + " has run",
@@ -181,7 +181,7 @@ private:
     }
 
     void tell(const ast::node& n) {
-        const std::string name(context_.world.global_name(n.index));
+        const std::string name(context_.realm.global_name(n.index));
         const bool open = context_.facts.has_open_names();
         // Suggestions cost a look at every name.
         std::string hint;
@@ -201,11 +201,11 @@ private:
 
     const std::vector<std::string>& candidates() {
         if (!names_.empty()) return names_;
-        realm& world = context_.world;
+        realm& realm = context_.realm;
         std::set<std::string> all(context_.facts.local_names());
         all.insert(context_.facts.imported().begin(), context_.facts.imported().end());
-        for (std::uint32_t i = 0; i < world.global_count(); ++i) {
-            if (is_known(i)) all.emplace(world.global_name(i));
+        for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+            if (is_known(i)) all.emplace(realm.global_name(i));
         }
         for (const auto family :
              {number_builtins(), string_builtins(), regex_builtins(), list_builtins(),
@@ -213,7 +213,7 @@ private:
             for (const builtin& row : family) all.emplace(row.name);
         }
         std::vector<std::string> of_host;
-        world.host().collect_names(of_host);
+        realm.host().collect_names(of_host);
         all.insert(of_host.begin(), of_host.end());
         for (const std::string& name : all) {
             const bool hidden = name.front() == '%' || name.find(' ') != std::string::npos;

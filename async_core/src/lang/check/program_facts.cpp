@@ -13,9 +13,9 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
-program_facts::program_facts(realm& world, const ast::node& program, const check_options& options,
+program_facts::program_facts(realm& realm, const ast::node& program, const check_options& options,
                              std::vector<problem>& problems)
-    : world_(world), options_(options), problems_(problems), libraries_(world.memory()) {
+    : realm_(realm), options_(options), problems_(problems), libraries_(realm.memory()) {
     libraries_.add_prelude();
     collect(program);
     for (const ast::node* n : nodes_) note(*n);
@@ -124,7 +124,7 @@ void program_facts::note_handed_on(const ast::node& n) {
     };
     for (std::size_t i = calls ? 1 : 0; i < n.children.size(); ++i) {
         const ast::node& part = *n.children[i];
-        if (part.kind == node_kind::global) handed_on_.emplace(world_.global_name(part.index));
+        if (part.kind == node_kind::global) handed_on_.emplace(realm_.global_name(part.index));
         else if (part.kind == node_kind::local) handed_on_.insert(part.var->name);
         if (part.kind != node_kind::constant || !gives) continue;
         note_symbol(part.constant);
@@ -149,7 +149,7 @@ void program_facts::note(const ast::node& n) {
         note_definition(variables_[n.var], *n.children[0], n.var->name);
         break;
     case node_kind::define_global:
-        note_definition(globals_[n.index], *n.children[0], world_.global_name(n.index));
+        note_definition(globals_[n.index], *n.children[0], realm_.global_name(n.index));
         break;
     case node_kind::update_global: ++globals_[n.index].count; break;
     case node_kind::make_lambda:
@@ -178,9 +178,9 @@ void program_facts::note_definition(definition& into, const ast::node& init,
                       (init.row->name == "%defatom" || init.row->name == "%deftool");
     if (!task) return;
     task_names_.emplace(name);
-    auto made = options_.tasks->check(world_, init.children[0]->constant, init.span, problems_);
-    if (!made) return;
-    signatures_.push_back(std::make_unique<task_signature>(*std::move(made)));
+    auto result = options_.tasks->check(realm_, init.children[0]->constant, init.span, problems_);
+    if (!result) return;
+    signatures_.push_back(std::make_unique<task_signature>(*std::move(result)));
     into.what.task = signatures_.back().get();
     tasks_.push_back(&every_task_.emplace_back(into.what));
     definitions_[&init] = tasks_.back();
@@ -194,8 +194,8 @@ void program_facts::note_import(const ast::node& call) {
         open_names_ = open_names_ || name == "eval";
         return;
     }
-    if (callee.kind != node_kind::global || !world_.is_library_global(callee.index)) return;
-    const std::string_view name = world_.global_name(callee.index);
+    if (callee.kind != node_kind::global || !realm_.is_library_global(callee.index)) return;
+    const std::string_view name = realm_.global_name(callee.index);
     if (name == "%import-file") open_names_ = true;
     if (name != "%import-library" || call.children.size() < 2) return;
     const value& what = call.children[1]->constant;
@@ -206,7 +206,7 @@ void program_facts::note_import(const ast::node& call) {
         known.emplace_back(source.name);
         if (source.name != library) continue;
         libraries_.add(source.text);
-        const auto forms = read_all(world_.memory(), source.text);
+        const auto forms = read_all(realm_.memory(), source.text);
         if (!forms) return;
         for (const datum& each : *forms) {
             if (!each.content.is(kind::list) || each.content.length() < 2) continue;
@@ -273,19 +273,19 @@ const known_callee* program_facts::task_of(const ast::node& called) const {
     if (const known_callee* known = callee_of(called)) return known->task ? known : nullptr;
     if (called.kind == node_kind::global) {
         const bool of_host =
-            !changes_global(called.index) && world_.global(called.index).is_unbound();
-        return of_host ? host_task_named(world_.global_name(called.index)) : nullptr;
+            !changes_global(called.index) && realm_.global(called.index).is_unbound();
+        return of_host ? host_task_named(realm_.global_name(called.index)) : nullptr;
     }
     if (called.kind != node_kind::constant) return nullptr;
     if (called.constant.is(kind::symbol)) return host_task_named(symbol_name(called.constant));
     const host_object* object = host_of(called.constant);
-    const auto info = object ? world_.host().describe_callable(*object) : std::nullopt;
+    const auto info = object ? realm_.host().describe_callable(*object) : std::nullopt;
     return info ? host_task_of(*object, info->name) : nullptr;
 }
 
 const known_callee* program_facts::host_task_named(std::string_view name) const {
     if (defines_task(name)) return nullptr;
-    const auto info = world_.host().find_operator(world_.memory(), name);
+    const auto info = realm_.host().find_operator(realm_.memory(), name);
     const host_object* object = info ? host_of(info->callable) : nullptr;
     return object ? host_task_of(*object, info->name) : nullptr;
 }
@@ -295,9 +295,9 @@ const known_callee* program_facts::host_task_of(const host_object& callable,
     const auto known = host_tasks_.find(name);
     if (known != host_tasks_.end()) return &known->second;
     if (!options_.tasks) return nullptr;
-    auto made = options_.tasks->signature_of(world_, callable);
-    if (!made) return nullptr;
-    host_signatures_.push_back(*std::move(made));
+    auto result = options_.tasks->signature_of(realm_, callable);
+    if (!result) return nullptr;
+    host_signatures_.push_back(*std::move(result));
     known_callee found{std::string(name), nullptr, &host_signatures_.back()};
     return &host_tasks_.emplace(std::string(name), std::move(found)).first->second;
 }
@@ -337,9 +337,9 @@ std::vector<const ast::node*> program_facts::names_behind(const ast::node& expre
 
 const library_function* program_facts::library_function_of(const ast::node& called) const {
     if (called.kind != node_kind::global || changes_global(called.index)) return nullptr;
-    const std::string_view name = world_.global_name(called.index);
-    const bool known = is_imported(name) || (world_.is_library_global(called.index) &&
-                                             world_.global(called.index).is(kind::closure));
+    const std::string_view name = realm_.global_name(called.index);
+    const bool known = is_imported(name) || (realm_.is_library_global(called.index) &&
+                                             realm_.global(called.index).is(kind::closure));
     return known ? libraries_.find(name) : nullptr;
 }
 

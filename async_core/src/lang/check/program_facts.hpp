@@ -30,7 +30,7 @@ struct known_callee {
 class program_facts {
 public:
     /// Tasks are checked on the way; their problems go to `problems`.
-    program_facts(realm& world, const ast::node& program, const check_options& options,
+    program_facts(realm& realm, const ast::node& program, const check_options& options,
                   std::vector<problem>& problems);
 
     /// Every node that can be reached, a parent before its parts.
@@ -114,7 +114,7 @@ private:
     void finish();
     const known_callee* host_task_of(const host_object& callable, std::string_view name) const;
 
-    realm& world_;
+    realm& realm_;
     const check_options& options_;
     std::vector<problem>& problems_;
     std::vector<const ast::node*> nodes_;

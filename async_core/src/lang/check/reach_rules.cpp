@@ -21,13 +21,13 @@ namespace {
 bool is_written_condition(const rule_context& context, const ast::node& n) {
     const ast::node& test = *n.children[0];
     if (n.from == origin::other || test.kind != node_kind::constant ||
-        !is_written_within(context.world, test.span, n.span))
+        !is_written_within(context.realm, test.span, n.span))
         return false;
     constexpr std::array<std::string_view, 4> forms{"if", "when", "unless", "cond"};
-    const std::string_view head = written_head(context.world, n.span);
+    const std::string_view head = written_head(context.realm, n.span);
     if (n.from == origin::condition && std::find(forms.begin(), forms.end(), head) == forms.end())
         return false;
-    const std::string_view made_by = written_head(context.world, test.span); // or nothing
+    const std::string_view made_by = written_head(context.realm, test.span); // or nothing
     return made_by.empty() || made_by == "quote";
 }
 
@@ -62,7 +62,7 @@ void check_condition(const rule_context& context, const ast::node& n) {
 /// values that a program tests.
 void check_predicate(const rule_context& context, const ast::node& test) {
     if (test.kind != node_kind::local && test.kind != node_kind::global) return;
-    const std::string_view name = context.world.sources().text(test.span);
+    const std::string_view name = context.realm.sources().text(test.span);
     if (!name.ends_with('?')) return;
     const known_callee* known = context.facts.callee_of(test);
     if (!(known && known->code) && !context.facts.library_function_of(test)) return;
@@ -81,7 +81,7 @@ void check_case(const rule_context& context, const ast::node& n) {
         for (const ast::node* key : clause->children[0]->children) {
             if (key->kind != node_kind::builtin_call || key->children.size() != 2) continue;
             const ast::node& constant = *key->children[1];
-            if (context.world.sources().text(constant.span) == "'") {
+            if (context.realm.sources().text(constant.span) == "'") {
                 context.add(severity::warning, "quoted-key", constant.span,
                             "the keys of case are data already: this one is the symbol quote",
                             "leave out the quote");

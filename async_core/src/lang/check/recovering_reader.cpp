@@ -30,7 +30,7 @@ std::size_t form_around(std::string_view text, std::size_t at, std::size_t least
 } // namespace
 
 recovered_text read_recovering(heap& memory, std::string_view text, std::uint32_t position) {
-    recovered_text made;
+    recovered_text recovered;
     struct part {
         std::size_t begin;
         std::size_t end;
@@ -46,20 +46,20 @@ recovered_text read_recovering(heap& memory, std::string_view text, std::uint32_
             [](char c) { return c != '\n'; }, ' ');
         auto read = read_all(memory, alone, position);
         if (read) {
-            std::move(read->begin(), read->end(), std::back_inserter(made.forms));
+            std::move(read->begin(), read->end(), std::back_inserter(recovered.forms));
             continue;
         }
         error failure = std::move(read).error();
         const std::uint32_t where = failure.info().span.begin;
-        made.errors.push_back(std::move(failure));
-        if (where < position || made.errors.size() >= most_errors) break;
+        recovered.errors.push_back(std::move(failure));
+        if (where < position || recovered.errors.size() >= most_errors) break;
         const std::size_t at = std::min<std::size_t>(where - position, text.size());
         const std::size_t broken = form_around(text, at, now.begin);
         const std::size_t next = next_form(text, at);
         if (next < now.end) left.push_back({next, now.end});
         if (broken > now.begin) left.push_back({now.begin, broken});
     }
-    return made;
+    return recovered;
 }
 
 } // namespace heddle::lang

@@ -12,7 +12,7 @@
 namespace heddle::lang {
 
 struct rule_context {
-    realm& world;
+    lang::realm& realm;
     const program_facts& facts;
     const check_options& options;
     /// Names that forms define which are wrong themselves; empty when all forms are right.
@@ -26,9 +26,9 @@ struct rule_context {
 };
 
 /// Whether the source has `part` within the form `whole`, and no macro of the top level put it there.
-[[nodiscard]] bool is_written_within(const realm& world, source_span part, source_span whole);
+[[nodiscard]] bool is_written_within(const realm& realm, source_span part, source_span whole);
 /// The symbol that the text of a form begins with; empty: none.
-[[nodiscard]] std::string_view written_head(const realm& world, source_span form);
+[[nodiscard]] std::string_view written_head(const realm& realm, source_span form);
 
 /// Names that nothing defines, or only what runs later.
 void check_names(const rule_context& context);

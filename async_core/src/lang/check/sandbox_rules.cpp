@@ -46,24 +46,24 @@ private:
     /// A name that may be misspelt. What eval and imports define is not known here, so there must be
     /// a name that it resembles.
     void check_name(const form& allowed) {
-        realm& world = context_.world;
+        realm& realm = context_.realm;
         const std::string name(allowed.name());
         const auto& externs = context_.options.externs;
-        const bool known = find_builtin(name) || world.host().find_effect(name) ||
-                           world.host().find_operator(world.memory(), name) ||
-                           world.find_global(name) || world.find_macro(name) ||
+        const bool known = find_builtin(name) || realm.host().find_effect(name) ||
+                           realm.host().find_operator(realm.memory(), name) ||
+                           realm.find_global(name) || realm.find_macro(name) ||
                            context_.facts.defines_task(name) || context_.facts.is_imported(name) ||
                            context_.facts.local_names().contains(name) ||
-                           context_.facts.defines_global(world.global_index(name)) ||
+                           context_.facts.defines_global(realm.global_index(name)) ||
                            (context_.lost_names && context_.lost_names->contains(name)) ||
                            name.starts_with("atomic:") ||
                            std::find(externs.begin(), externs.end(), name) != externs.end();
         if (known) return;
         std::vector<std::string> names;
-        world.collect_names(names);
+        realm.collect_names(names);
         for (const known_callee* each : context_.facts.tasks()) names.push_back(each->name);
-        for (std::uint32_t i = 0; i < world.global_count(); ++i) {
-            if (context_.facts.defines_global(i)) names.emplace_back(world.global_name(i));
+        for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+            if (context_.facts.defines_global(i)) names.emplace_back(realm.global_name(i));
         }
         std::string hint = suggest_names(name, names);
         if (hint.empty()) return;

@@ -42,7 +42,7 @@ private:
         if (!target) {
             return tell_unknown(call.task, call.span, who + "there is no task '" + call.task + "'");
         }
-        const host_names& host = context_.world.host();
+        const host_names& host = context_.realm.host();
         std::string mistake = mistake_in(
             call, *target, [&](std::string_view name) { return host.is_reserved_key(name); });
         if (!mistake.empty())
@@ -50,9 +50,9 @@ private:
     }
 
     void check_tool(const std::string& task, const named_span& tool) const {
-        realm& world = context_.world;
+        realm& realm = context_.realm;
         if (context_.facts.defines_task(tool.name) ||
-            world.host().find_operator(world.memory(), tool.name))
+            realm.host().find_operator(realm.memory(), tool.name))
             return;
         tell_unknown(tool.name, tool.span,
                      "task '" + task + "' offers the tool '" + tool.name + "', which is unknown");
@@ -69,7 +69,7 @@ private:
 
     [[nodiscard]] std::string suggestion(const std::string& name) const {
         std::vector<std::string> names;
-        context_.world.host().collect_names(names);
+        context_.realm.host().collect_names(names);
         for (const known_callee* each : context_.facts.tasks()) names.push_back(each->name);
         return suggest_names(name, names);
     }

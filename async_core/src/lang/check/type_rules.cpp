@@ -105,17 +105,17 @@ private:
     }
 
     [[nodiscard]] std::string wrong_limit(const value& name, const value& given) const {
-        heap& memory = context_.world.memory();
+        heap& memory = context_.realm.memory();
         const value one = map_put(memory, value::empty_map(), string_bytes(name), given);
-        const auto made = sandbox_policy::create(memory, one, {});
-        return made ? std::string() : made.error().message();
+        const auto created = sandbox_policy::create(memory, one, {});
+        return created ? std::string() : created.error().message();
     }
 
     /// Lists and counts that functions of the prelude and the libraries ask for.
     void check_library_call(const ast::node& n) {
         const library_function* called = context_.facts.library_function_of(*n.children[0]);
         if (!called) return;
-        const std::string_view who = context_.world.global_name(n.children[0]->index);
+        const std::string_view who = context_.realm.global_name(n.children[0]->index);
         for (const std::size_t index : called->lists) {
             if (index + 1 >= n.children.size()) continue;
             const known_value given = values_.of(*n.children[index + 1]);
@@ -142,7 +142,7 @@ private:
                 "max-iterations must be a non-negative integer, not " + described(*count.constant));
         }
         const bool iterative =
-            context_.world.global_name(n.children[0]->index) == "%iterative-loop";
+            context_.realm.global_name(n.children[0]->index) == "%iterative-loop";
         for (std::size_t i = iterative ? 4 : 3; i < n.children.size(); ++i) check_phase(n, i);
         const known_callee* controller =
             context_.facts.callee_of(context_.facts.source_of(*n.children[6]));

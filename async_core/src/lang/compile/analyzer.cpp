@@ -60,10 +60,10 @@ ast::node* analyzer::make(node_kind kind, source_span span) {
     }
     constexpr std::size_t size = sizeof(ast::node) + 64; // and the places of its children
     spend(1, size);
-    ast::node& made = arena_.nodes.emplace_back();
-    made.kind = kind;
-    made.span = span;
-    return &made;
+    ast::node& result = arena_.nodes.emplace_back();
+    result.kind = kind;
+    result.span = span;
+    return &result;
 }
 
 void analyzer::spend(std::uint64_t work, std::size_t bytes) {
@@ -72,17 +72,17 @@ void analyzer::spend(std::uint64_t work, std::size_t bytes) {
 }
 
 ast::node* analyzer::constant(value v, source_span span) {
-    node* made = make(node_kind::constant, span);
-    made->constant = std::move(v);
-    return made;
+    node* result = make(node_kind::constant, span);
+    result->constant = std::move(v);
+    return result;
 }
 
 ast::node* analyzer::builtin_node(std::string_view name, source_span span,
                                   std::vector<node*> arguments) {
-    node* made = make(node_kind::builtin_call, span);
-    made->row = find_builtin(name);
-    made->children = std::move(arguments);
-    return made;
+    node* result = make(node_kind::builtin_call, span);
+    result->row = find_builtin(name);
+    result->children = std::move(arguments);
+    return result;
 }
 
 ast::node* analyzer::fail(source_span span, std::string message, std::string hint, errc code) {
@@ -101,12 +101,12 @@ ast::node* analyzer::fail(source_span span, std::string message, std::string hin
 ast::node* analyzer::call_library(std::string_view function, source_span span,
                                   std::vector<node*> arguments) {
     node* callee = make(node_kind::global, span);
-    const auto known = world_.find_library_global(function);
-    callee->index = known ? *known : world_.global_index(function);
-    node* made = make(node_kind::call, span);
-    made->children = std::move(arguments);
-    made->children.insert(made->children.begin(), callee);
-    return made;
+    const auto known = realm_.find_library_global(function);
+    callee->index = known ? *known : realm_.global_index(function);
+    node* result = make(node_kind::call, span);
+    result->children = std::move(arguments);
+    result->children.insert(result->children.begin(), callee);
+    return result;
 }
 
 bool analyzer::check_name(const form& f, std::string_view form_name, std::string_view role) {
@@ -195,7 +195,7 @@ bool analyzer::imports(const form& f) const {
 ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
     std::vector<value> contents;
     for (const datum& each : forms) contents.push_back(each.content);
-    value rest = make_list(world_.memory(), contents);
+    value rest = make_list(realm_.memory(), contents);
     auto places = std::make_unique<list_places>();
     places->whole = forms.front().span;
     auto* storage = static_cast<list_object*>(rest.target());
@@ -203,11 +203,11 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
     for (std::size_t i = 0; i < forms.size(); ++i)
         places->elements[rest.offset() + i] = forms[i].span;
     storage->places = places.release();
-    node* made = make(node_kind::call, forms.front().span);
-    made->children = {constant(value::of_builtin(*find_builtin("%eval-rest")), made->span),
-                      constant(std::move(rest), made->span),
-                      constant(value::boolean(request_.internal_names), made->span)};
-    return made;
+    node* result = make(node_kind::call, forms.front().span);
+    result->children = {constant(value::of_builtin(*find_builtin("%eval-rest")), result->span),
+                        constant(std::move(rest), result->span),
+                        constant(value::boolean(request_.internal_names), result->span)};
+    return result;
 }
 
 // ---------------------------------------------------------------- expressions
@@ -221,16 +221,16 @@ ast::node* analyzer::expression(const form& f, position where) {
     }
     if (collected_) return expression_or_error(f, where);
     ++depth_;
-    node* made = f.is_symbol() ? reference(f) : call(f, where);
+    node* result = f.is_symbol() ? reference(f) : call(f, where);
     --depth_;
-    return made;
+    return result;
 }
 
 ast::node* analyzer::call(const form& f, position where) {
     const form head = f[0];
     if (const host_object* object = host_of(head.content); object && object->callable()) {
         node* callee = constant(head.content, head.span);
-        if (const auto info = world_.host().describe_callable(*object))
+        if (const auto info = realm_.host().describe_callable(*object))
             return task_call(f, callee, info->inputs, info->declares_inputs, info->is_tool);
         return positional(f, callee);
     }
@@ -259,10 +259,10 @@ ast::node* analyzer::call(const form& f, position where) {
         return special->analyse(*this, f, where);
     }
     if (const value* expander = find_macro(name)) {
-        const form made = expand(f, *expander);
+        const form created = expand(f, *expander);
         if (failed()) return constant({}, f.span);
         ++expansions_;
-        node* result = expression(made, where);
+        node* result = expression(created, where);
         --expansions_;
         return result;
     }
@@ -298,29 +298,29 @@ ast::node* analyzer::call_named(const form& f, position where) {
             count > row.max_arguments) {
             return positional(f, callee); // arity is checked where it is called
         }
-        node* made =
+        node* result =
             make(row.how == builtin_kind::pure ? node_kind::builtin_call : node_kind::effect_call,
                  f.span);
-        made->row = &row;
+        result->row = &row;
         for (std::size_t i = 1; i < f.size(); ++i)
-            made->children.push_back(expression(f[i], inner()));
-        return made;
+            result->children.push_back(expression(f[i], inner()));
+        return result;
     }
     const node* target = behind_extras(callee);
     if (target->kind != node_kind::global) return positional(f, callee);
     if (const auto task = defined_tasks_.find(std::string(name)); task != defined_tasks_.end()) {
         return task_call(f, callee, task->second.inputs, true, task->second.is_tool);
     }
-    value& known = world_.global(target->index);
+    value& known = realm_.global(target->index);
     std::optional<operator_info> info;
     if (!known.is_unbound()) {
         if (const host_object* object = host_of(known))
-            info = world_.host().describe_callable(*object);
+            info = realm_.host().describe_callable(*object);
         if (!info) return positional(f, callee);
     } else if (defined_.contains(std::string(name)) && !inner_tasks_.contains(std::string(name))) {
         return positional(f, callee);
     } else {
-        info = world_.host().find_operator(world_.memory(), name);
+        info = realm_.host().find_operator(realm_.memory(), name);
     }
     if (info) return task_call(f, callee, info->inputs, info->declares_inputs, info->is_tool);
     // Nobody knows the name yet. If a task of that name is there when it runs, it decides.
@@ -343,7 +343,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
 ast::node* analyzer::by_position_if_it_reads(const form& f, node* callee) {
     if (failed()) return nullptr;
     const std::size_t told = collected_ ? collected_->size() : 0;
-    node* made = head_first(f, callee);
+    node* result = head_first(f, callee);
     if (failure_ && failure_->code() == errc::evaluation) {
         failure_.reset();
         return nullptr;
@@ -352,7 +352,7 @@ ast::node* analyzer::by_position_if_it_reads(const form& f, node* callee) {
         collected_->resize(told, error(errc::evaluation, ""));
         return nullptr;
     }
-    return made;
+    return result;
 }
 
 /// A call of the name of a named let: a jump where the loop goes on with its value.
@@ -373,11 +373,11 @@ ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position 
 
 /// Something that stands at the head of a list may have that name.
 bool analyzer::is_known_function(std::string_view name) const {
-    const auto global = world_.find_global(name);
-    const bool bound = global && !world_.global(*global).is_unbound();
+    const auto global = realm_.find_global(name);
+    const bool bound = global && !realm_.global(*global).is_unbound();
     return is_local(name) || defined_.contains(std::string(name)) || bound || find_builtin(name) ||
-           find_special_form(name) || world_.host().find_effect(name) || world_.find_macro(name) ||
-           world_.host().find_operator(world_.memory(), name);
+           find_special_form(name) || realm_.host().find_effect(name) || realm_.find_macro(name) ||
+           realm_.host().find_operator(realm_.memory(), name);
 }
 
 /// (path path): a local variable that is given under its own name. As a call it would be applied to
@@ -397,7 +397,7 @@ ast::node* analyzer::tool_behind_primitive(const form& f) {
         all_known = all_known && is_known_function(f[i][0].name()) && !gives_itself(f[i]);
     }
     if (all_known) return nullptr;
-    const auto info = world_.host().find_operator(world_.memory(), f[0].name());
+    const auto info = realm_.host().find_operator(realm_.memory(), f[0].name());
     if (!info || !info->is_tool) return nullptr;
     for (std::size_t i = 1; i < f.size(); ++i) {
         const auto& inputs = info->inputs;
@@ -407,10 +407,11 @@ ast::node* analyzer::tool_behind_primitive(const form& f) {
 }
 
 ast::node* analyzer::positional(const form& f, node* callee) {
-    node* made = make(node_kind::call, f.span);
-    made->children.push_back(callee);
-    for (std::size_t i = 1; i < f.size(); ++i) made->children.push_back(expression(f[i], inner()));
-    return made;
+    node* result = make(node_kind::call, f.span);
+    result->children.push_back(callee);
+    for (std::size_t i = 1; i < f.size(); ++i)
+        result->children.push_back(expression(f[i], inner()));
+    return result;
 }
 
 /// A call of a name that nothing defines yet. It is looked up before the arguments, so that the error
@@ -418,9 +419,9 @@ ast::node* analyzer::positional(const form& f, node* callee) {
 ast::node* analyzer::head_first(const form& f, node* callee) {
     node* call = positional(f, callee);
     if (f.size() == 1 || failed()) return call;
-    node* made = make(node_kind::sequence, f.span);
-    made->children = {reference(f[0]), call};
-    return made;
+    node* result = make(node_kind::sequence, f.span);
+    result->children = {reference(f[0]), call};
+    return result;
 }
 
 /// (tool (first-input …) (second-input …)), for a hint.
@@ -437,8 +438,8 @@ std::string analyzer::clause_usage(const form& f, std::size_t first,
 /// A call whose arguments from `first` on are (name expression).
 ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
                                  std::span<const std::string> inputs) {
-    node* made = make(node_kind::clause_call, f.span);
-    made->children.push_back(callee);
+    node* result = make(node_kind::clause_call, f.span);
+    result->children.push_back(callee);
     value names = value::empty_list();
     for (std::size_t i = first; i < f.size(); ++i) {
         const form clause = f[i];
@@ -449,11 +450,11 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
                             shown(clause.content),
                         clause_usage(f, first, inputs));
         }
-        names = list_push_back(world_.memory(), std::move(names), clause[0].content);
-        made->children.push_back(expression(clause[1], inner()));
+        names = list_push_back(realm_.memory(), std::move(names), clause[0].content);
+        result->children.push_back(expression(clause[1], inner()));
     }
-    made->constant = std::move(names);
-    return made;
+    result->constant = std::move(names);
+    return result;
 }
 
 ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<std::string>& inputs,
@@ -466,7 +467,7 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
         const form argument = f[i];
         if (!is_clause(argument)) continue;
         const std::string_view key = argument[0].name();
-        if (!declared || world_.host().is_reserved_key(key) ||
+        if (!declared || realm_.host().is_reserved_key(key) ||
             std::find(inputs.begin(), inputs.end(), key) != inputs.end()) {
             ++clauses;
         } else if (!is_known_function(key)) {
@@ -506,19 +507,19 @@ ast::node* analyzer::with_scope(scope& opened, node* wrapped, std::size_t bound)
 
 ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std::size_t body_from,
                                  std::string name, ast::variable* self) {
-    ast::lambda& made = arena_.lambdas.emplace_back();
-    made.name = std::move(name);
+    ast::lambda& result = arena_.lambdas.emplace_back();
+    result.name = std::move(name);
     if (whole.size() > body_from + 1 && whole[body_from].content.is(kind::string)) {
-        made.doc = string_bytes(whole[body_from].content);
+        result.doc = string_bytes(whole[body_from].content);
         ++body_from;
     }
-    made.span = whole.span;
-    made.parent = lambda_;
-    made.part_of_outer = std::exchange(named_let_next_, false);
-    made.self = self;
-    if (self) self->self = &made;
+    result.span = whole.span;
+    result.parent = lambda_;
+    result.part_of_outer = std::exchange(named_let_next_, false);
+    result.self = self;
+    if (self) self->self = &result;
     const std::string who(whole[0].is_symbol() ? whole[0].name() : "lambda");
-    ast::lambda* outer = std::exchange(lambda_, &made);
+    ast::lambda* outer = std::exchange(lambda_, &result);
     std::vector<ast::loop_label*> outer_loops = std::exchange(loops_, {});
     const std::uint32_t outer_depth = std::exchange(loop_depth_, 0);
     const std::uint32_t outer_conditional = std::exchange(conditional_, 0);
@@ -555,11 +556,11 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                 fail(p.span, who + ": parameter '" + std::string(parameter) + "' appears twice");
             ast::variable* var = declare(parameter, p.span);
             var->definite = var->bound_once = true;
-            made.parameters.push_back(var);
-            if (stage == required) ++made.required;
-            else if (stage == optional) ++made.optional;
+            result.parameters.push_back(var);
+            if (stage == required) ++result.required;
+            else if (stage == optional) ++result.optional;
             else if (stage == rest) {
-                made.has_rest = true;
+                result.has_rest = true;
                 stage = done;
             }
         }
@@ -567,20 +568,20 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
         declare_binds(whole, body_from);
         node* inside = make(node_kind::scope, whole.span);
         inside->children.push_back(body(whole, body_from, {true, 0}));
-        made.body = with_scope(own, inside, bound);
+        result.body = with_scope(own, inside, bound);
     }
     conditional_ = outer_conditional;
     loop_depth_ = outer_depth;
     loops_ = std::move(outer_loops);
     lambda_ = outer;
-    return &made;
+    return &result;
 }
 
 ast::node* analyzer::scope_node(scope_kind opens, node* operand) {
-    node* made = make(node_kind::with_settings, operand->span);
-    made->flag = static_cast<std::uint8_t>(opens);
-    made->children.push_back(operand);
-    return made;
+    node* result = make(node_kind::with_settings, operand->span);
+    result->flag = static_cast<std::uint8_t>(opens);
+    result->children.push_back(operand);
+    return result;
 }
 
 } // namespace heddle::lang

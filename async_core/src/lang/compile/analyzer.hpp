@@ -46,8 +46,9 @@ public:
     static constexpr std::uint8_t first_policy = 2; ///< join_policy::first
 
     /// `most_depth`: how deep the native stack lets expressions nest.
-    analyzer(realm& world, ast::arena& arena, compile_request& request, std::size_t most_depth)
-        : world_(world), arena_(arena), request_(request), work_(world, world.watch()),
+    analyzer(lang::realm& realm, ast::arena& arena, compile_request& request,
+             std::size_t most_depth)
+        : realm_(realm), arena_(arena), request_(request), work_(realm, realm.watch()),
           most_depth_(most_depth) {}
 
     /// The program as the lambda of its top level.
@@ -70,7 +71,7 @@ public:
 
     // ------------------------------------------------------------ for the special forms
 
-    [[nodiscard]] realm& world() noexcept { return world_; }
+    [[nodiscard]] lang::realm& realm() noexcept { return realm_; }
     [[nodiscard]] ast::arena& arena() noexcept { return arena_; }
     [[nodiscard]] compile_request& request() noexcept { return request_; }
 
@@ -247,7 +248,7 @@ private:
     /// Closes scopes until `outer` is the innermost one.
     void close_to(scope* outer);
 
-    realm& world_;
+    lang::realm& realm_;
     ast::arena& arena_;
     compile_request& request_;
     compile_work work_;
@@ -277,7 +278,7 @@ private:
 };
 
 /// Runs the analysis and generates the code. Not deeper than the analyzer's most_depth.
-[[nodiscard]] result<function_ref> compile_analysed(realm& world, analyzer& analysis,
+[[nodiscard]] result<function_ref> compile_analysed(realm& realm, analyzer& analysis,
                                                     std::span<const datum> forms);
 
 } // namespace heddle::lang

@@ -38,39 +38,39 @@ void function_release(const function* code) noexcept {
     }
 }
 
-result<function_ref> compile_analysed(realm& world, analyzer& analysis,
+result<function_ref> compile_analysed(realm& realm, analyzer& analysis,
                                       std::span<const datum> forms) {
     auto program = analysis.program(forms);
     if (!program) return std::move(program).error();
-    generator code(world, **program, nullptr, &analysis.work(), analysis.request().internal_names);
-    auto made = code.run();
-    if (auto stop = analysis.work().pay(); stop && made) return *std::move(stop);
-    return made;
+    generator code(realm, **program, nullptr, &analysis.work(), analysis.request().internal_names);
+    auto outcome = code.run();
+    if (auto stop = analysis.work().pay(); stop && outcome) return *std::move(stop);
+    return outcome;
 }
 
-result<function_ref> compile(realm& world, std::span<const datum> forms) {
+result<function_ref> compile(realm& realm, std::span<const datum> forms) {
     compile_request request;
-    return compile_within(world, forms, request);
+    return compile_within(realm, forms, request);
 }
 
-result<function_ref> compile_within(realm& world, std::span<const datum> forms,
+result<function_ref> compile_within(realm& realm, std::span<const datum> forms,
                                     compile_request& request) {
-    result<function_ref> made = error(heddle::errc::internal, "not compiled");
-    nested_watch watch(world, request.watch);
-    HEDDLE_CHECK(on_deep_stack(world, forms, [&](std::size_t most_depth) {
+    result<function_ref> outcome = error(heddle::errc::internal, "not compiled");
+    nested_watch watch(realm, request.watch);
+    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t most_depth) {
         ast::arena arena;
-        analyzer analysis(world, arena, request, most_depth);
-        made = compile_analysed(world, analysis, forms);
+        analyzer analysis(realm, arena, request, most_depth);
+        outcome = compile_analysed(realm, analysis, forms);
     }));
-    return made;
+    return outcome;
 }
 
-result<value> expand_macros(realm& world, const datum& form, compile_request& request) {
-    const realm::compile_level level(world);
+result<value> expand_macros(realm& realm, const datum& form, compile_request& request) {
+    const realm::compile_level level(realm);
     if (auto deep = nested_too_deep(level)) return std::move(*deep).with_span(form.span);
-    nested_watch watch(world, request.watch);
+    nested_watch watch(realm, request.watch);
     ast::arena arena;
-    analyzer analysis(world, arena, request, comfortable_depth);
+    analyzer analysis(realm, arena, request, comfortable_depth);
     return analysis.expanded(form);
 }
 

@@ -96,9 +96,9 @@ std::size_t nesting(std::span<const datum> forms) {
 }
 
 /// What the passes may nest: what the forms do, and room for what macros make of them.
-std::size_t allowed_depth(realm& world, std::span<const datum> forms, std::size_t depth) {
+std::size_t allowed_depth(realm& realm, std::span<const datum> forms, std::size_t depth) {
     const bool expands =
-        world.has_macros() || std::any_of(forms.begin(), forms.end(), defines_macro);
+        realm.has_macros() || std::any_of(forms.begin(), forms.end(), defines_macro);
     return expands ? depth + depth_for_macros : std::max(depth + 16, comfortable_depth);
 }
 
@@ -127,9 +127,9 @@ std::optional<error> nested_too_deep(const realm::compile_level& level) {
         .with_hint("a macro that evaluates a call of itself never ends");
 }
 
-result<void> on_deep_stack(realm& world, std::span<const datum> forms,
+result<void> on_deep_stack(realm& realm, std::span<const datum> forms,
                            const std::function<void(std::size_t)>& work) {
-    const realm::compile_level level(world);
+    const realm::compile_level level(realm);
     if (auto deep = nested_too_deep(level)) {
         return std::move(*deep).with_span(forms.empty() ? source_span{} : forms.front().span);
     }
@@ -139,7 +139,7 @@ result<void> on_deep_stack(realm& world, std::span<const datum> forms,
                      "code nested deeper than " + std::to_string(most_depth) + " levels")
             .with_span(forms.empty() ? source_span{} : forms.front().span);
     }
-    deep_job job{work, allowed_depth(world, forms, depth)};
+    deep_job job{work, allowed_depth(realm, forms, depth)};
     if (job.most_depth <= comfortable_depth) {
         work(job.most_depth);
         return {};

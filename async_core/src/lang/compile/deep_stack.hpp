@@ -22,7 +22,7 @@ constexpr std::size_t comfortable_depth = 150; ///< of nested code: fits in any 
 /// what macros make of them. Rare, deep code gets a stack of its own size, in a thread for which
 /// this one waits, so nothing is touched from two threads at once. What `work` throws goes on here.
 /// Errors: errc::limit, and `work` was not called.
-[[nodiscard]] result<void> on_deep_stack(realm& world, std::span<const datum> forms,
+[[nodiscard]] result<void> on_deep_stack(realm& realm, std::span<const datum> forms,
                                          const std::function<void(std::size_t)>& work);
 
 } // namespace heddle::lang

@@ -17,8 +17,8 @@ void pad(std::string& line, std::size_t to) { line.resize(std::max(line.size() +
 
 class listing {
 public:
-    listing(const function& code, realm& world, const line_index* lines)
-        : code_(code), world_(world), lines_(lines) {}
+    listing(const function& code, realm& realm, const line_index* lines)
+        : code_(code), realm_(realm), lines_(lines) {}
 
     std::string text() {
         std::string out = "function " +
@@ -78,7 +78,7 @@ private:
 
     [[nodiscard]] std::string place_of(source_span span) const {
         if (lines_) return lines_->text_of(span.begin);
-        const source_location place = world_.sources().locate(span);
+        const source_location place = realm_.sources().locate(span);
         if (place.line == 0) return {};
         return std::to_string(place.line) + ":" + std::to_string(place.column);
     }
@@ -91,7 +91,7 @@ private:
             out += " -> " + std::to_string(static_cast<std::int64_t>(from) + 1 + content);
             break;
         case 'G':
-            out += " " + std::string(world_.global_name(static_cast<std::uint32_t>(content)));
+            out += " " + std::string(realm_.global_name(static_cast<std::uint32_t>(content)));
             break;
         case 'F': out += " function " + std::to_string(content); break;
         case 'K':
@@ -110,18 +110,18 @@ private:
     }
 
     const function& code_;
-    realm& world_;
+    realm& realm_;
     const line_index* lines_;
 };
 
-std::string listing_of_all(const function& code, realm& world, const line_index* lines) {
+std::string listing_of_all(const function& code, realm& realm, const line_index* lines) {
     std::string out;
     std::vector<const function*> work{&code};
     while (!work.empty()) {
         const function* next = work.back();
         work.pop_back();
         if (!out.empty()) out += "\n";
-        out += listing(*next, world, lines).text();
+        out += listing(*next, realm, lines).text();
         work.insert(work.end(), next->functions.rbegin(), next->functions.rend());
     }
     return out;
@@ -129,12 +129,12 @@ std::string listing_of_all(const function& code, realm& world, const line_index*
 
 } // namespace
 
-std::string disassemble(const function& code, realm& world) {
-    return listing_of_all(code, world, nullptr);
+std::string disassemble(const function& code, realm& realm) {
+    return listing_of_all(code, realm, nullptr);
 }
 
-std::string disassemble_with(const function& code, realm& world, const line_index& lines) {
-    return listing_of_all(code, world, &lines);
+std::string disassemble_with(const function& code, realm& realm, const line_index& lines) {
+    return listing_of_all(code, realm, &lines);
 }
 
 } // namespace heddle::lang

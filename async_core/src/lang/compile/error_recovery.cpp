@@ -25,9 +25,9 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
     const std::size_t errors = collected_->size();
 
     ++depth_;
-    node* made = f.is_symbol() ? reference(f) : call(f, where);
+    node* result = f.is_symbol() ? reference(f) : call(f, where);
     --depth_;
-    if (!failed() || collected_->size() >= most_errors) return made;
+    if (!failed() || collected_->size() >= most_errors) return result;
 
     collected_->push_back(*std::move(failure_));
     failure_.reset();

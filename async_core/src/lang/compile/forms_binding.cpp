@@ -32,7 +32,7 @@ static ast::node* form_let(analyzer& a, const form& f, analyzer::position where)
     if (f.size() < 3)
         return a.fail(f.span, "let: the body is empty",
                       "add at least one expression after the bindings");
-    ast::node* made = a.make(node_kind::scope, f.span);
+    ast::node* result = a.make(node_kind::scope, f.span);
     const form bindings = f[1];
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
@@ -40,21 +40,21 @@ static ast::node* form_let(analyzer& a, const form& f, analyzer::position where)
             return a.fail(one.span,
                           "let: a binding must be (name value), not " + shown(one.content));
         }
-        if (!a.check_name(one[0], "let", "the name of a binding")) return made;
-        made->children.push_back(a.expression(one[1], a.inner()));
+        if (!a.check_name(one[0], "let", "the name of a binding")) return result;
+        result->children.push_back(a.expression(one[1], a.inner()));
     }
     scope own;
     const analyzer::scope_guard guard(a, own);
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
-        if (!a.check_new_name(bindings[i][0], "let")) return made;
+        if (!a.check_new_name(bindings[i][0], "let")) return result;
         ast::variable* var = a.declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
-        made->variables.push_back(var);
+        result->variables.push_back(var);
     }
     const std::size_t bound = own.variables.size();
     a.declare_binds(f, 2);
-    made->children.push_back(a.body(f, 2, where));
-    return a.with_scope(own, made, bound);
+    result->children.push_back(a.body(f, 2, where));
+    return a.with_scope(own, result, bound);
 }
 
 static ast::node* form_let_star(analyzer& a, const form& f, analyzer::position where) {
@@ -118,7 +118,7 @@ static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position whe
         if (!a.check_new_name(one[0], "letrec")) break;
         a.declare(one[0].name(), one[0].span);
     }
-    ast::node* made = a.make(node_kind::scope, f.span);
+    ast::node* result = a.make(node_kind::scope, f.span);
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
         const form one = bindings[i];
@@ -130,8 +130,8 @@ static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position whe
     }
     a.declare_binds(f, 2);
     all->children.push_back(a.body(f, 2, where));
-    made->children.push_back(all);
-    return a.with_scope(own, made, 0);
+    result->children.push_back(all);
+    return a.with_scope(own, result, 0);
 }
 
 ast::node* analyzer::named_let(const form& f, position where) {
@@ -162,11 +162,11 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     ast::loop_label& label = arena_.labels.emplace_back();
     label.name = f[1].name();
     label.owner = lambda_;
-    node* made = make(node_kind::named_loop, f.span);
-    made->label = &label;
+    node* result = make(node_kind::named_loop, f.span);
+    result->label = &label;
     const form bindings = f[2];
     for (std::size_t i = 0; i < bindings.size(); ++i)
-        made->children.push_back(expression(bindings[i][1], inner()));
+        result->children.push_back(expression(bindings[i][1], inner()));
     scope named;
     scope_guard outer_guard(*this, named);
     named.label = &label;
@@ -174,7 +174,7 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     scope own;
     scope_guard guard(*this, own);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        if (!check_new_name(bindings[i][0], "let")) return made;
+        if (!check_new_name(bindings[i][0], "let")) return result;
         ast::variable* var = declare(bindings[i][0].name(), bindings[i][0].span);
         var->definite = var->bound_once = true;
         label.variables.push_back(var);
@@ -183,9 +183,9 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     declare_binds(f, 3);
     loops_.push_back(&label);
     const std::size_t floor = std::min(where.loops_from, loops_.size() - 1);
-    made->children.push_back(body(f, 3, {where.tail, floor}));
+    result->children.push_back(body(f, 3, {where.tail, floor}));
     loops_.pop_back();
-    return with_scope(own, made, bound);
+    return with_scope(own, result, bound);
 }
 
 ast::node* analyzer::named_let_as_function(const form& f, position where) {
@@ -200,7 +200,7 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     self->names_let = true;
     value parameters = value::empty_list();
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        parameters = list_push_back(world_.memory(), std::move(parameters), bindings[i][0].content);
+        parameters = list_push_back(realm_.memory(), std::move(parameters), bindings[i][0].content);
     }
     node* bound = make(node_kind::bind_local, f.span);
     bound->var = self;
@@ -215,10 +215,10 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     for (node* v : values) call->children.push_back(v);
     node* all = make(node_kind::sequence, f.span);
     all->children = {bound, call};
-    node* made = make(node_kind::scope, f.span);
-    made->children.push_back(all);
+    node* result = make(node_kind::scope, f.span);
+    result->children.push_back(all);
     (void)where;
-    return with_scope(own, made, 0);
+    return with_scope(own, result, 0);
 }
 
 /// After the value of a bind was analysed: the variable is bound from here on.
@@ -239,16 +239,16 @@ static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where
                                : a.check_name(f[1], who, "the name");
     if (!good) return a.constant({}, f.span);
     if (f.size() > 3) {
-        ast::node* made = a.make(node_kind::scope, f.span);
-        made->children.push_back(a.expression(f[2], a.inner()));
+        ast::node* result = a.make(node_kind::scope, f.span);
+        result->children.push_back(a.expression(f[2], a.inner()));
         scope own;
         const analyzer::scope_guard guard(a, own);
         ast::variable* var = a.declare(f[1].name(), f[1].span);
         var->definite = var->bound_once = true;
-        made->variables.push_back(var);
+        result->variables.push_back(var);
         a.declare_binds(f, 3);
-        made->children.push_back(a.body(f, 3, where));
-        return a.with_scope(own, made, 1);
+        result->children.push_back(a.body(f, 3, where));
+        return a.with_scope(own, result, 1);
     }
     ast::variable* var = a.bind_here(f[1].name(), f[1].span);
     if (!var) {
@@ -264,11 +264,11 @@ static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where
         }
         return a.define_here(name, f.span, a.expression(init, a.inner()));
     }
-    ast::node* made = a.make(node_kind::bind_local, f.span);
-    made->var = var;
-    made->children.push_back(initial_value(a, f[2], var));
+    ast::node* result = a.make(node_kind::bind_local, f.span);
+    result->var = var;
+    result->children.push_back(initial_value(a, f[2], var));
     a.note_bound(*var);
-    return made;
+    return result;
 }
 
 static ast::node* form_define(analyzer& a, const form& f, analyzer::position where) {
@@ -298,11 +298,11 @@ static ast::node* form_define(analyzer& a, const form& f, analyzer::position whe
     ast::node* closure = a.make(node_kind::make_lambda, f.span);
     closure->code = a.lambda_of(f, parameters, 2, name, var && !var->bound_once ? var : nullptr);
     if (!var) return a.define_here(name, f.span, closure);
-    ast::node* made = a.make(node_kind::bind_local, f.span);
-    made->var = var;
-    made->children.push_back(closure);
+    ast::node* result = a.make(node_kind::bind_local, f.span);
+    result->var = var;
+    result->children.push_back(closure);
     a.note_bound(*var);
-    return made;
+    return result;
 }
 
 static ast::node* form_set(analyzer& a, const form& f, analyzer::position) {
@@ -311,17 +311,17 @@ static ast::node* form_set(analyzer& a, const form& f, analyzer::position) {
     if (!a.check_name(f[1], "set!", "the name")) return a.constant({}, f.span);
     if (a.innermost() && a.innermost()->nearest_extras()) {
         // Which binding is the nearest is known when it runs; the value is computed once.
-        ast::node* made = a.make(node_kind::scope, f.span);
-        made->children.push_back(a.expression(f[2], a.inner()));
+        ast::node* result = a.make(node_kind::scope, f.span);
+        result->children.push_back(a.expression(f[2], a.inner()));
         scope own;
         const analyzer::scope_guard guard(a, own);
         ast::variable* init = a.declare_hidden("assigned value");
         init->definite = init->bound_once = true;
-        made->variables.push_back(init);
+        result->variables.push_back(init);
         ast::node* given = a.make(node_kind::local, f[2].span);
         given->var = init;
-        made->children.push_back(a.assign_from(f[1].name(), f.span, own.outer, given));
-        return a.with_scope(own, made, 1);
+        result->children.push_back(a.assign_from(f[1].name(), f.span, own.outer, given));
+        return a.with_scope(own, result, 1);
     }
     return a.assign_from(f[1].name(), f.span, a.innermost(), a.expression(f[2], a.inner()));
 }
@@ -343,48 +343,48 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     };
     if (scope* around = start ? start->nearest_extras() : nullptr;
         around && around->depth > depth) {
-        node* made = make(node_kind::branch_if, span);
-        node* key = constant(make_string(world_.memory(), name), span);
+        node* result = make(node_kind::branch_if, span);
+        node* key = constant(make_string(realm_.memory(), name), span);
         const bool left = leaves(around->depth);
-        made->children = {
+        result->children = {
             builtin_node("has-key?", span, {read_extras(*around->extras, span), key}),
-            left ? out_of_reach(name, world_.memory().symbol("set!"), span)
+            left ? out_of_reach(name, realm_.memory().symbol("set!"), span)
                  : bind_in_extras_of(*around->extras, name, init, span),
             assign_from(name, span, around->outer, init, left || around->sandbox != nullptr, true)};
-        return made;
+        return result;
     }
     left_sandbox = leaves(depth);
     node* target = reference_from(name, span, start);
     if (failed()) return target;
     const auto outside = [&] {
-        return when_it_runs ? out_of_reach(name, world_.memory().symbol("set!"), span)
+        return when_it_runs ? out_of_reach(name, realm_.memory().symbol("set!"), span)
                             : fail_outside(name, span);
     };
     if (target->kind == node_kind::call && (when_it_runs || !left_sandbox)) {
         // Raises: for a name that is there outside, or for one that nobody knows.
         const bool there = target->children[2]->constant.truthy();
-        return there ? out_of_reach(name, world_.memory().symbol("set!"), span) : target;
+        return there ? out_of_reach(name, realm_.memory().symbol("set!"), span) : target;
     }
     if (left_sandbox) return outside();
     if (target->kind == node_kind::local) {
         target->var->reassigned = true;
-        node* made = make(node_kind::set_local, span);
-        made->var = target->var;
-        made->children.push_back(init);
-        if (!target->children.empty()) made->children.push_back(target); // checked to be bound
-        return made;
+        node* result = make(node_kind::set_local, span);
+        result->var = target->var;
+        result->children.push_back(init);
+        if (!target->children.empty()) result->children.push_back(target); // checked to be bound
+        return result;
     }
     const bool global = target->kind == node_kind::global;
     // What a sandbox allows can be called; it is not the sandbox's own.
     if (global && request_.limits.closed) return outside();
-    if (!global || (world_.is_library_global(target->index) && !request_.internal_names)) {
+    if (!global || (realm_.is_library_global(target->index) && !request_.internal_names)) {
         return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");
     }
-    node* made = make(node_kind::update_global, span);
-    made->index = target->index;
-    made->children.push_back(init);
-    return made;
+    node* result = make(node_kind::update_global, span);
+    result->index = target->index;
+    result->children.push_back(init);
+    return result;
 }
 
 static ast::node* form_lambda(analyzer& a, const form& f, analyzer::position) {
@@ -395,9 +395,9 @@ static ast::node* form_lambda(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3)
         return a.fail(f.span, "lambda: the body is empty",
                       "add at least one expression after the parameters");
-    ast::node* made = a.make(node_kind::make_lambda, f.span);
-    made->code = a.lambda_of(f, f[1], 2, {});
-    return made;
+    ast::node* result = a.make(node_kind::make_lambda, f.span);
+    result->code = a.lambda_of(f, f[1], 2, {});
+    return result;
 }
 
 namespace {

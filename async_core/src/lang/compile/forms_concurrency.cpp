@@ -18,33 +18,33 @@ static_assert(analyzer::first_policy == static_cast<std::uint8_t>(join_policy::f
 
 /// (%seconds "form" e): checked when it runs.
 static ast::node* seconds_of(analyzer& a, std::string_view who, const form& f) {
-    ast::node* name = a.constant(make_string(a.world().memory(), who), f.span);
+    ast::node* name = a.constant(make_string(a.realm().memory(), who), f.span);
     return a.builtin_node("%seconds", f.span, {name, a.expression(f, a.inner())});
 }
 
 /// An effect of the host as a value, or nil when it has none of that name.
 static ast::node* effect_or_nil(analyzer& a, std::string_view name, source_span span) {
-    const builtin* row = a.world().host().find_effect(name);
+    const builtin* row = a.realm().host().find_effect(name);
     return a.constant(row ? value::of_builtin(*row) : value(), span);
 }
 
 static ast::node* thunk_node(analyzer& a, const form& f) {
-    ast::node* made = a.make(node_kind::make_lambda, f.span);
-    made->code = a.thunk_of(f);
-    return made;
+    ast::node* result = a.make(node_kind::make_lambda, f.span);
+    result->code = a.thunk_of(f);
+    return result;
 }
 
 /// (form e…): each expression is a branch of a join.
 static ast::node* branches_of(analyzer& a, const form& f, std::uint8_t policy) {
-    ast::node* made = a.make(node_kind::join_scope, f.span);
-    made->flag = policy;
+    ast::node* result = a.make(node_kind::join_scope, f.span);
+    result->flag = policy;
     scope own;
     const analyzer::scope_guard guard(a, own);
     ast::variable* group = a.declare_hidden("parallel group");
     group->definite = group->bound_once = true;
-    made->variables.push_back(group);
-    made->constant = make_string(a.world().memory(), "in part");
-    made->children.push_back(
+    result->variables.push_back(group);
+    result->constant = make_string(a.realm().memory(), "in part");
+    result->children.push_back(
         a.constant(value::integer(static_cast<std::int64_t>(f.size() - 1)), f.span));
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
@@ -59,8 +59,8 @@ static ast::node* branches_of(analyzer& a, const form& f, std::uint8_t policy) {
                          thunk};
         all->children.push_back(one);
     }
-    made->children.push_back(all);
-    return made;
+    result->children.push_back(all);
+    return result;
 }
 
 /// (timeout seconds e [fallback])
@@ -71,15 +71,15 @@ static ast::node* form_timeout(analyzer& a, const form& f, analyzer::position) {
                       "expression fallback), got " +
                           parts_of(f.size() - 1));
     }
-    ast::node* name = a.constant(make_string(a.world().memory(), "timeout"), f.span);
-    ast::node* made =
+    ast::node* name = a.constant(make_string(a.realm().memory(), "timeout"), f.span);
+    ast::node* result =
         a.scope_node(scope_kind::settings,
                      a.builtin_node("dict", f.span, {name, seconds_of(a, "timeout", f[1])}));
     if (f.size() == 4) a.begin_conditional(); // either may be left half done
     for (std::size_t i = 2; i < f.size(); ++i)
-        made->children.push_back(a.expression(f[i], a.inner()));
+        result->children.push_back(a.expression(f[i], a.inner()));
     if (f.size() == 4) a.end_conditional();
-    return made;
+    return result;
 }
 
 /// (race e…)
@@ -94,7 +94,7 @@ static ast::node* form_hedge(analyzer& a, const form& f, analyzer::position) {
         return a.fail(f.span,
                       "hedge: expects (hedge seconds expression), got " + parts_of(f.size() - 1));
     }
-    if (!a.world().host().find_effect("sleep"))
+    if (!a.realm().host().find_effect("sleep"))
         return a.fail(f.span, "hedge: this host has no clock to wait for ('sleep')");
     ast::node* seconds = seconds_of(a, "hedge", f[1]);
     return a.call_library("%hedge", f.span,
@@ -118,8 +118,8 @@ static value names_to_retry(analyzer& a, const form& clause) {
         }
         const value& name = one.content;
         names = list_push_back(
-            a.world().memory(), std::move(names),
-            name.is(kind::string) ? name : make_string(a.world().memory(), symbol_name(name)));
+            a.realm().memory(), std::move(names),
+            name.is(kind::string) ? name : make_string(a.realm().memory(), symbol_name(name)));
     }
     if (clause.size() == 1)
         a.fail(clause.span, "retry: 'on' names no error", "write (on 'TimeoutError …)");
@@ -139,7 +139,7 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
     ast::node* names = nullptr;
     const form how = f[1];
     const auto counted = [&](const form& n) {
-        ast::node* who = a.constant(make_string(a.world().memory(), "retry"), n.span);
+        ast::node* who = a.constant(make_string(a.realm().memory(), "retry"), n.span);
         return a.builtin_node("%attempts", n.span, {who, a.expression(n, a.inner())});
     };
     const bool clauses = how.is_list() && (how.size() == 0 || how[0].is_list());
@@ -196,9 +196,9 @@ static ast::node* form_spawn(analyzer& a, const form& f, analyzer::position) {
     ast::node* join = a.make(node_kind::local, f.span);
     join->var = owner->futures;
     a.mark_capture(*owner->futures);
-    ast::node* made = a.make(node_kind::spawn, f.span);
-    made->children = {join, thunk_node(a, f[1])};
-    return made;
+    ast::node* result = a.make(node_kind::spawn, f.span);
+    result->children = {join, thunk_node(a, f[1])};
+    return result;
 }
 
 /// (with-permit s e…)
@@ -206,10 +206,10 @@ static ast::node* form_with_permit(analyzer& a, const form& f, analyzer::positio
     if (f.size() < 3) {
         return a.fail(f.span, "with-permit: expects a semaphore and at least one expression");
     }
-    ast::node* made = a.make(node_kind::with_permit, f.span);
-    made->children.push_back(a.expression(f[1], a.inner()));
-    made->children.push_back(a.body(f, 2, a.inner()));
-    return made;
+    ast::node* result = a.make(node_kind::with_permit, f.span);
+    result->children.push_back(a.expression(f[1], a.inner()));
+    result->children.push_back(a.body(f, 2, a.inner()));
+    return result;
 }
 
 /// (%try-when (name test) recovery body…): an error for which the test is true gives the recovery; any
@@ -217,9 +217,9 @@ static ast::node* form_with_permit(analyzer& a, const form& f, analyzer::positio
 static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_list() || f[1].size() != 2 || !f[1][0].is_symbol())
         return a.fail(f.span, "%try-when: expects (name test), a recovery and a body");
-    ast::node* made = a.make(node_kind::protect, f.span);
+    ast::node* result = a.make(node_kind::protect, f.span);
     a.begin_conditional();
-    made->children.push_back(a.body(f, 3, a.inner()));
+    result->children.push_back(a.body(f, 3, a.inner()));
     scope own;
     const analyzer::scope_guard guard(a, own);
     ast::catch_clause clause;
@@ -227,9 +227,9 @@ static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) 
     clause.name->definite = clause.name->bound_once = true;
     clause.guard = a.expression(f[1][1], a.inner());
     clause.body = a.expression(f[2], a.inner());
-    made->catches.push_back(clause);
+    result->catches.push_back(clause);
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_parallel(analyzer& a, const form& f, analyzer::position) {
@@ -238,7 +238,7 @@ static ast::node* form_parallel(analyzer& a, const form& f, analyzer::position) 
 }
 
 ast::lambda* analyzer::thunk_of(const form& f) {
-    value body = make_list(world_.memory(), std::array<value, 1>{f.content});
+    value body = make_list(realm_.memory(), std::array<value, 1>{f.content});
     return lambda_of({body, f.span}, {value::empty_list(), f.span}, 0, {});
 }
 
@@ -248,28 +248,28 @@ static ast::node* form_join_scope(analyzer& a, const form& f, analyzer::position
         !f[3].content.is(kind::string)) {
         return a.fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
     }
-    ast::node* made = a.make(node_kind::join_scope, f.span);
-    made->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
-    made->constant = f[3].content;
-    made->children.push_back(a.expression(f[4], a.inner()));
+    ast::node* result = a.make(node_kind::join_scope, f.span);
+    result->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
+    result->constant = f[3].content;
+    result->children.push_back(a.expression(f[4], a.inner()));
     scope own;
     const analyzer::scope_guard guard(a, own);
     ast::variable* group = a.declare(f[1].name());
     group->definite = group->bound_once = true;
-    made->variables.push_back(group);
-    made->children.push_back(a.body(f, 5, a.inner()));
-    return a.with_scope(own, made, 1);
+    result->variables.push_back(group);
+    result->children.push_back(a.body(f, 5, a.inner()));
+    return a.with_scope(own, result, 1);
 }
 
 /// (%branch join slot callee argument…); %free-branch: without a permit.
 static ast::node* form_branch(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4)
         return a.fail(f.span, "%branch: expects a join, a slot, a function and its arguments");
-    ast::node* made = a.make(node_kind::branch, f.span);
-    made->flag = f[0].name() == "%free-branch" ? 1 : 0;
+    ast::node* result = a.make(node_kind::branch, f.span);
+    result->flag = f[0].name() == "%free-branch" ? 1 : 0;
     for (std::size_t i = 1; i < f.size(); ++i)
-        made->children.push_back(a.expression(f[i], a.inner()));
-    return made;
+        result->children.push_back(a.expression(f[i], a.inner()));
+    return result;
 }
 
 namespace {

@@ -22,14 +22,14 @@ static ast::node* form_if(analyzer& a, const form& f, analyzer::position where) 
                       "if: expects 3 parts (condition, then, else), got " + count_of(f.size() - 1),
                       f.size() == 3 ? "for a branch without else write (when condition …)" : "");
     }
-    ast::node* made = a.make(node_kind::branch_if, f.span);
-    made->from = ast::origin::condition;
-    made->children.push_back(a.expression(f[1], a.inner()));
+    ast::node* result = a.make(node_kind::branch_if, f.span);
+    result->from = ast::origin::condition;
+    result->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
-    made->children.push_back(a.expression(f[2], where));
-    made->children.push_back(a.expression(f[3], where));
+    result->children.push_back(a.expression(f[2], where));
+    result->children.push_back(a.expression(f[3], where));
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_cond(analyzer& a, const form& f, analyzer::position where) {
@@ -81,27 +81,27 @@ static ast::node* form_cond(analyzer& a, const form& f, analyzer::position where
 static ast::node* form_when(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
         return a.fail(f.span, "when: expects a condition and at least one expression");
-    ast::node* made = a.make(node_kind::branch_if, f.span);
-    made->from = ast::origin::condition;
-    made->children.push_back(a.expression(f[1], a.inner()));
+    ast::node* result = a.make(node_kind::branch_if, f.span);
+    result->from = ast::origin::condition;
+    result->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
-    made->children.push_back(a.body(f, 2, where));
+    result->children.push_back(a.body(f, 2, where));
     a.end_conditional();
-    made->children.push_back(a.constant({}, f.span));
-    return made;
+    result->children.push_back(a.constant({}, f.span));
+    return result;
 }
 
 static ast::node* form_unless(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 3)
         return a.fail(f.span, "unless: expects a condition and at least one expression");
-    ast::node* made = a.make(node_kind::branch_if, f.span);
-    made->from = ast::origin::condition;
-    made->children.push_back(a.expression(f[1], a.inner()));
-    made->children.push_back(a.constant({}, f.span));
+    ast::node* result = a.make(node_kind::branch_if, f.span);
+    result->from = ast::origin::condition;
+    result->children.push_back(a.expression(f[1], a.inner()));
+    result->children.push_back(a.constant({}, f.span));
     a.begin_conditional();
-    made->children.push_back(a.body(f, 2, where));
+    result->children.push_back(a.body(f, 2, where));
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_case(analyzer& a, const form& f, analyzer::position where) {
@@ -115,10 +115,10 @@ static ast::node* form_case(analyzer& a, const form& f, analyzer::position where
     }
     ast::variable* key = a.declare_hidden("case value");
     key->definite = key->bound_once = true;
-    ast::node* made = a.make(node_kind::scope, f.span);
-    made->from = ast::origin::case_scope;
-    made->variables.push_back(key);
-    made->children.push_back(key_value);
+    ast::node* result = a.make(node_kind::scope, f.span);
+    result->from = ast::origin::case_scope;
+    result->variables.push_back(key);
+    result->children.push_back(key_value);
     ast::node* first = nullptr;
     ast::node* last = nullptr;
     bool complete = false;
@@ -158,8 +158,8 @@ static ast::node* form_case(analyzer& a, const form& f, analyzer::position where
     }
     a.end_conditional();
     if (!complete && last) last->children.push_back(a.constant({}, f.span));
-    made->children.push_back(first ? first : a.constant({}, f.span));
-    return a.with_scope(own, made, 1);
+    result->children.push_back(first ? first : a.constant({}, f.span));
+    return a.with_scope(own, result, 1);
 }
 
 static ast::node* form_progn(analyzer& a, const form& f, analyzer::position where) {
@@ -170,51 +170,51 @@ static ast::node* form_progn(analyzer& a, const form& f, analyzer::position wher
 static ast::node* form_and(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() == 1) return a.constant(value::boolean(true), f.span);
     if (f.size() == 2) return a.expression(f[1], where);
-    ast::node* made = a.make(node_kind::all_of, f.span);
+    ast::node* result = a.make(node_kind::all_of, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
         if (i == 2) a.begin_conditional();
-        made->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
+        result->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
     }
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_or(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() == 1) return a.constant(value::boolean(false), f.span);
     if (f.size() == 2) return a.expression(f[1], where);
-    ast::node* made = a.make(node_kind::any_of, f.span);
+    ast::node* result = a.make(node_kind::any_of, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
         if (i == 2) a.begin_conditional();
-        made->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
+        result->children.push_back(a.expression(f[i], i + 1 == f.size() ? where : a.inner()));
     }
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_loop(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 3)
         return a.fail(f.span, "loop: expects 2 parts (count, body), got " + count_of(f.size() - 1));
-    ast::node* made = a.make(node_kind::repeat, f.span);
-    made->children.push_back(a.expression(f[1], a.inner()));
+    ast::node* result = a.make(node_kind::repeat, f.span);
+    result->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
     a.begin_loop();
-    made->children.push_back(a.expression(f[2], a.inner()));
+    result->children.push_back(a.expression(f[2], a.inner()));
     a.end_loop();
     a.end_conditional();
-    return made;
+    return result;
 }
 
 static ast::node* form_while(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3)
         return a.fail(f.span, "while: expects a condition and at least one expression");
-    ast::node* made = a.make(node_kind::while_loop, f.span);
+    ast::node* result = a.make(node_kind::while_loop, f.span);
     a.begin_loop();
-    made->children.push_back(a.expression(f[1], a.inner()));
+    result->children.push_back(a.expression(f[1], a.inner()));
     a.begin_conditional();
-    made->children.push_back(a.body(f, 2, a.inner()));
+    result->children.push_back(a.body(f, 2, a.inner()));
     a.end_conditional();
     a.end_loop();
-    return made;
+    return result;
 }
 
 namespace {
@@ -222,18 +222,18 @@ namespace {
 constexpr std::string_view do_usage = "write (do ((name first [next])…) (end? result…) body…)";
 
 /// A list of forms that stands where `span` is.
-form list_form(realm& world, const std::vector<form>& elements, source_span span) {
+form list_form(realm& realm, const std::vector<form>& elements, source_span span) {
     std::vector<value> contents;
     for (const form& each : elements) contents.push_back(each.content);
-    value made = make_list(world.memory(), contents);
-    auto* storage = static_cast<list_object*>(made.target());
-    if (contents.empty()) return {std::move(made), span};
+    value result = make_list(realm.memory(), contents);
+    auto* storage = static_cast<list_object*>(result.target());
+    if (contents.empty()) return {std::move(result), span};
     const std::size_t room = storage->capacity;
     storage->places = new list_places{span, room, std::make_unique<source_span[]>(room)};
-    world.memory().charge(list_places::bytes_for(room));
+    realm.memory().charge(list_places::bytes_for(room));
     for (std::size_t i = 0; i < elements.size(); ++i)
-        storage->places->elements[made.offset() + i] = elements[i].span;
-    return {std::move(made), span};
+        storage->places->elements[result.offset() + i] = elements[i].span;
+    return {std::move(result), span};
 }
 
 } // namespace
@@ -251,10 +251,10 @@ static ast::node* form_do(analyzer& a, const form& f, analyzer::position where) 
             std::string(do_usage) + "; for one expression after the other write (progn …)");
     if (!f[2].is_list() || f[2].size() == 0) return refuse(f[2], "the end must be (end? result…)");
     const auto named = [&](std::string_view name) {
-        return form{a.world().memory().symbol(name), f.span};
+        return form{a.realm().memory().symbol(name), f.span};
     };
     const auto list = [&](const std::vector<form>& elements, source_span span) {
-        return list_form(a.world(), elements, span);
+        return list_form(a.realm(), elements, span);
     };
     const form label = named("do loop"); // no source can write that name
     std::vector<form> bindings;
@@ -279,7 +279,7 @@ static ast::node* form_do(analyzer& a, const form& f, analyzer::position where) 
 }
 
 static ast::node* form_try(analyzer& a, const form& f, analyzer::position) {
-    ast::node* made = a.make(node_kind::protect, f.span);
+    ast::node* result = a.make(node_kind::protect, f.span);
     std::size_t end = 1;
     const auto headed = [](const form& part, std::string_view name) {
         return part.is_list() && part.size() != 0 && part[0].is_symbol() && part[0].name() == name;
@@ -290,13 +290,13 @@ static ast::node* form_try(analyzer& a, const form& f, analyzer::position) {
     a.begin_conditional();
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 1; i < end; ++i) all->children.push_back(a.expression(f[i], a.inner()));
-    made->children.push_back(all);
+    result->children.push_back(all);
     for (std::size_t i = end; i < f.size() && !a.failed(); ++i) {
         const form part = f[i];
         if (headed(part, "finally")) {
             if (i + 1 != f.size()) a.fail(part.span, "try: finally must be the last part");
             if (part.size() < 2) a.fail(part.span, "try: finally is empty");
-            if (!a.failed()) made->cleanup = a.body(part, 1, a.inner());
+            if (!a.failed()) result->cleanup = a.body(part, 1, a.inner());
             continue;
         }
         const bool shape = headed(part, "catch") && part.size() >= 3 && part[1].is_list() &&
@@ -318,10 +318,10 @@ static ast::node* form_try(analyzer& a, const form& f, analyzer::position) {
         ast::node* inside = a.make(node_kind::scope, part.span);
         inside->children.push_back(a.body(part, 2, a.inner()));
         clause.body = a.with_scope(own, inside, 1);
-        made->catches.push_back(clause);
+        result->catches.push_back(clause);
     }
     a.end_conditional();
-    return made;
+    return result;
 }
 
 namespace {

@@ -26,15 +26,15 @@ static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
                           parts_of(f.size() - 1));
     }
     if (f.size() == 3 || !a.innermost()) {
-        ast::node* made = a.make(node_kind::call, f.span);
-        made->children.push_back(a.constant(value::of_builtin(*find_builtin("eval")), f.span));
+        ast::node* result = a.make(node_kind::call, f.span);
+        result->children.push_back(a.constant(value::of_builtin(*find_builtin("eval")), f.span));
         for (std::size_t i = 1; i < f.size(); ++i)
-            made->children.push_back(a.expression(f[i], a.inner()));
-        return made;
+            result->children.push_back(a.expression(f[i], a.inner()));
+        return result;
     }
-    ast::node* made = a.make(node_kind::eval_code, f.span);
-    made->children.push_back(a.expression(f[1], a.inner()));
-    if (a.failed()) return made;
+    ast::node* result = a.make(node_kind::eval_code, f.span);
+    result->children.push_back(a.expression(f[1], a.inner()));
+    if (a.failed()) return result;
     a.extras_here();
     auto site = std::make_unique<eval_site>();
     std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
@@ -54,7 +54,7 @@ static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
             level.has_extras = true;
             variables.push_back(s->extras);
         }
-        site->charge(a.world().memory(), level);
+        site->charge(a.realm().memory(), level);
         a.spend(variables.size(), 2 * variables.size() * sizeof(ast::variable*));
         site->levels.push_back(std::move(level));
         levels.push_back(std::move(variables));
@@ -62,25 +62,25 @@ static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
         // What is outside of a sandbox cannot be seen by code made inside.
         site->in_sandbox = true;
         s->sandbox->captured = s->sandbox->reassigned = true;
-        made->variables.push_back(s->sandbox);
+        result->variables.push_back(s->sandbox);
         break;
     }
     std::reverse(site->levels.begin(), site->levels.end());
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-        made->variables.insert(made->variables.end(), level->begin(), level->end());
-    made->constant = make_host(a.world().memory(), std::move(site));
-    return made;
+        result->variables.insert(result->variables.end(), level->begin(), level->end());
+    result->constant = make_host(a.realm().memory(), std::move(site));
+    return result;
 }
 
 /// The names around code given to eval, as scopes whose variables are the captured cells.
 void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
     int cell = 0;
     ast::variable* sandbox = nullptr;
-    const auto captured = [&](ast::variable* made) {
-        made->captured = made->reassigned = true;
-        made->bound_once = true;
-        made->slot = cell++;
-        return made;
+    const auto captured = [&](ast::variable* result) {
+        result->captured = result->reassigned = true;
+        result->bound_once = true;
+        result->slot = cell++;
+        return result;
     };
     for (const eval_site::level& level : site.levels) {
         scope& opened = scopes.emplace_back();
@@ -93,12 +93,12 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
             opened.sandbox = sandbox;
         }
         for (const eval_site::name& each : level.names) {
-            ast::variable* made = captured(declare(each.text));
-            made->definite = each.definite;
-            made->conditional = !each.definite;
-            made->is_task = each.is_task;
-            made->is_tool = each.is_tool;
-            made->task_inputs = each.task_inputs;
+            ast::variable* result = captured(declare(each.text));
+            result->definite = each.definite;
+            result->conditional = !each.definite;
+            result->is_task = each.is_task;
+            result->is_tool = each.is_tool;
+            result->task_inputs = each.task_inputs;
         }
         if (level.has_extras) {
             opened.extras = captured(declare_hidden(extras_name));
@@ -119,23 +119,23 @@ ast::variable* analyzer::extras_here() {
 
 /// The map in it; empty before eval has bound anything.
 ast::node* analyzer::read_extras(ast::variable& extras, source_span span) {
-    node* made = make(node_kind::local, span);
-    made->var = &extras;
+    node* result = make(node_kind::local, span);
+    result->var = &extras;
     mark_capture(extras);
-    made->children.push_back(constant(value::empty_map(), span));
-    return made;
+    result->children.push_back(constant(value::empty_map(), span));
+    return result;
 }
 
 /// What eval has bound under `name`, else `further`. Primitives stay what they are, as everywhere.
 ast::node* analyzer::from_extras(ast::variable& extras, std::string_view name, node* further,
                                  source_span span) {
     if (further->kind == node_kind::constant) return further;
-    node* key = constant(make_string(world_.memory(), name), span);
-    node* made = make(node_kind::branch_if, span);
-    made->var = &extras; // tells behind_extras
-    made->children = {builtin_node("has-key?", span, {read_extras(extras, span), key}),
-                      builtin_node("get", span, {read_extras(extras, span), key}), further};
-    return made;
+    node* key = constant(make_string(realm_.memory(), name), span);
+    node* result = make(node_kind::branch_if, span);
+    result->var = &extras; // tells behind_extras
+    result->children = {builtin_node("has-key?", span, {read_extras(extras, span), key}),
+                        builtin_node("get", span, {read_extras(extras, span), key}), further};
+    return result;
 }
 
 const ast::node* analyzer::behind_extras(const node* callee) {
@@ -145,27 +145,27 @@ const ast::node* analyzer::behind_extras(const node* callee) {
 
 ast::node* analyzer::bind_in_extras_of(ast::variable& extras, std::string_view name, node* init,
                                        source_span span) {
-    node* made = make(node_kind::scope, span);
-    made->children.push_back(init);
+    node* result = make(node_kind::scope, span);
+    result->children.push_back(init);
     scope own;
     scope_guard guard(*this, own);
     ast::variable* bound = declare_hidden("bound value");
     bound->definite = bound->bound_once = true;
-    made->variables.push_back(bound);
+    result->variables.push_back(bound);
     const auto given = [&] {
         node* read = make(node_kind::local, span);
         read->var = bound;
         return read;
     };
-    node* key = constant(make_string(world_.memory(), name), span);
+    node* key = constant(make_string(realm_.memory(), name), span);
     node* stored = make(node_kind::set_local, span);
     stored->var = &extras;
     stored->children.push_back(
         builtin_node("put", span, {read_extras(extras, span), key, given()}));
     node* all = make(node_kind::sequence, span);
     all->children = {stored, given()};
-    made->children.push_back(all);
-    return with_scope(own, made, 1);
+    result->children.push_back(all);
+    return with_scope(own, result, 1);
 }
 
 ast::node* analyzer::bind_in_extras(std::string_view name, node* init, source_span span) {
@@ -178,7 +178,7 @@ ast::node* analyzer::bind_in_extras(std::string_view name, node* init, source_sp
 ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
     const name_limits& limits = request_.limits;
     if (const builtin* row = find_builtin(name)) return constant(value::of_builtin(*row), span);
-    if (const builtin* row = world_.host().find_effect(name)) {
+    if (const builtin* row = realm_.host().find_effect(name)) {
         if (limits.world || limits.allows(name) || name == "sleep")
             return constant(value::of_builtin(*row), span);
         return out_of_reach(name, true, span);
@@ -187,15 +187,15 @@ ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
         return fail(span, "'" + std::string(name) + "' is a special form, not a value",
                     "put it at the head of a list, or wrap it in a lambda");
     }
-    std::optional<std::uint32_t> index = world_.find_library_global(name);
-    if (limits.allows(name)) index = world_.reference_index(name);
+    std::optional<std::uint32_t> index = realm_.find_library_global(name);
+    if (limits.allows(name)) index = realm_.reference_index(name);
     if (index) {
-        node* made = make(node_kind::global, span);
-        made->index = *index;
-        return made;
+        node* result = make(node_kind::global, span);
+        result->index = *index;
+        return result;
     }
-    const bool exists = world_.find_program_global(name).has_value() ||
-                        world_.host().find_operator(world_.memory(), name).has_value();
+    const bool exists = realm_.find_program_global(name).has_value() ||
+                        realm_.host().find_operator(realm_.memory(), name).has_value();
     return out_of_reach(name, exists, span);
 }
 
@@ -207,10 +207,11 @@ ast::node* analyzer::out_of_reach(std::string_view name, bool forbidden, source_
 /// `how`: false for a name that nobody knows, true for one that is forbidden, set! where it is only
 /// to be assigned.
 ast::node* analyzer::out_of_reach(std::string_view name, value how, source_span span) {
-    node* made = make(node_kind::call, span);
-    made->children = {constant(value::of_builtin(*find_builtin("%out-of-reach")), span),
-                      constant(world_.memory().symbol(name), span), constant(std::move(how), span)};
-    return made;
+    node* result = make(node_kind::call, span);
+    result->children = {constant(value::of_builtin(*find_builtin("%out-of-reach")), span),
+                        constant(realm_.memory().symbol(name), span),
+                        constant(std::move(how), span)};
+    return result;
 }
 
 // ---------------------------------------------------------------- sandbox
@@ -241,7 +242,7 @@ static ast::node* form_sandbox(analyzer& a, const form& f, analyzer::position) {
         if (std::find(seen.begin(), seen.end(), name) != seen.end())
             return a.fail(one.span, "sandbox: the limit '" + name + "' is repeated");
         seen.push_back(one[0].name());
-        parts.push_back(a.constant(make_string(a.world().memory(), name), one[0].span));
+        parts.push_back(a.constant(make_string(a.realm().memory(), name), one[0].span));
         if (name != "allow" && name != "models") {
             parts.push_back(a.expression(one[1], a.inner()));
             continue;
@@ -268,12 +269,12 @@ static ast::node* form_sandbox(analyzer& a, const form& f, analyzer::position) {
         parts.push_back(a.constant(names.content, names.span));
     }
     if (a.failed()) return a.constant({}, f.span);
-    ast::node* made =
+    ast::node* result =
         a.scope_node(scope_kind::sandbox, a.builtin_node("dict", f[1].span, std::move(parts)));
     ast::node* inside = a.make(node_kind::scope, f.span);
     ast::node* policy = a.make(node_kind::dynamic, f.span);
     policy->flag = static_cast<std::uint8_t>(dynamic_name::sandbox);
-    policy->constant = a.world().memory().symbol("sandbox");
+    policy->constant = a.realm().memory().symbol("sandbox");
     inside->children.push_back(policy);
     scope own;
     const analyzer::scope_guard guard(a, own);
@@ -284,17 +285,17 @@ static ast::node* form_sandbox(analyzer& a, const form& f, analyzer::position) {
     a.declare_binds(f, 2);
     inside->children.push_back(a.body(f, 2, a.inner()));
     a.end_sandbox();
-    made->children.push_back(
+    result->children.push_back(
         a.builtin_node("%sandbox-value", f.span, {a.with_scope(own, inside, 1)}));
-    return made;
+    return result;
 }
 
 /// (%within-sandbox function body…): the body in the sandbox that made the function.
 static ast::node* form_within_sandbox(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3) return a.fail(f.span, "%within-sandbox: expects a function and a body");
-    ast::node* made = a.scope_node(scope_kind::confined, a.expression(f[1], a.inner()));
-    made->children.push_back(a.body(f, 2, a.inner()));
-    return made;
+    ast::node* result = a.scope_node(scope_kind::confined, a.expression(f[1], a.inner()));
+    result->children.push_back(a.body(f, 2, a.inner()));
+    return result;
 }
 
 // ---------------------------------------------------------------- import
@@ -320,10 +321,10 @@ static ast::node* form_import(analyzer& a, const form& f, analyzer::position) {
         return a.fail(f.span, "import: a sandbox cannot import", "import before the sandbox",
                       errc::permission);
     }
-    const std::string from = a.world().sources().locate(f.span).file;
+    const std::string from = a.realm().sources().locate(f.span).file;
     return a.call_library(path ? "%import-file" : "%import-library", f.span,
                           {a.constant(what.content, what.span),
-                           a.constant(make_string(a.world().memory(), from), f.span)});
+                           a.constant(make_string(a.realm().memory(), from), f.span)});
 }
 
 namespace {

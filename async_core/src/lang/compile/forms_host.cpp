@@ -44,13 +44,13 @@ static ast::node* form_with(analyzer& a, const form& f, analyzer::position) {
                           "set it outside: (with ((" + name + " …)) (sandbox …))",
                           errc::permission);
         }
-        parts.push_back(a.constant(make_string(a.world().memory(), name), one[0].span));
+        parts.push_back(a.constant(make_string(a.realm().memory(), name), one[0].span));
         parts.push_back(a.expression(one[1], a.inner()));
     }
-    ast::node* made =
+    ast::node* result =
         a.scope_node(scope_kind::settings, a.builtin_node("dict", f[1].span, std::move(parts)));
-    made->children.push_back(a.body(f, 2, a.inner()));
-    return made;
+    result->children.push_back(a.body(f, 2, a.inner()));
+    return result;
 }
 
 /// Tasks in the arguments of a streamed call are not streamed.
@@ -87,9 +87,9 @@ static ast::node* form_stream(analyzer& a, const form& f, analyzer::position) {
                       "write (stream (task (input value)…) (lambda (piece) …))");
     }
     read_quietly(a, *call);
-    ast::node* made = a.scope_node(scope_kind::receiver, callback);
-    made->children.push_back(call);
-    return made;
+    ast::node* result = a.scope_node(scope_kind::receiver, callback);
+    result->children.push_back(call);
+    return result;
 }
 
 /// Binds the name of a task or tool to what registering it gives; the value is the name.
@@ -128,7 +128,7 @@ static ast::node* form_defatom(analyzer& a, const form& f, analyzer::position) {
             "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
             errc::permission);
     }
-    const builtin* row = a.world().host().find_effect("%defatom");
+    const builtin* row = a.realm().host().find_effect("%defatom");
     if (!row) return a.fail(f.span, "defatom: this host has no task system");
     ast::node* registered = a.make(node_kind::effect_call, f.span);
     registered->row = row;
@@ -167,7 +167,7 @@ static ast::node* form_deftool(analyzer& a, const form& f, analyzer::position) {
             "define '" + name + "' outside and allow it: (sandbox ((allow (" + name + "))) …)",
             errc::permission);
     }
-    const builtin* row = a.world().host().find_effect("%deftool");
+    const builtin* row = a.realm().host().find_effect("%deftool");
     if (!row) return a.fail(f.span, "deftool: this host has no tools");
     std::vector<std::string> inputs;
     std::vector<value> names;
@@ -185,7 +185,7 @@ static ast::node* form_deftool(analyzer& a, const form& f, analyzer::position) {
     }
     ast::node* function = a.make(node_kind::make_lambda, f.span);
     function->code =
-        a.lambda_of(f, {make_list(a.world().memory(), names), params->span}, body_from, name);
+        a.lambda_of(f, {make_list(a.realm().memory(), names), params->span}, body_from, name);
     ast::node* registered = a.make(node_kind::effect_call, f.span);
     registered->row = row;
     registered->children = {a.constant(f.content, f.span), function};

@@ -47,7 +47,7 @@ static ast::node* loop_form(analyzer& a, const form& f, std::string_view functio
         std::string label = "in the clause '";
         label.append(name).append("' of ").append(who);
         slot = a.make(node_kind::within, clause.span);
-        slot->constant = make_string(a.world().memory(), label);
+        slot->constant = make_string(a.realm().memory(), label);
         slot->children.push_back(a.expression(clause[1], a.inner()));
     }
     if (a.failed()) return a.constant({}, f.span);
@@ -80,19 +80,19 @@ static ast::node* form_within(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].content.is(kind::string)) {
         return a.fail(f.span, "%within: expects a label, a number and a body");
     }
-    ast::node* made = a.make(node_kind::within, f.span);
-    made->constant = f[1].content;
+    ast::node* result = a.make(node_kind::within, f.span);
+    result->constant = f[1].content;
     ast::node* number = a.expression(f[2], a.inner());
-    made->children = {a.body(f, 3, a.inner()), number};
-    return made;
+    result->children = {a.body(f, 3, a.inner()), number};
+    return result;
 }
 
 /// (%with-config value body…): *loop-config* in the dynamic extent of the body.
 static ast::node* form_with_config(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 3) return a.fail(f.span, "%with-config: expects a value and a body");
-    ast::node* made = a.scope_node(scope_kind::config, a.expression(f[1], a.inner()));
-    made->children.push_back(a.body(f, 2, a.inner()));
-    return made;
+    ast::node* result = a.scope_node(scope_kind::config, a.expression(f[1], a.inner()));
+    result->children.push_back(a.body(f, 2, a.inner()));
+    return result;
 }
 
 namespace {

@@ -33,9 +33,9 @@ std::size_t size_of(const function& code) {
 
 } // namespace
 
-generator::generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work,
+generator::generator(realm& realm, const ast::lambda& source, generator* parent, compile_work* work,
                      bool hidden)
-    : world_(world), source_(source), parent_(parent), work_(work), hidden_(hidden) {}
+    : realm_(realm), source_(source), parent_(parent), work_(work), hidden_(hidden) {}
 
 void generator::too_large(const char* what) {
     if (failure_) return;
@@ -49,9 +49,9 @@ int generator::allocate() {
         too_large("values at once");
         return 0;
     }
-    const int made = next_++;
+    const int result = next_++;
     out_->registers = std::max<std::uint16_t>(out_->registers, static_cast<std::uint16_t>(next_));
-    return made;
+    return result;
 }
 
 std::size_t generator::emit(instruction i, source_span span) {
@@ -98,23 +98,23 @@ int generator::constant_index(const value& v) {
 }
 
 int generator::name_index(const std::string& name) {
-    return constant_index(world_.memory().symbol(name));
+    return constant_index(realm_.memory().symbol(name));
 }
 
 std::uint16_t generator::capture_index(const ast::variable& var) {
     if (auto known = captured_.find(&var); known != captured_.end()) return known->second;
-    capture made;
+    capture result;
     if (!parent_) { // code given to eval: its surroundings come as cells
-        made = {capture::from::captured, static_cast<std::uint16_t>(var.slot)};
+        result = {capture::from::captured, static_cast<std::uint16_t>(var.slot)};
     } else if (var.owner == &parent_->source_) {
-        made = {capture::from::local, static_cast<std::uint16_t>(var.slot)};
+        result = {capture::from::local, static_cast<std::uint16_t>(var.slot)};
     } else if (!var.in_cell() && var.self == &parent_->source_) {
-        made = {capture::from::self, 0};
+        result = {capture::from::self, 0};
     } else {
-        made = {capture::from::captured, parent_->capture_index(var)};
+        result = {capture::from::captured, parent_->capture_index(var)};
     }
     const auto index = static_cast<std::uint16_t>(out_->captures.size());
-    out_->captures.push_back(made);
+    out_->captures.push_back(result);
     captured_.emplace(&var, index);
     if (out_->captures.size() >= 0xFFFF) too_large("captured variables");
     return index;
@@ -126,7 +126,7 @@ result<function_ref> generator::run() {
     out_->name = source_.name;
     out_->doc = source_.doc;
     out_->span = source_.span;
-    out_->library = world_.compiling_library();
+    out_->library = realm_.compiling_library();
     out_->hidden = hidden_;
     out_->required = source_.required;
     out_->optional = source_.optional;
@@ -150,7 +150,7 @@ result<function_ref> generator::run() {
     out_->leaf = is_leaf(*out_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
-    out_->charge.set(world_.memory(), size_of(*out_));
+    out_->charge.set(realm_.memory(), size_of(*out_));
     return owner;
 }
 
@@ -367,7 +367,7 @@ void generator::define_global(const node& n, int dest) {
     const int r = dest == nowhere ? anywhere(*n.children[0]) : dest;
     if (dest != nowhere) to(*n.children[0], r);
     const op code = n.kind == node_kind::define_global ? op::global_define : op::global_update;
-    if (code == op::global_define) world_.note_definition(n.index, n.span);
+    if (code == op::global_define) realm_.note_definition(n.index, n.span);
     emit(instruction::ad(code, static_cast<unsigned>(r), static_cast<std::int32_t>(n.index)),
          n.span);
 }

@@ -21,7 +21,7 @@ namespace heddle::lang {
 class generator {
 public:
     /// `hidden`: the code is of the language itself (function::hidden).
-    generator(realm& world, const ast::lambda& source, generator* parent, compile_work* work,
+    generator(realm& realm, const ast::lambda& source, generator* parent, compile_work* work,
               bool hidden);
 
     /// The code, or the limit that it breaks.
@@ -109,7 +109,7 @@ private:
         int next_;
     };
 
-    realm& world_;
+    realm& realm_;
     const ast::lambda& source_;
     generator* parent_;
     compile_work* work_; ///< null: nobody counts it

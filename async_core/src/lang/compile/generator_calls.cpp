@@ -43,14 +43,14 @@ int generator::arguments(const node& n, std::size_t from) {
 
 void generator::closure(const node& n, int dest) {
     if (dest == nowhere) return;
-    generator inner(world_, *n.code, this, work_, hidden_);
-    auto made = inner.run();
-    if (!made) {
-        if (!failure_) failure_ = std::move(made).error();
+    generator inner(realm_, *n.code, this, work_, hidden_);
+    auto outcome = inner.run();
+    if (!outcome) {
+        if (!failure_) failure_ = std::move(outcome).error();
         return;
     }
-    out_->functions.push_back(made->get());
-    function_retain(made->get());
+    out_->functions.push_back(outcome->get());
+    function_retain(outcome->get());
     emit(instruction::ad(op::closure, static_cast<unsigned>(dest),
                          static_cast<std::int32_t>(out_->functions.size() - 1)),
          n.span);
@@ -73,7 +73,7 @@ void generator::call(const node& n, int dest, bool is_tail) {
     // A call of the prelude keeps its frame, so that errors can tell the user's place. The prelude
     // returns to its callers; nothing that could go on for ever passes through it in tail position.
     if (is_tail && n.children[0]->kind == node_kind::global && !out_->library &&
-        world_.is_library_global(n.children[0]->index)) {
+        realm_.is_library_global(n.children[0]->index)) {
         mark give_back(*this);
         const int r = fresh(n);
         emit(instruction::abc(op::return_value, static_cast<unsigned>(r)), n.span);

@@ -20,7 +20,7 @@ void generator::body_with_futures() {
     const auto result = static_cast<unsigned>(allocate());
     const auto pending = static_cast<unsigned>(allocate());
     emit(instruction::ad(op::load_int, group, 0), span);
-    const int label = constant_index(make_string(world_.memory(), ""));
+    const int label = constant_index(make_string(realm_.memory(), ""));
     emit(instruction::abc(op::join_begin, group, group, static_cast<unsigned>(label),
                           futures_policy),
          span);
@@ -39,14 +39,14 @@ void generator::body_with_futures() {
 void generator::spawn(const node& n, int dest) {
     mark give_back(*this);
     const auto join = static_cast<unsigned>(anywhere(*n.children[0]));
-    const auto made = static_cast<unsigned>(allocate());
-    emit(instruction::abc(op::future_make, made, join), n.span);
+    const auto result = static_cast<unsigned>(allocate());
+    emit(instruction::abc(op::future_make, result, join), n.span);
     const auto callee = static_cast<unsigned>(fresh(*n.children[1]));
     emit(instruction::abc(op::branch_call, callee, 0, 0, spawned), n.span);
-    emit(instruction::abc(op::jump, made, join), n.span); // operands of the branch
-    emit(instruction::abc(op::branch_done, callee, join, made), n.span);
+    emit(instruction::abc(op::jump, result, join), n.span); // operands of the branch
+    emit(instruction::abc(op::branch_done, callee, join, result), n.span);
     if (dest != nowhere)
-        emit(instruction::abc(op::move, static_cast<unsigned>(dest), made), n.span);
+        emit(instruction::abc(op::move, static_cast<unsigned>(dest), result), n.span);
 }
 
 /// The permit is given back however the body ends; a register tells whether there is one.

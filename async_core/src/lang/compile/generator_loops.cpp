@@ -38,7 +38,7 @@ void generator::repeat(const node& n, int dest) {
     patch(end, here());
     // The range begins with the second word of the comparison: a loop at the start of the body then
     // has an instruction of the range before it, and no round pays for one.
-    label_errors(end, body_end, make_string(world_.memory(), "in round"), i, 1, n.span);
+    label_errors(end, body_end, make_string(realm_.memory(), "in round"), i, 1, n.span);
     if (last != nowhere)
         emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(last)),
              n.span);

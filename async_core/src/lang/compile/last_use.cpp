@@ -190,14 +190,14 @@ private:
         return std::nullopt;
     }
     void push(const handler& each) {
-        guard made{each.begin, set(words_)};
-        add(made.live.data(), set_of(each.target));
+        guard result{each.begin, set(words_)};
+        add(result.live.data(), set_of(each.target));
         if (inside(each.slot)) { // the machine writes what was caught
             const std::size_t bit = each.slot - begin_;
-            made.live[bit / 64] &= ~(std::uint64_t{1} << bit % 64);
+            result.live[bit / 64] &= ~(std::uint64_t{1} << bit % 64);
         }
-        if (!guards_.empty()) add(made.live.data(), guards_.back().live.data());
-        guards_.push_back(std::move(made));
+        if (!guards_.empty()) add(result.live.data(), guards_.back().live.data());
+        guards_.push_back(std::move(result));
     }
     void step(std::size_t at) {
         const instruction& now = code_.code[at];

@@ -10,7 +10,7 @@
 namespace heddle::lang {
 
 /// As disassemble, with the places looked up in `lines`: linear for long programs.
-[[nodiscard]] std::string disassemble_with(const function& code, realm& world,
+[[nodiscard]] std::string disassemble_with(const function& code, realm& realm,
                                            const line_index& lines);
 
 } // namespace heddle::lang

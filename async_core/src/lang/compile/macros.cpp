@@ -20,16 +20,16 @@ constexpr std::size_t most_nested_expansions = 1000;
 constexpr std::uint32_t slice_of_expansion = 10'000;
 
 /// Runs a function to its end, without the outside world: what a macro does while code is compiled.
-result<value> run_apart(realm& world, value callee, std::span<const value> arguments,
+result<value> run_apart(realm& realm, value callee, std::span<const value> arguments,
                         std::uint64_t& steps, const std::string& who) {
-    const auto strand = start_fiber(world, std::move(callee), arguments);
+    const auto self = start_fiber(realm, std::move(callee), arguments);
     run_budget budget;
     budget.steps = steps;
     for (;;) {
-        outcome now = machine::run(*strand, budget, slice_of_expansion);
+        outcome now = machine::run(*self, budget, slice_of_expansion);
         const std::uint64_t spent = steps - budget.steps;
         steps = budget.steps;
-        if (compile_watch* watch = world.watch()) {
+        if (compile_watch* watch = realm.watch()) {
             if (auto stop = watch->spend(spent)) return *std::move(stop);
         }
         switch (now.kind) {
@@ -47,7 +47,7 @@ result<value> run_apart(realm& world, value callee, std::span<const value> argum
         case outcome_kind::cancelled: return *std::move(now.failure);
         case outcome_kind::out_of_steps: break;
         default:
-            // The request is never answered: the strand ends here. A branch that was split off for it
+            // The request is never answered: the fiber ends here. A branch that was split off for it
             // has told its join nothing, and both go.
             return error(errc::evaluation, who + " cannot wait for the world while it expands")
                 .with_hint("let it return code that asks for what it needs when it runs");
@@ -59,7 +59,7 @@ result<value> run_apart(realm& world, value callee, std::span<const value> argum
 
 const value* analyzer::find_macro(std::string_view name) const {
     if (const name_binding* bound = names_.find(name, scope_)) return bound->macro;
-    return request_.limits.closed ? nullptr : world_.find_macro(name);
+    return request_.limits.closed ? nullptr : realm_.find_macro(name);
 }
 
 form analyzer::expand(const form& call, const value& expander) {
@@ -74,22 +74,22 @@ form analyzer::expand(const form& call, const value& expander) {
     const auto arguments = list_items(call.content).subspan(1);
     // A copy: the program may define the macro anew while it runs.
     const value callee = expander; // NOLINT(performance-unnecessary-copy-initialization)
-    auto made = run_apart(world_, callee, arguments, request_.expansion_steps, who);
-    if (!made) {
+    auto outcome = run_apart(realm_, callee, arguments, request_.expansion_steps, who);
+    if (!outcome) {
         if (!failure_) {
-            failure_ = std::move(made).error().with_trace("expanding " + who, call.span);
+            failure_ = std::move(outcome).error().with_trace("expanding " + who, call.span);
             if (!failure_->info().span.known())
                 failure_ = std::move(*failure_).with_span(call.span);
         }
         return call;
     }
     source_span place = call.span;
-    if (made->is(kind::list)) {
-        const auto* storage = static_cast<const list_object*>(made->target());
-        if (storage && storage->places && made->length() != 0 && storage->places->whole.known())
+    if (outcome->is(kind::list)) {
+        const auto* storage = static_cast<const list_object*>(outcome->target());
+        if (storage && storage->places && outcome->length() != 0 && storage->places->whole.known())
             place = storage->places->whole;
     }
-    return {*std::move(made), place};
+    return {*std::move(outcome), place};
 }
 
 /// The function of a `defmacro`, which needs nothing but what is defined so far.
@@ -100,21 +100,21 @@ std::optional<value> analyzer::make_expander(const form& definition) {
     request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
-    analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    analyzer apart(realm_, arena, request, most_depth_ - std::min(depth_, most_depth_));
     apart.expansions_ = expansions_;
     apart.making_expander_ = true;
     if (request_.limits.closed) apart.request_.site = nullptr;
     const datum one{definition.content, definition.span};
-    auto code = compile_analysed(world_, apart, {&one, 1});
+    auto code = compile_analysed(realm_, apart, {&one, 1});
     if (!code) {
         if (!failure_) failure_ = std::move(code).error();
         return std::nullopt;
     }
-    value closure = make_closure(world_.memory(), **code, 0);
-    auto made = run_apart(world_, std::move(closure), {}, request.expansion_steps, "a macro");
+    value closure = make_closure(realm_.memory(), **code, 0);
+    auto outcome = run_apart(realm_, std::move(closure), {}, request.expansion_steps, "a macro");
     request_.expansion_steps = request.expansion_steps;
-    if (made) return *std::move(made);
-    if (!failure_) failure_ = std::move(made).error();
+    if (outcome) return *std::move(outcome);
+    if (!failure_) failure_ = std::move(outcome).error();
     return std::nullopt;
 }
 
@@ -127,19 +127,19 @@ void analyzer::define_early(const form& definition) {
     request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
-    analyzer apart(world_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    analyzer apart(realm_, arena, request, most_depth_ - std::min(depth_, most_depth_));
     apart.defining_early_ = true;
     apart.expansions_ = expansions_;
     const datum one{definition.content, definition.span};
-    const auto code = compile_analysed(world_, apart, {&one, 1});
+    const auto code = compile_analysed(realm_, apart, {&one, 1});
     if (!code) return; // told when the definition itself is compiled
-    (void)run_apart(world_, make_closure(world_.memory(), **code, 0), {}, request.expansion_steps,
+    (void)run_apart(realm_, make_closure(realm_.memory(), **code, 0), {}, request.expansion_steps,
                     "a definition");
     request_.expansion_steps = request.expansion_steps;
 }
 
 void analyzer::bind_macro(const value& name, value expander) {
-    if (!scope_) return world_.define_macro(symbol_name(name), std::move(expander));
+    if (!scope_) return realm_.define_macro(symbol_name(name), std::move(expander));
     const auto& kept = local_macros_.emplace_back(name, std::move(expander));
     names_.add(symbol_name(kept.first), {.in = scope_, .macro = &kept.second});
 }
@@ -164,9 +164,9 @@ static ast::node* form_defmacro(analyzer& a, const form& f, analyzer::position) 
         expander->code = a.lambda_of(f, f[2], 3, name);
         return expander;
     }
-    auto made = a.make_expander(f);
-    if (!made) return a.constant({}, f.span);
-    a.bind_macro(f[1].content, *std::move(made));
+    auto result = a.make_expander(f);
+    if (!result) return a.constant({}, f.span);
+    a.bind_macro(f[1].content, *std::move(result));
     return a.constant(f[1].content, f.span);
 }
 

@@ -55,22 +55,22 @@ ast::node* analyzer::fail_internal(std::string_view name, source_span span) {
 
 /// A variable of the innermost scope.
 ast::variable* analyzer::declare(std::string_view name, source_span place) {
-    ast::variable* made = declare_hidden(name);
-    made->hidden = false;
-    made->place = place;
-    names_.add(made->name, {.in = scope_, .variable = made});
-    return made;
+    ast::variable* result = declare_hidden(name);
+    result->hidden = false;
+    result->place = place;
+    names_.add(result->name, {.in = scope_, .variable = result});
+    return result;
 }
 
 /// As declare, but no symbol means the variable: one that a program makes may have any name.
 ast::variable* analyzer::declare_hidden(std::string_view name) {
-    ast::variable& made = arena_.variables.emplace_back();
-    made.name = name;
-    made.hidden = true;
-    made.owner = scope_->owner;
-    made.loop_depth = scope_->loop_depth;
-    scope_->variables.push_back(&made);
-    return &made;
+    ast::variable& result = arena_.variables.emplace_back();
+    result.name = name;
+    result.hidden = true;
+    result.owner = scope_->owner;
+    result.loop_depth = scope_->loop_depth;
+    scope_->variables.push_back(&result);
+    return &result;
 }
 
 /// The label of a named let wins over a form of its name inside its body.
@@ -98,11 +98,11 @@ ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
 /// Defines `name` where there is no variable for it.
 ast::node* analyzer::define_here(std::string_view name, source_span span, node* init) {
     if (scope_) return bind_in_extras(name, init, span);
-    world_.forget_macro(name);
-    node* made = make(node_kind::define_global, span);
-    made->index = world_.global_index(name);
-    made->children.push_back(init);
-    return made;
+    realm_.forget_macro(name);
+    node* result = make(node_kind::define_global, span);
+    result->index = realm_.global_index(name);
+    result->children.push_back(init);
+    return result;
 }
 
 /// Declares ahead what the forms of a body, those of `f` from `from` on, bind, so that functions of one
@@ -189,38 +189,38 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         ast::variable& var = *bound->variable;
         scope* const outer = bound->in->outer;
         mark_capture(var);
-        node* made = make(node_kind::local, span);
-        made->var = &var;
+        node* result = make(node_kind::local, span);
+        result->var = &var;
         bool itself = false;
         for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
             itself = itself || l == var.self;
         if (!var.definite && !itself) {
             var.conditional = true;
-            made->children.push_back(reference_from(name, span, outer));
+            result->children.push_back(reference_from(name, span, outer));
         }
-        return made;
+        return result;
     }
     if (name == "*loop-config*") {
-        node* made = make(node_kind::dynamic, span);
-        made->flag = static_cast<std::uint8_t>(dynamic_name::loop_config);
-        made->constant = world_.memory().symbol(name);
-        return made;
+        node* result = make(node_kind::dynamic, span);
+        result->flag = static_cast<std::uint8_t>(dynamic_name::loop_config);
+        result->constant = realm_.memory().symbol(name);
+        return result;
     }
     if (request_.limits.closed) return closed_reference(name, span);
     const bool defined =
-        defined_.contains(std::string(name)) || world_.find_program_global(name).has_value();
+        defined_.contains(std::string(name)) || realm_.find_program_global(name).has_value();
     if (!defined) {
         const builtin* row = find_builtin(name);
-        if (!row) row = world_.host().find_effect(name);
+        if (!row) row = realm_.host().find_effect(name);
         if (row) return constant(value::of_builtin(*row), span);
         if (find_special_form(name)) {
             return fail(span, "'" + std::string(name) + "' is a special form, not a value",
                         "put it at the head of a list, or wrap it in a lambda");
         }
     }
-    node* made = make(node_kind::global, span);
-    made->index = defined ? world_.global_index(name) : world_.reference_index(name);
-    return made;
+    node* result = make(node_kind::global, span);
+    result->index = defined ? realm_.global_index(name) : realm_.reference_index(name);
+    return result;
 }
 
 ast::node* analyzer::reference(const form& f) { return reference_from(f.name(), f.span, scope_); }

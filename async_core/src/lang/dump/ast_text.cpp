@@ -62,7 +62,7 @@ std::string parameters_text(const ast::lambda& code) {
     return text + ")";
 }
 
-std::string subject_text(const ast::node& n, const realm& world) {
+std::string subject_text(const ast::node& n, const realm& realm) {
     switch (n.kind) {
     case node_kind::constant:
     case node_kind::dynamic:
@@ -72,7 +72,7 @@ std::string subject_text(const ast::node& n, const realm& world) {
     case node_kind::set_local: return n.var->name;
     case node_kind::global:
     case node_kind::define_global:
-    case node_kind::update_global: return std::string(world.global_name(n.index));
+    case node_kind::update_global: return std::string(realm.global_name(n.index));
     case node_kind::builtin_call:
     case node_kind::effect_call: return std::string(n.row->name);
     case node_kind::named_loop:
@@ -85,12 +85,12 @@ std::string subject_text(const ast::node& n, const realm& world) {
     }
 }
 
-std::string_view subject_home(const ast::node& n, const realm& world) noexcept {
+std::string_view subject_home(const ast::node& n, const realm& realm) noexcept {
     switch (n.kind) {
     case node_kind::local:
     case node_kind::bind_local:
     case node_kind::set_local: return home_of(*n.var);
-    case node_kind::global: return world.is_library_global(n.index) ? "library" : "program";
+    case node_kind::global: return realm.is_library_global(n.index) ? "library" : "program";
     default: return {};
     }
 }

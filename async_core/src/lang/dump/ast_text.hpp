@@ -21,10 +21,10 @@ namespace heddle::lang {
 [[nodiscard]] std::string parameters_text(const ast::lambda& code);
 
 /// The name or the value that a node is about, cut to a readable length; may be empty.
-[[nodiscard]] std::string subject_text(const ast::node& n, const realm& world);
+[[nodiscard]] std::string subject_text(const ast::node& n, const realm& realm);
 
 /// Where the variable lives that a node is about: "register", …, "global", "builtin"; may be empty.
-[[nodiscard]] std::string_view subject_home(const ast::node& n, const realm& world) noexcept;
+[[nodiscard]] std::string_view subject_home(const ast::node& n, const realm& realm) noexcept;
 
 /// A part of a node with what it is to it.
 struct ast_part {

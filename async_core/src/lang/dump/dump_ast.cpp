@@ -27,8 +27,8 @@ struct pending {
 
 class ast_dump {
 public:
-    ast_dump(realm& world, const line_index& lines, dump_format format)
-        : world_(world), lines_(lines), json_(format == dump_format::json) {}
+    ast_dump(realm& realm, const line_index& lines, dump_format format)
+        : realm_(realm), lines_(lines), json_(format == dump_format::json) {}
 
     std::string run(const ast::node& program) {
         work_.push_back({{"", &program}, 0, false, true});
@@ -63,10 +63,10 @@ private:
         out_.append(2 * std::min(now.depth, deepest_indent), ' ');
         if (!now.part.label.empty()) out_ += now.part.label + ": ";
         out_ += kind_text(n.kind);
-        if (const std::string subject = subject_text(n, world_); !subject.empty()) {
+        if (const std::string subject = subject_text(n, realm_); !subject.empty()) {
             out_ += " " + subject;
         }
-        if (const std::string_view home = subject_home(n, world_); !home.empty()) {
+        if (const std::string_view home = subject_home(n, realm_); !home.empty()) {
             out_ += " in ";
             out_ += home;
         }
@@ -94,10 +94,10 @@ private:
         out_ += '{';
         if (!now.part.label.empty()) member("label", now.part.label);
         member("kind", kind_text(n.kind));
-        if (const std::string subject = subject_text(n, world_); !subject.empty()) {
+        if (const std::string subject = subject_text(n, realm_); !subject.empty()) {
             member("subject", subject);
         }
-        if (const std::string_view home = subject_home(n, world_); !home.empty()) {
+        if (const std::string_view home = subject_home(n, realm_); !home.empty()) {
             member("home", home);
         }
         if (n.kind == ast::node_kind::make_lambda) parameters(*n.code);
@@ -131,11 +131,11 @@ private:
         out_ += name;
         out_ += "\":";
         // A string of valid UTF-8 always has a JSON form.
-        auto text = value_to_json(make_string(world_.memory(), content));
+        auto text = value_to_json(make_string(realm_.memory(), content));
         out_ += text ? *text : "null";
     }
 
-    realm& world_;
+    realm& realm_;
     const line_index& lines_;
     bool json_;
     std::vector<pending> work_;
@@ -144,29 +144,29 @@ private:
 
 } // namespace
 
-result<std::string> dump_ast(realm& world, std::string_view text, std::uint32_t position,
+result<std::string> dump_ast(realm& realm, std::string_view text, std::uint32_t position,
                              dump_format format) {
-    HEDDLE_TRY(const std::vector<datum> forms, read_all(world.memory(), text, position));
+    HEDDLE_TRY(const std::vector<datum> forms, read_all(realm.memory(), text, position));
     const line_index lines(text, position);
-    result<std::string> made = error(heddle::errc::internal, "not resolved");
-    HEDDLE_CHECK(on_deep_stack(world, forms, [&](std::size_t most_depth) {
+    result<std::string> outcome = error(heddle::errc::internal, "not resolved");
+    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t most_depth) {
         compile_request request;
         request.in_one = true;
         ast::arena arena;
-        analyzer analysis(world, arena, request, most_depth);
+        analyzer analysis(realm, arena, request, most_depth);
         auto program = analysis.program(forms);
-        if (program) made = ast_dump(world, lines, format).run(*(*program)->body);
-        else made = std::move(program).error();
+        if (program) outcome = ast_dump(realm, lines, format).run(*(*program)->body);
+        else outcome = std::move(program).error();
     }));
-    return made;
+    return outcome;
 }
 
-result<std::string> dump_code(realm& world, std::string_view text, std::uint32_t position) {
-    HEDDLE_TRY(const std::vector<datum> forms, read_all(world.memory(), text, position));
+result<std::string> dump_code(realm& realm, std::string_view text, std::uint32_t position) {
+    HEDDLE_TRY(const std::vector<datum> forms, read_all(realm.memory(), text, position));
     compile_request request;
     request.in_one = true;
-    HEDDLE_TRY(const function_ref code, compile_within(world, forms, request));
-    return disassemble_with(*code, world, line_index(text, position));
+    HEDDLE_TRY(const function_ref code, compile_within(realm, forms, request));
+    return disassemble_with(*code, realm, line_index(text, position));
 }
 
 } // namespace heddle::lang

@@ -39,7 +39,7 @@ int open_brackets(std::string_view line) {
 /// The lines from `from` on as examples; nothing when they are something else.
 std::optional<std::vector<std::string>> examples_from(const std::vector<std::string_view>& lines,
                                                       std::size_t from) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     std::string under_way;
     int depth = 0;
     for (std::size_t i = from; i < lines.size(); ++i) {
@@ -56,11 +56,11 @@ std::optional<std::vector<std::string>> examples_from(const std::vector<std::str
             if (depth <= 0) return std::nullopt; // prose in brackets
             continue;
         }
-        made.push_back(std::exchange(under_way, {}));
+        strings.push_back(std::exchange(under_way, {}));
         depth = 0;
     }
     if (!under_way.empty()) return std::nullopt;
-    return made;
+    return strings;
 }
 
 /// Where the first sentence ends: after a full stop, question or exclamation mark before a blank
@@ -100,7 +100,7 @@ std::string flowed(const std::vector<std::string_view>& lines, std::size_t end) 
 
 docstring parse_docstring(std::string_view text) {
     const std::vector<std::string_view> lines = lines_of(text);
-    docstring made;
+    docstring result;
     std::size_t end = lines.size();
     constexpr std::size_t most_tries =
         50; // a docstring may be the work of a model, and each try reads on
@@ -109,30 +109,30 @@ docstring parse_docstring(std::string_view text) {
         ++tries;
         auto examples = examples_from(lines, i);
         if (!examples) continue;
-        made.examples = *std::move(examples);
+        result.examples = *std::move(examples);
         end = i;
         break;
     }
     const std::string prose = flowed(lines, end);
     const std::size_t sentence = end_of_sentence(prose);
-    made.summary = prose.substr(0, sentence);
+    result.summary = prose.substr(0, sentence);
     const std::size_t rest = prose.find_first_not_of(" \n", sentence);
-    if (rest != std::string::npos) made.details = prose.substr(rest);
-    return made;
+    if (rest != std::string::npos) result.details = prose.substr(rest);
+    return result;
 }
 
 std::vector<std::string> split_examples(std::string_view text) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     std::string under_way;
     for (const std::string_view line : lines_of(text)) {
         if (line.empty()) continue;
         if (!under_way.empty()) under_way += '\n';
         under_way += line;
         if (line.find(" => ") != std::string_view::npos)
-            made.push_back(std::exchange(under_way, {}));
+            strings.push_back(std::exchange(under_way, {}));
     }
-    if (!under_way.empty()) made.push_back(std::move(under_way));
-    return made;
+    if (!under_way.empty()) strings.push_back(std::move(under_way));
+    return strings;
 }
 
 } // namespace heddle::lang

@@ -32,115 +32,115 @@ void take_docstring(help_entry& entry, std::string_view text) {
 }
 
 help_entry entry_of(const special_form& row) {
-    help_entry made;
-    made.kind = help_kind::special_form;
-    made.name = row.name;
-    made.usage = row.usage;
-    take_docstring(made, row.summary);
-    made.examples = split_examples(row.example);
-    made.family = row.family;
-    return made;
+    help_entry entry;
+    entry.kind = help_kind::special_form;
+    entry.name = row.name;
+    entry.usage = row.usage;
+    take_docstring(entry, row.summary);
+    entry.examples = split_examples(row.example);
+    entry.family = row.family;
+    return entry;
 }
 
 help_entry entry_of(const builtin& row) {
-    help_entry made;
-    made.kind = help_kind::primitive;
-    made.name = row.name;
-    made.usage = "(" + made.name;
-    if (!row.parameters.empty()) made.usage += " " + std::string(row.parameters);
-    made.usage += ")";
-    made.summary = row.summary;
-    made.examples = split_examples(row.example);
-    made.family = row.family;
-    return made;
+    help_entry entry;
+    entry.kind = help_kind::primitive;
+    entry.name = row.name;
+    entry.usage = "(" + entry.name;
+    if (!row.parameters.empty()) entry.usage += " " + std::string(row.parameters);
+    entry.usage += ")";
+    entry.summary = row.summary;
+    entry.examples = split_examples(row.example);
+    entry.family = row.family;
+    return entry;
 }
 
 help_entry entry_of(std::string_view name, const function& code) {
-    help_entry made;
-    made.kind = code.library ? help_kind::library_function : help_kind::function;
-    made.name = name;
-    made.usage = usage_of(name, code);
-    take_docstring(made, code.doc);
-    if (code.library) made.family = "functions";
-    else made.place = code.span;
-    return made;
+    help_entry entry;
+    entry.kind = code.library ? help_kind::library_function : help_kind::function;
+    entry.name = name;
+    entry.usage = usage_of(name, code);
+    take_docstring(entry, code.doc);
+    if (code.library) entry.family = "functions";
+    else entry.place = code.span;
+    return entry;
 }
 
 help_entry entry_of(std::string_view name, const operator_doc& known) {
-    help_entry made;
-    made.kind = known.is_tool ? help_kind::tool : help_kind::task;
-    made.name = name;
-    made.usage = "(" + made.name;
+    help_entry entry;
+    entry.kind = known.is_tool ? help_kind::tool : help_kind::task;
+    entry.name = name;
+    entry.usage = "(" + entry.name;
     for (const operator_doc::input& each : known.inputs) {
         const std::string clause = "(" + each.name + " …)";
-        made.usage += each.optional ? " [" + clause + "]" : " " + clause;
+        entry.usage += each.optional ? " [" + clause + "]" : " " + clause;
         if (each.type.empty() && each.description.empty()) continue;
-        if (!made.details.empty()) made.details += '\n';
-        made.details += "- " + each.name;
-        if (!each.type.empty()) made.details += " (" + each.type + ")";
-        if (!each.description.empty()) made.details += ": " + each.description;
+        if (!entry.details.empty()) entry.details += '\n';
+        entry.details += "- " + each.name;
+        if (!each.type.empty()) entry.details += " (" + each.type + ")";
+        if (!each.description.empty()) entry.details += ": " + each.description;
     }
-    made.usage += ")";
-    made.summary = known.description;
-    made.place = known.place;
-    return made;
+    entry.usage += ")";
+    entry.summary = known.description;
+    entry.place = known.place;
+    return entry;
 }
 
 help_entry entry_of_value(std::string_view name, const value& content) {
-    help_entry made;
-    made.name = name;
-    made.usage = name;
+    help_entry entry;
+    entry.name = name;
+    entry.usage = name;
     const std::string_view type = kind_name(content.type());
     const bool vowel = std::string_view("aeiou").find(type.front()) != std::string_view::npos;
-    made.summary = (vowel ? "An " : "A ") + std::string(type) + ": " + shown(content);
-    return made;
+    entry.summary = (vowel ? "An " : "A ") + std::string(type) + ": " + shown(content);
+    return entry;
 }
 
-std::optional<help_entry> describe_operator(realm& world, std::string_view name) {
-    const auto known = world.host().describe_operator(name);
+std::optional<help_entry> describe_operator(realm& realm, std::string_view name) {
+    const auto known = realm.host().describe_operator(name);
     if (!known) return std::nullopt;
     return entry_of(name, *known);
 }
 
-std::optional<help_entry> describe_object(realm& world, std::string_view name,
+std::optional<help_entry> describe_object(realm& realm, std::string_view name,
                                           const host_object& object) {
-    const auto info = world.host().describe_callable(object);
+    const auto info = realm.host().describe_callable(object);
     if (!info) return std::nullopt;
-    return describe_operator(world, info->name.empty() ? name : info->name);
+    return describe_operator(realm, info->name.empty() ? name : info->name);
 }
 
 help_entry entry_of_macro(std::string_view name, const value& expander) {
-    help_entry made = entry_of(name, *closure_of(expander)->code);
-    made.kind = help_kind::macro;
-    return made;
+    help_entry entry = entry_of(name, *closure_of(expander)->code);
+    entry.kind = help_kind::macro;
+    return entry;
 }
 
 /// What a program made of a name.
-std::optional<help_entry> describe_own(realm& world, std::string_view name) {
-    if (const value* expander = world.find_macro(name)) return entry_of_macro(name, *expander);
-    const auto index = world.find_program_global(name);
+std::optional<help_entry> describe_own(realm& realm, std::string_view name) {
+    if (const value* expander = realm.find_macro(name)) return entry_of_macro(name, *expander);
+    const auto index = realm.find_program_global(name);
     if (!index) return std::nullopt;
-    const value& content = world.global(*index);
+    const value& content = realm.global(*index);
     if (content.is(kind::closure)) return entry_of(name, *closure_of(content)->code);
     if (content.is(kind::builtin)) return entry_of(content.as_builtin());
     if (const host_object* object = host_of(content)) {
-        if (auto found = describe_object(world, name, *object)) return found;
+        if (auto found = describe_object(realm, name, *object)) return found;
     }
     return entry_of_value(name, content);
 }
 
 /// What the language and the host make of it.
-std::optional<help_entry> describe_given(realm& world, std::string_view name, help_reach reach) {
+std::optional<help_entry> describe_given(realm& realm, std::string_view name, help_reach reach) {
     if (const special_form* row = find_special_form(name); row && !row->family.empty())
         return entry_of(*row);
-    if (const auto index = world.find_library_global(name)) {
-        const value& content = world.global(*index);
+    if (const auto index = realm.find_library_global(name)) {
+        const value& content = realm.global(*index);
         if (content.is(kind::closure)) return entry_of(name, *closure_of(content)->code);
     }
     if (const builtin* row = find_builtin(name)) return entry_of(*row);
-    if (const builtin* row = world.host().find_effect(name)) return entry_of(*row);
+    if (const builtin* row = realm.host().find_effect(name)) return entry_of(*row);
     if (reach == help_reach::language) return std::nullopt;
-    return describe_operator(world, name);
+    return describe_operator(realm, name);
 }
 
 } // namespace
@@ -159,21 +159,21 @@ std::string_view to_string(help_kind kind) noexcept {
     return "value";
 }
 
-result<help_entry> describe(realm& world, std::string_view name, help_reach reach) {
+result<help_entry> describe(realm& realm, std::string_view name, help_reach reach) {
     std::optional<help_entry> found;
     const bool own = !name.empty() && name.front() == '%'; // of the language's own sources
-    if (!own && reach == help_reach::everything) found = describe_own(world, name);
-    if (!own && !found) found = describe_given(world, name, reach);
+    if (!own && reach == help_reach::everything) found = describe_own(realm, name);
+    if (!own && !found) found = describe_given(realm, name, reach);
     if (found) return *std::move(found);
     std::vector<std::string> names;
-    if (reach == help_reach::everything) world.collect_names(names);
+    if (reach == help_reach::everything) realm.collect_names(names);
     error failure(errc::unbound, "help: nothing is called '" + std::string(name) + "'");
     std::string hint = suggest_names(name, names);
     if (hint.empty()) hint = "(help) lists what there is";
     return std::move(failure).with_hint(std::move(hint)).with_origin(error_origin::script);
 }
 
-std::optional<help_entry> describe_callable(realm& world, const value& callable) {
+std::optional<help_entry> describe_callable(realm& realm, const value& callable) {
     if (callable.is(kind::builtin)) return entry_of(callable.as_builtin());
     if (callable.is(kind::closure)) {
         const function& code = *closure_of(callable)->code;
@@ -181,10 +181,10 @@ std::optional<help_entry> describe_callable(realm& world, const value& callable)
     }
     const host_object* object = host_of(callable);
     if (!object) return std::nullopt;
-    return describe_object(world, {}, *object);
+    return describe_object(realm, {}, *object);
 }
 
-std::string help_text(const realm& world, const help_entry& entry) {
+std::string help_text(const realm& realm, const help_entry& entry) {
     std::string text = entry.usage + "\n";
     if (entry.kind == help_kind::value) return text + entry.summary + "\n";
     constexpr std::size_t width = 80;
@@ -193,7 +193,7 @@ std::string help_text(const realm& world, const help_entry& entry) {
     if (!entry.details.empty()) text += wrapped(entry.details, width) + "\n";
     if (!entry.examples.empty()) text += "\n";
     for (const std::string& example : entry.examples) text += example + "\n";
-    if (const source_location at = world.sources().locate(entry.place); at.line != 0) {
+    if (const source_location at = realm.sources().locate(entry.place); at.line != 0) {
         text += "\n" + std::string(to_string(entry.kind)) + " defined at " + at.file + ":" +
                 std::to_string(at.line) + "\n";
     }

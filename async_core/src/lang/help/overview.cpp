@@ -22,12 +22,12 @@ public:
         section_of(section).family_of(family).names.push_back(std::move(name));
     }
     [[nodiscard]] std::string text() const {
-        std::string made;
+        std::string out;
         for (const section& each : sections_) {
-            made += each.title + "\n";
-            for (const family& one : each.families) write(made, one);
+            out += each.title + "\n";
+            for (const family& one : each.families) write(out, one);
         }
-        return made;
+        return out;
     }
 
 private:
@@ -66,13 +66,13 @@ private:
     std::vector<section> sections_;
 };
 
-void add_own(realm& world, listing& names) {
+void add_own(realm& realm, listing& names) {
     std::vector<std::string> all;
-    world.collect_names(all);
+    realm.collect_names(all);
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     for (const std::string& name : all) {
-        const auto entry = describe(world, name);
+        const auto entry = describe(realm, name);
         if (!entry) continue;
         switch (entry->kind) {
         case help_kind::function:
@@ -87,7 +87,7 @@ void add_own(realm& world, listing& names) {
 
 } // namespace
 
-std::string help_overview(realm& world, help_reach reach) {
+std::string help_overview(realm& realm, help_reach reach) {
     listing names;
     for (const special_form& row : documented_forms())
         names.add("Special forms", std::string(row.family), std::string(row.name));
@@ -98,18 +98,18 @@ std::string help_overview(realm& world, help_reach reach) {
         }
     }
     std::vector<std::string> of_host;
-    world.host().collect_names(of_host);
+    realm.host().collect_names(of_host);
     std::sort(of_host.begin(), of_host.end());
     for (const std::string& name : of_host) {
-        const builtin* row = world.host().find_effect(name);
+        const builtin* row = realm.host().find_effect(name);
         if (row && name.front() != '%') names.add("Primitives", std::string(row->family), name);
     }
-    for (std::uint32_t i = 0; i < world.global_count(); ++i) {
-        const std::string_view name = world.global_name(i);
-        if (world.is_library_global(i) && name.front() != '%' && !world.global(i).is_unbound())
+    for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+        const std::string_view name = realm.global_name(i);
+        if (realm.is_library_global(i) && name.front() != '%' && !realm.global(i).is_unbound())
             names.add("Functions of the library", "", std::string(name));
     }
-    if (reach == help_reach::everything) add_own(world, names);
+    if (reach == help_reach::everything) add_own(realm, names);
     return names.text() + "(help 'name) tells more about one of them.\n";
 }
 

@@ -51,10 +51,10 @@ std::string page_of(std::string_view title, std::string_view introduction,
 }
 
 std::string capitalised(std::string_view family) {
-    std::string made(family);
-    if (!made.empty() && made[0] >= 'a' && made[0] <= 'z')
-        made[0] = static_cast<char>(made[0] - 32);
-    return made;
+    std::string text(family);
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 32);
+    return text;
 }
 
 void add(std::vector<chapter>& chapters, help_entry entry) {
@@ -65,90 +65,90 @@ void add(std::vector<chapter>& chapters, help_entry entry) {
     into.entries.push_back(std::move(entry));
 }
 
-void add_named(realm& world, std::vector<chapter>& chapters, std::string_view name) {
-    if (auto entry = describe(world, name, help_reach::language)) add(chapters, *std::move(entry));
+void add_named(realm& realm, std::vector<chapter>& chapters, std::string_view name) {
+    if (auto entry = describe(realm, name, help_reach::language)) add(chapters, *std::move(entry));
 }
 
-std::vector<chapter> forms(realm& world) {
-    std::vector<chapter> made;
-    for (const special_form& row : documented_forms()) add_named(world, made, row.name);
-    return made;
+std::vector<chapter> forms(realm& realm) {
+    std::vector<chapter> chapters;
+    for (const special_form& row : documented_forms()) add_named(realm, chapters, row.name);
+    return chapters;
 }
 
-std::vector<chapter> primitives(realm& world) {
-    std::vector<chapter> made;
+std::vector<chapter> primitives(realm& realm) {
+    std::vector<chapter> chapters;
     for (const auto rows : builtin_families()) {
         for (const builtin& row : rows) {
             if (row.name.front() != '%' && !find_special_form(row.name))
-                add_named(world, made, row.name);
+                add_named(realm, chapters, row.name);
         }
     }
     std::vector<std::string> of_host;
-    world.host().collect_names(of_host);
+    realm.host().collect_names(of_host);
     for (const std::string& name : of_host) {
-        if (world.host().find_effect(name)) add_named(world, made, name);
+        if (realm.host().find_effect(name)) add_named(realm, chapters, name);
     }
-    return made;
+    return chapters;
 }
 
-std::vector<chapter> functions(realm& world) {
-    std::vector<chapter> made(1);
-    for (std::uint32_t i = 0; i < world.global_count(); ++i) {
-        const std::string name(world.global_name(i));
-        if (!world.is_library_global(i) || name.front() == '%') continue;
-        if (auto entry = describe(world, name, help_reach::language))
-            made[0].entries.push_back(*std::move(entry));
+std::vector<chapter> functions(realm& realm) {
+    std::vector<chapter> chapters(1);
+    for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+        const std::string name(realm.global_name(i));
+        if (!realm.is_library_global(i) || name.front() == '%') continue;
+        if (auto entry = describe(realm, name, help_reach::language))
+            chapters[0].entries.push_back(*std::move(entry));
     }
-    return made;
+    return chapters;
 }
 
 /// Runs a program that needs nothing from the world.
-result<void> run_apart(realm& world, const std::string& program) {
-    HEDDLE_TRY(const auto forms, read_all(world.memory(), program));
-    HEDDLE_TRY(const auto code, compile(world, forms));
-    const auto strand = start_fiber(world, code);
+result<void> run_apart(realm& realm, const std::string& program) {
+    HEDDLE_TRY(const auto forms, read_all(realm.memory(), program));
+    HEDDLE_TRY(const auto code, compile(realm, forms));
+    const auto self = start_fiber(realm, code);
     run_budget budget;
-    outcome ended = machine::run(*strand, budget, UINT32_MAX);
+    outcome ended = machine::run(*self, budget, UINT32_MAX);
     if (ended.kind == outcome_kind::done) return {};
     if (ended.failure) return *std::move(ended.failure);
     return error(heddle::errc::internal, "a module waits for the world: " + program);
 }
 
 /// The functions that one module defines, in its order.
-result<std::vector<chapter>> module_functions(realm& world, std::string_view module) {
-    realm own(world.host());
+result<std::vector<chapter>> module_functions(realm& realm, std::string_view module) {
+    lang::realm own(realm.host());
     HEDDLE_CHECK(load_prelude(own));
     const std::string full = "std/" + std::string(module);
     HEDDLE_CHECK(run_apart(own, "(import " + full + ")"));
-    std::vector<chapter> made(1);
+    std::vector<chapter> chapters(1);
     for (std::uint32_t i = 0; i < own.global_count(); ++i) {
         const std::string name(own.global_name(i));
         if (own.is_library_global(i) || name.front() == '%') continue;
         auto entry = describe(own, name);
         if (entry && own.sources().locate(entry->place).file == full)
-            made[0].entries.push_back(*std::move(entry));
+            chapters[0].entries.push_back(*std::move(entry));
     }
     std::sort(
-        made[0].entries.begin(), made[0].entries.end(),
+        chapters[0].entries.begin(), chapters[0].entries.end(),
         [](const help_entry& a, const help_entry& b) { return a.place.begin < b.place.begin; });
-    return made;
+    return chapters;
 }
 
 /// What the comment at the head of a module says: "std/text: what it is for." and paragraphs.
 std::string head_comment(std::string_view text) {
-    std::string made;
+    std::string out;
     while (text.starts_with(";")) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(1, end - 1);
         line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-        if (line.empty()) made += "\n\n";
-        else if (!made.empty() && made.back() != '\n') made += ' ';
-        made += line;
+        if (line.empty()) out += "\n\n";
+        else if (!out.empty() && out.back() != '\n') out += ' ';
+        out += line;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    const std::size_t colon = made.find(": ");
-    if (made.starts_with("std/") && colon != std::string::npos) made.erase(0, colon + 2);
-    return capitalised(made);
+    const std::size_t colon = out.find(": ");
+    if (out.starts_with("std/") && colon != std::string::npos) out.erase(0, colon + 2);
+    return capitalised(out);
 }
 
 void add_to_index(std::string& index, const std::string& link, const std::string& title,
@@ -165,7 +165,7 @@ void add_to_index(std::string& index, const std::string& link, const std::string
 
 } // namespace
 
-result<std::vector<reference_page>> reference_pages(realm& world) {
+result<std::vector<reference_page>> reference_pages(realm& realm) {
     std::vector<reference_page> pages;
     std::string index = std::string(made_by) + "# The language\n\n" +
                         wrapped(
@@ -179,17 +179,17 @@ result<std::vector<reference_page>> reference_pages(realm& world) {
         pages.push_back({std::move(file), page_of(title, introduction, chapters)});
     };
     page("forms.md", "Special forms",
-         "Forms decide themselves which of their parts are evaluated, and when.", forms(world));
+         "Forms decide themselves which of their parts are evaluated, and when.", forms(realm));
     page("primitives.md", "Primitives",
          "Functions that are built in. `x…` stands for any number of arguments, `[x]` for one that "
          "may be left out.",
-         primitives(world));
+         primitives(realm));
     page("functions.md", "Functions of the library",
          "Always there, and written in the language itself: what takes functions, and so may wait.",
-         functions(world));
+         functions(realm));
     for (const library_source& module : stdlib_sources()) {
         const std::string full = "std/" + std::string(module.name);
-        HEDDLE_TRY(const auto chapters, module_functions(world, module.name));
+        HEDDLE_TRY(const auto chapters, module_functions(realm, module.name));
         page("std/" + std::string(module.name) + ".md", full,
              "`(import " + full + ")` " + head_comment(module.text), chapters);
     }

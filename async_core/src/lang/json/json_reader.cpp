@@ -154,9 +154,9 @@ json_reading::failure json_reading::read_value() {
 
 /// The string that was read is an element.
 json_reading::failure json_reading::take_string() {
-    auto made = make_long_string(memory_, content_, work_);
-    if (!made || !work_.spend_bytes(content_.size())) return stopped();
-    items_.push_back(*std::move(made));
+    auto result = make_long_string(memory_, content_, work_);
+    if (!result || !work_.spend_bytes(content_.size())) return stopped();
+    items_.push_back(*std::move(result));
     complete_ = true;
     return std::nullopt;
 }
@@ -211,26 +211,26 @@ json_reading::failure json_reading::after_value() {
 json_reading::failure json_reading::close() {
     const json_frame frame = frames_.back();
     frames_.pop_back();
-    value made;
+    value result;
     if (frame.object) {
-        made = make_map_with_capacity(memory_, (items_.size() - frame.first_item) / 2);
+        result = make_map_with_capacity(memory_, (items_.size() - frame.first_item) / 2);
         for (std::size_t i = frame.first_item; i < items_.size(); i += 2) {
             if (!work_.spend(4)) return stopped();
-            made =
-                map_put(memory_, std::move(made), std::move(items_[i]), std::move(items_[i + 1]));
+            result =
+                map_put(memory_, std::move(result), std::move(items_[i]), std::move(items_[i + 1]));
         }
     } else {
         constexpr std::size_t piece = 4096;
         const auto items = std::span<const value>(items_).subspan(frame.first_item);
-        made = make_list_with_capacity(memory_, items.size());
+        result = make_list_with_capacity(memory_, items.size());
         for (std::size_t at = 0; at < items.size(); at += piece) {
             const auto now = items.subspan(at, std::min(piece, items.size() - at));
             if (!work_.spend(now.size())) return stopped();
-            made = list_concat(memory_, std::move(made), now);
+            result = list_concat(memory_, std::move(result), now);
         }
     }
     items_.resize(frame.first_item);
-    items_.push_back(std::move(made));
+    items_.push_back(std::move(result));
     complete_ = true;
     return std::nullopt;
 }

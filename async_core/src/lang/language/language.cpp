@@ -16,13 +16,13 @@ namespace {
 
 class whole_language final : public code_service {
 public:
-    result<function_ref> compile(realm& world, std::span<const datum> forms,
+    result<function_ref> compile(realm& realm, std::span<const datum> forms,
                                  compile_request& request) const override {
-        return compile_within(world, forms, request);
+        return compile_within(realm, forms, request);
     }
-    result<value> expand_macros(realm& world, const datum& form,
+    result<value> expand_macros(realm& realm, const datum& form,
                                 compile_request& request) const override {
-        return lang::expand_macros(world, form, request);
+        return lang::expand_macros(realm, form, request);
     }
     void collect_form_names(std::vector<std::string>& names) const override {
         for (const special_form& row : special_forms()) names.emplace_back(row.name);
@@ -32,19 +32,19 @@ public:
     }
     std::span<const library_source> libraries() const override { return stdlib_sources(); }
 
-    result<std::optional<std::string>> help(realm& world, const value* about,
+    result<std::optional<std::string>> help(realm& realm, const value* about,
                                             bool language_only) const override {
         const help_reach reach = language_only ? help_reach::language : help_reach::everything;
-        if (!about) return std::optional(help_overview(world, reach));
+        if (!about) return std::optional(help_overview(realm, reach));
         if (about->is(kind::symbol) || about->is(kind::string)) {
             const bool quoted = about->is(kind::symbol);
             HEDDLE_TRY(const help_entry found,
-                       describe(world, quoted ? symbol_name(*about) : string_bytes(*about), reach));
-            return std::optional(help_text(world, found));
+                       describe(realm, quoted ? symbol_name(*about) : string_bytes(*about), reach));
+            return std::optional(help_text(realm, found));
         }
-        const auto found = describe_callable(world, *about);
+        const auto found = describe_callable(realm, *about);
         if (!found) return std::optional<std::string>();
-        return std::optional(help_text(world, *found));
+        return std::optional(help_text(realm, *found));
     }
 };
 

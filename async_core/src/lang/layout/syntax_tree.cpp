@@ -108,18 +108,18 @@ private:
     }
 
     void append(node_kind kind, std::size_t begin, std::size_t end) {
-        syntax_node made;
-        made.kind = kind;
-        made.begin = static_cast<std::uint32_t>(begin);
-        made.end = static_cast<std::uint32_t>(end);
-        made.newlines = newlines_;
+        syntax_node syntax;
+        syntax.kind = kind;
+        syntax.begin = static_cast<std::uint32_t>(begin);
+        syntax.end = static_cast<std::uint32_t>(end);
+        syntax.newlines = newlines_;
         newlines_ = 0;
         const auto index = static_cast<node_index>(tree_.nodes.size());
         open_node& parent = open_.back();
         if (parent.last_child == no_node) tree_.nodes[parent.node].first_child = index;
         else tree_.nodes[parent.last_child].next = index;
         parent.last_child = index;
-        tree_.nodes.push_back(made);
+        tree_.nodes.push_back(syntax);
     }
 
     free_work work_;

@@ -10,12 +10,12 @@ constexpr std::size_t stack_bytes = 512 * 1024; ///< builtins do not recurse
 
 } // namespace
 
-builtin_job::builtin_job(realm& world, const builtin& row, native_code run,
+builtin_job::builtin_job(realm& realm, const builtin& row, native_code run,
                          std::vector<value> arguments)
     : work_meter(units_of_a_turn), row_(row), arguments_(std::move(arguments)),
-      call_(world.memory(), row_, *this),
-      work_([this, run = std::move(run)] { made_ = run(call_, arguments_); }),
-      stack_(world, stack_bytes) {}
+      call_(realm.memory(), row_, *this),
+      work_([this, run = std::move(run)] { result_ = run(call_, arguments_); }),
+      stack_(realm, stack_bytes) {}
 
 builtin_job::~builtin_job() { stack_.abandon(); }
 
@@ -27,7 +27,7 @@ std::uint64_t builtin_job::take_spent() noexcept {
 
 result<value> builtin_job::take() {
     if (call_.failure()) return *std::move(call_.failure());
-    return std::move(made_);
+    return std::move(result_);
 }
 
 /// On the worker's stack: the turn is over.

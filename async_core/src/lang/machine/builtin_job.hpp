@@ -18,7 +18,7 @@ namespace heddle::lang {
 class builtin_job final : public turn_job, private work_meter {
 public:
     /// `run`: the code of `row`, or what takes its place.
-    builtin_job(realm& world, const builtin& row, native_code run, std::vector<value> arguments);
+    builtin_job(realm& realm, const builtin& row, native_code run, std::vector<value> arguments);
     ~builtin_job() override;
     builtin_job(const builtin_job&) = delete;
     builtin_job& operator=(const builtin_job&) = delete;
@@ -34,7 +34,7 @@ private:
     const builtin& row_;
     std::vector<value> arguments_;
     native_call call_;
-    value made_;
+    value result_;
     std::uint64_t paid_ = 0;
     std::function<void()> work_;
     native_stack stack_;

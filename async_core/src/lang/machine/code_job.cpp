@@ -20,22 +20,23 @@ constexpr std::size_t much_code = 2000;              ///< parts: about a millise
 
 } // namespace
 
-result<value> carry_out(realm& world, code_order& order, compile_watch& watch) {
+result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
     order.request.watch = &watch;
     if (order.expands_only)
-        return world.stages().expand_macros(world, order.forms.front(), order.request);
-    auto code = world.stages().compile(world, order.forms, order.request);
+        return realm.stages().expand_macros(realm, order.forms.front(), order.request);
+    auto code = realm.stages().compile(realm, order.forms, order.request);
     if (!code) return std::move(code).error();
     const auto& captures = (*code)->captures;
-    value made = make_closure(world.memory(), **code, static_cast<std::uint32_t>(captures.size()),
-                              order.scope->sandbox.as_value());
+    value created =
+        make_closure(realm.memory(), **code, static_cast<std::uint32_t>(captures.size()),
+                     order.scope->sandbox.as_value());
     for (std::size_t i = 0; i < captures.size(); ++i)
-        closure_of(made)->captured()[i] = order.cells[captures[i].index];
-    return made;
+        closure_of(created)->captured()[i] = order.cells[captures[i].index];
+    return created;
 }
 
-bool takes_long(realm& world, const code_order& order) {
-    const bool macros = world.has_macros() && !order.request.limits.closed;
+bool takes_long(realm& realm, const code_order& order) {
+    const bool macros = realm.has_macros() && !order.request.limits.closed;
     seen_lists seen;
     std::vector<const value*> work;
     for (const datum& each : order.forms) work.push_back(&each.content);
@@ -47,7 +48,7 @@ bool takes_long(realm& world, const code_order& order) {
         parts += items.size() + 1;
         if (parts > much_code) return true;
         if (macros && !items.empty() && items[0].is(kind::symbol) &&
-            world.find_macro(symbol_name(items[0])))
+            realm.find_macro(symbol_name(items[0])))
             return true;
         for (const value& item : items) {
             if (item.is(kind::list)) work.push_back(&item);
@@ -56,28 +57,28 @@ bool takes_long(realm& world, const code_order& order) {
     return false;
 }
 
-code_job::code_job(realm& world, code_order order)
-    : world_(world), order_(std::move(order)),
-      work_([this] { result_.emplace(carry_out(world_, order_, *this)); }),
-      stack_(world, stack_bytes) {}
+code_job::code_job(realm& realm, code_order order)
+    : realm_(realm), order_(std::move(order)),
+      work_([this] { result_.emplace(carry_out(realm_, order_, *this)); }),
+      stack_(realm, stack_bytes) {}
 
 code_job::~code_job() {
-    const realm::compile_state outer = world_.exchange_compile_state(compiling_);
+    const realm::compile_state outer = realm_.exchange_compile_state(compiling_);
     stack_.abandon();
-    (void)world_.exchange_compile_state(outer);
+    (void)realm_.exchange_compile_state(outer);
 }
 
 native_stack::progress code_job::resume() {
     left_ = work_of_a_turn;
-    const realm::compile_state outer = world_.exchange_compile_state(compiling_);
-    native_stack::progress made = native_stack::progress::ended;
+    const realm::compile_state outer = realm_.exchange_compile_state(compiling_);
+    native_stack::progress result = native_stack::progress::ended;
     try {
-        made = stack_.resume(work_);
+        result = stack_.resume(work_);
     } catch (...) {
         result_.emplace(error_of_exception("compiling"));
     }
-    compiling_ = world_.exchange_compile_state(outer);
-    return made;
+    compiling_ = realm_.exchange_compile_state(outer);
+    return result;
 }
 
 /// On the worker's stack: its turn may be over.

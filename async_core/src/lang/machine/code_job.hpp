@@ -20,7 +20,7 @@
 
 namespace heddle::lang {
 
-/// Code to compile for a strand, with all that it needs.
+/// Code to compile for a fiber, with all that it needs.
 struct code_order {
     std::vector<datum> forms;
     compile_request request;
@@ -32,15 +32,15 @@ struct code_order {
 };
 
 /// The code as a function over the cells of its site, or the expanded form.
-[[nodiscard]] result<value> carry_out(realm& world, code_order& order, compile_watch& watch);
+[[nodiscard]] result<value> carry_out(realm& realm, code_order& order, compile_watch& watch);
 
 /// Whether an order may take longer than others can wait: much code, or macros, which compute.
-[[nodiscard]] bool takes_long(realm& world, const code_order& order);
+[[nodiscard]] bool takes_long(realm& realm, const code_order& order);
 
 /// An order that is carried out in turns.
 class code_job final : public turn_job, private compile_watch {
 public:
-    code_job(realm& world, code_order order);
+    code_job(realm& realm, code_order order);
     ~code_job() override;
     code_job(const code_job&) = delete;
     code_job& operator=(const code_job&) = delete;
@@ -54,7 +54,7 @@ public:
 private:
     std::optional<error> spend(std::uint64_t work) override;
 
-    realm& world_;
+    realm& realm_;
     code_order order_;
     std::optional<result<value>> result_;
     std::uint64_t spent_ = 0;

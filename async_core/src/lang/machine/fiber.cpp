@@ -23,7 +23,7 @@ constexpr std::size_t kept_in_all = sizeof(fiber) + fiber::kept_by_driver + kept
 
 } // namespace
 
-fiber::fiber(realm& world) : world_(&world) { world_->memory().charge(kept_in_all); }
+fiber::fiber(lang::realm& realm) : realm_(&realm) { realm_->memory().charge(kept_in_all); }
 
 fiber::~fiber() {
     leave_wait(); // no queue keeps it
@@ -32,7 +32,7 @@ fiber::~fiber() {
         static_cast<join*>(host_of(each.group))->ends_on(*this);
     for (std::size_t i = 0; i < capacity_; ++i) stack_[i].~value();
     std::free(stack_);
-    world_->memory().discharge(kept_in_all + capacity_ * sizeof(value) + charged_frames_);
+    realm_->memory().discharge(kept_in_all + capacity_ * sizeof(value) + charged_frames_);
 }
 
 void fiber::reserve(std::size_t registers) {
@@ -40,14 +40,14 @@ void fiber::reserve(std::size_t registers) {
     // Exact for the first use (most fibers stay small), then by half.
     const std::size_t wanted =
         capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
-    if (world_->moves_stacks()) return relocate(registers);
+    if (realm_->moves_stacks()) return relocate(registers);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
     auto* grown =
         static_cast<value*>(std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)));
     if (!grown) throw std::bad_alloc();
     stack_ = grown;
     for (std::size_t i = capacity_; i < wanted; ++i) new (stack_ + i) value();
-    world_->memory().charge((wanted - capacity_) * sizeof(value));
+    realm_->memory().charge((wanted - capacity_) * sizeof(value));
     capacity_ = wanted;
 }
 
@@ -77,8 +77,8 @@ void fiber::relocate(std::size_t registers) {
     if (stack_) std::memset(static_cast<void*>(stack_), 0xDD, capacity_ * sizeof(value));
     std::free(stack_);
     stack_ = moved;
-    world_->memory().charge(registers * sizeof(value));
-    world_->memory().discharge(std::exchange(capacity_, registers) * sizeof(value));
+    realm_->memory().charge(registers * sizeof(value));
+    realm_->memory().discharge(std::exchange(capacity_, registers) * sizeof(value));
 }
 
 void fiber::move_away() {
@@ -99,7 +99,7 @@ void fiber::request_cancel(cancel_reason reason, double end) noexcept {
 bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
     if (cancel_requested()) return false;
     cancel_ = reason;
-    cancel_end_ = std::min(end, world_->host().now() + cleanup_seconds);
+    cancel_end_ = std::min(end, realm_->host().now() + cleanup_seconds);
     // A parked parent stays parked until its branches have ended. A cleanup goes on, but not for long; nor
     // do the branches that it waits for.
     if (waits_ == waiting_for::children) return true;
@@ -132,7 +132,7 @@ void fiber::ask_branches(fiber* waiting) noexcept {
         }
         if (next.cancellation_masked()) continue;
         for (join* each = next.opened_; each; each = each->opened_before()) {
-            if (each != awaited) each->ask_strands(next.cancel_, next.cancel_end_, waiting);
+            if (each != awaited) each->ask_fibers(next.cancel_, next.cancel_end_, waiting);
         }
     }
 }
@@ -155,20 +155,20 @@ void fiber::end_cleanup_by(double end) noexcept {
         static_cast<join*>(host_of(waits_on_))->end_cleanups_by(end);
 }
 
-std::unique_ptr<fiber> start_fiber(realm& world, value callee, std::span<const value> arguments,
+std::unique_ptr<fiber> start_fiber(realm& realm, value callee, std::span<const value> arguments,
                                    scope_ref scope) {
-    auto made = std::make_unique<fiber>(world);
-    made->scope_ = std::move(scope);
-    made->slot_ = world.next_strand();
-    made->reserve(1 + arguments.size());
-    made->stack_[0] = std::move(callee);
-    for (std::size_t i = 0; i < arguments.size(); ++i) made->stack_[1 + i] = arguments[i];
-    made->first_call_ = static_cast<std::int32_t>(arguments.size());
-    return made;
+    auto object = std::make_unique<fiber>(realm);
+    object->scope_ = std::move(scope);
+    object->slot_ = realm.next_fiber_number();
+    object->reserve(1 + arguments.size());
+    object->stack_[0] = std::move(callee);
+    for (std::size_t i = 0; i < arguments.size(); ++i) object->stack_[1 + i] = arguments[i];
+    object->first_call_ = static_cast<std::int32_t>(arguments.size());
+    return object;
 }
 
-std::unique_ptr<fiber> start_fiber(realm& world, const function_ref& code, scope_ref scope) {
-    return start_fiber(world, make_closure(world.memory(), *code, 0), {}, std::move(scope));
+std::unique_ptr<fiber> start_fiber(realm& realm, const function_ref& code, scope_ref scope) {
+    return start_fiber(realm, make_closure(realm.memory(), *code, 0), {}, std::move(scope));
 }
 
 } // namespace heddle::lang

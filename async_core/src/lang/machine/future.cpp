@@ -49,7 +49,7 @@ bool future::cancel() noexcept {
     if (!running()) return false;
     stopping_ = true;
     static_cast<join*>(host_of(group_))->note_stop();
-    if (strand_) strand_->request_cancel(cancel_reason::sibling);
+    if (own_fiber_) own_fiber_->request_cancel(cancel_reason::sibling);
     return true;
 }
 
@@ -82,7 +82,7 @@ void future::answer(fiber& waiting) const {
 
 void future::settle(state how) noexcept {
     state_ = how;
-    strand_ = nullptr;
+    own_fiber_ = nullptr;
     outer_ = {};
     jump_ = {};
     for (fiber* waiting : std::exchange(waiters_, {})) {
@@ -97,8 +97,8 @@ void future::settle(state how) noexcept {
     }
 }
 
-void future::forget(fiber& strand) noexcept {
-    waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &strand), waiters_.end());
+void future::forget(fiber& self) noexcept {
+    waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &self), waiters_.end());
 }
 
 bool future::is_around(const dynamic_scope& scope) const noexcept {
@@ -110,9 +110,9 @@ bool future::is_around(const dynamic_scope& scope) const noexcept {
     return at == this;
 }
 
-bool future::needs(const std::vector<fiber*>& strands, const dynamic_scope& scope) {
+bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
     if (!scope.spawned) return false;
-    std::vector<fiber*> work = strands;
+    std::vector<fiber*> work = fibers;
     for (std::size_t looked_at = 0; !work.empty() && looked_at < most_looked_at; ++looked_at) {
         fiber* next = work.back();
         work.pop_back();
@@ -120,7 +120,7 @@ bool future::needs(const std::vector<fiber*>& strands, const dynamic_scope& scop
         if (next->waits_ == waiting_for::future) {
             const auto* awaited = static_cast<const future*>(host_of(next->waits_on_));
             if (awaited->is_around(scope)) return true;
-            work.push_back(awaited->strand());
+            work.push_back(awaited->own_fiber());
         } else if (next->waits_ == waiting_for::children) {
             // Of a race one branch is enough, so no single one is needed.
             const auto* group = static_cast<const join*>(host_of(next->waits_on_));

@@ -55,8 +55,8 @@ public:
     void drop() noexcept; ///< cancelled
 
     /// The branch has become a fiber.
-    void attach(fiber& strand) noexcept { strand_ = &strand; }
-    [[nodiscard]] fiber* strand() const noexcept { return strand_; }
+    void attach(fiber& self) noexcept { own_fiber_ = &self; }
+    [[nodiscard]] fiber* own_fiber() const noexcept { return own_fiber_; }
     [[nodiscard]] const host_ref<future>& outer() const noexcept { return outer_; }
     /// Whether code in that scope is part of it.
     [[nodiscard]] bool is_around(const dynamic_scope& scope) const noexcept;
@@ -67,13 +67,13 @@ public:
         static_cast<branch_group*>(host_of(group_))->note_awaited(slot_);
     }
 
-    void wait(fiber& strand) { waiters_.push_back(&strand); }
-    void forget(fiber& strand) noexcept;
+    void wait(fiber& self) { waiters_.push_back(&self); }
+    void forget(fiber& self) noexcept;
     [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
 
-    /// Whether an end of one of `strands` needs the end of a future that code in `scope` is part of: to
+    /// Whether an end of one of `fibers` needs the end of a future that code in `scope` is part of: to
     /// wait for it would be to wait for oneself.
-    [[nodiscard]] static bool needs(const std::vector<fiber*>& strands, const dynamic_scope& scope);
+    [[nodiscard]] static bool needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
 
 private:
     enum class state : std::uint8_t { running, done, failed, cancelled };
@@ -82,8 +82,8 @@ private:
 
     state state_ = state::running;
     bool stopping_ = false;
-    fiber* strand_ = nullptr; ///< null while it runs on the stack of another
-    std::size_t depth_;       ///< futures around it
+    fiber* own_fiber_ = nullptr; ///< null while it runs on the stack of another
+    std::size_t depth_;          ///< futures around it
     host_ref<future> outer_;
     host_ref<future> jump_; ///< one of those around it, see is_around
     value group_;

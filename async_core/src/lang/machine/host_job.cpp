@@ -27,9 +27,9 @@ bool done_in_a_turn(const metered_work& work) {
 
 class host_job::job final : private work_meter {
 public:
-    job(realm& world, std::size_t stack_bytes, metered_work run)
+    job(realm& realm, std::size_t stack_bytes, metered_work run)
         : work_meter(units_of_a_turn), work_([this, run = std::move(run)] { run(*this); }),
-          stack_(world, stack_bytes) {}
+          stack_(realm, stack_bytes) {}
     ~job() { stack_.abandon(); }
     job(const job&) = delete;
     job& operator=(const job&) = delete;
@@ -52,8 +52,8 @@ private:
     native_stack stack_;
 };
 
-host_job::host_job(realm& world, std::size_t stack_bytes, metered_work work)
-    : job_(std::make_unique<job>(world, stack_bytes, std::move(work))) {}
+host_job::host_job(realm& realm, std::size_t stack_bytes, metered_work work)
+    : job_(std::make_unique<job>(realm, stack_bytes, std::move(work))) {}
 
 host_job::~host_job() = default;
 

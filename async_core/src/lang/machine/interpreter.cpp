@@ -21,7 +21,7 @@ outcome interpreter::run() noexcept {
     out_ = {};
     for (;;) {
         try {
-            if (f_.world_->moves_stacks()) [[unlikely]]
+            if (f_.realm_->moves_stacks()) [[unlikely]]
                 f_.move_away();
             out_ = dispatch();
             break;
@@ -144,7 +144,7 @@ outcome interpreter::dispatch() {
         else cell_of(closure_of(R[-1])->captured()[i.a])->content = R[i.b];
         NEXT();
     op_global_get : {
-        const value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+        const value& content = f_.realm_->global(static_cast<std::uint32_t>(i.d));
         if (content.is_unbound()) [[unlikely]] {
             SAVE();
             if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(i.d)))
@@ -155,11 +155,11 @@ outcome interpreter::dispatch() {
         NEXT();
     }
     op_global_define:
-        f_.world_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
+        f_.realm_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
         if (i.x != 0) R[i.a].set_nil();
         NEXT();
     op_global_update : {
-        value& content = f_.world_->global(static_cast<std::uint32_t>(i.d));
+        value& content = f_.realm_->global(static_cast<std::uint32_t>(i.d));
         if (content.is_unbound()) [[unlikely]] {
             SLOW(raise(unbound_global(static_cast<std::uint32_t>(i.d))));
         }
@@ -172,7 +172,7 @@ outcome interpreter::dispatch() {
         const value& found = static_cast<dynamic_name>(i.x) == dynamic_name::sandbox
                                  ? scope.sandbox.as_value()
                                  : scope.loop_config;
-        if (found.is_unbound()) SLOW(raise(f_.world_->unbound_error("*loop-config*")));
+        if (found.is_unbound()) SLOW(raise(f_.realm_->unbound_error("*loop-config*")));
         R[i.a] = found;
         NEXT();
     }
@@ -402,7 +402,7 @@ outcome interpreter::dispatch() {
 
     op_call_global : {
         const instruction where = *pc++;
-        const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+        const value& callee = f_.realm_->global(static_cast<std::uint32_t>(where.d));
         if (callee.is_unbound()) [[unlikely]] {
             SAVE();
             if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
@@ -443,12 +443,12 @@ outcome interpreter::dispatch() {
                 i.b <= row.max_arguments) {
                 {
                     native_call call(memory_, row, work_);
-                    value made = row.run(call, std::span<value>(R + i.a + 1, i.b));
+                    value created = row.run(call, std::span<value>(R + i.a + 1, i.b));
                     if (call.failure() || work_.over()) [[unlikely]]
-                        SLOW(after_builtin(call, row.run, std::move(made),
+                        SLOW(after_builtin(call, row.run, std::move(created),
                                            {BASE() + i.a, BASE() + i.a + 1, i.b,
                                             builtin_place::arguments::clear}));
-                    R[i.a] = std::move(made);
+                    R[i.a] = std::move(created);
                     for (std::uint32_t k = 1; k <= i.b; ++k) R[i.a + k].set_nil(); // moved on
                 }
                 NEXT();
@@ -458,7 +458,7 @@ outcome interpreter::dispatch() {
     }
     op_tail_call_global : {
         const instruction where = *pc++;
-        const value& callee = f_.world_->global(static_cast<std::uint32_t>(where.d));
+        const value& callee = f_.realm_->global(static_cast<std::uint32_t>(where.d));
         if (callee.is_unbound()) [[unlikely]] {
             SAVE();
             if (!global_lookup(BASE() + i.a, static_cast<std::uint32_t>(where.d)))
@@ -504,11 +504,11 @@ outcome interpreter::dispatch() {
             const builtin& row =
                 f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
             native_call call(memory_, row, work_);
-            value made = row.run(call, std::span<value>(R + i.b, i.c));
+            value created = row.run(call, std::span<value>(R + i.b, i.c));
             if (call.failure() || work_.over()) [[unlikely]]
-                SLOW(after_builtin(call, row.run, std::move(made),
+                SLOW(after_builtin(call, row.run, std::move(created),
                                    {BASE() + i.a, BASE() + i.b, i.c}));
-            R[i.a] = std::move(made);
+            R[i.a] = std::move(created);
         }
         NEXT();
     }
@@ -568,7 +568,7 @@ outcome interpreter::dispatch() {
             labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
     op_catch_value:
         R[i.a] =
-            describe_error(*f_.world_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
+            describe_error(*f_.realm_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
         NEXT();
     op_catch_matches : {
         const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
@@ -642,7 +642,7 @@ outcome interpreter::dispatch() {
         NEXT();
 
     unbound_name:
-        SLOW(raise(f_.world_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
+        SLOW(raise(f_.realm_->unbound_error(symbol_name(f_.frames_.back().code->constants[i.c]))));
 
     limit_passed:
         SLOW(check_slice());

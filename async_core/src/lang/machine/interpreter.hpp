@@ -19,8 +19,8 @@ class semaphore;
 /// Lives on the native stack for the length of one run().
 class interpreter {
 public:
-    interpreter(fiber& strand, run_budget& budget, std::uint32_t slice)
-        : f_(strand), budget_(budget), slice_(slice), memory_(strand.world().memory()),
+    interpreter(fiber& self, run_budget& budget, std::uint32_t slice)
+        : f_(self), budget_(budget), slice_(slice), memory_(self.realm().memory()),
           run_limit_(memory_.limit()) {}
 
     outcome run() noexcept;
@@ -28,7 +28,7 @@ public:
     outcome abandon(error failure) noexcept;
 
     /// Splits the innermost inline branch off; its frames, permit and cleanups go with it.
-    static std::unique_ptr<fiber> detach_branch(fiber& strand);
+    static std::unique_ptr<fiber> detach_branch(fiber& self);
 
 private:
     /// What a slow operation tells the dispatch loop.
@@ -69,7 +69,7 @@ private:
     next run_program(std::vector<datum> forms, compile_request request, std::size_t at,
                      std::size_t count, bool tail);
     next make_code(code_order order, std::size_t at, pending_job::next_step then);
-    next code_made(result<value> made, std::size_t at, pending_job::next_step then);
+    next code_made(result<value> outcome, std::size_t at, pending_job::next_step then);
     void forget_arguments(std::size_t at, std::size_t count) noexcept;
     void spend_steps(std::uint64_t work);
     [[nodiscard]] std::optional<error> code_limit();
@@ -108,13 +108,14 @@ private:
     };
     next run_pure(const builtin& row, builtin_place place);
     next run_native(const builtin& row, const native_code& run, builtin_place place);
-    next after_builtin(native_call& call, const native_code& run, value made, builtin_place place);
+    next after_builtin(native_call& call, const native_code& run, value result,
+                       builtin_place place);
     next call_update(std::size_t base, instruction i, const builtin& row);
     [[nodiscard]] value* stored_by(value* R, instruction i, std::uint16_t from) noexcept;
     [[nodiscard]] value* home_of_chain(value* R, instruction i) noexcept;
     next start_job(pending_job order, std::size_t dest);
     next continue_job();
-    next job_done(result<value> made, const pending_job& done);
+    next job_done(result<value> outcome, const pending_job& done);
     next cons_to_copy(std::size_t base, instruction i);
     next equal_took_long(std::size_t base, instruction i, std::optional<bool> same);
     void jump_if_equal(const value& equal, bool jump_when, std::int32_t distance);
@@ -151,7 +152,7 @@ private:
     void end_cleanup() noexcept;
     next pop_settings(std::size_t saved);
     void leave_settings(std::size_t base, instruction i);
-    [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& strand,
+    [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& self,
                                                                const run_budget& budget);
     [[nodiscard]] static cleanup_limits inside(const cleanup_limits& outer, cleanup_limits inner);
     void count_cleanup(std::uint64_t steps);
@@ -174,16 +175,16 @@ private:
     next suspend(waiting_for what);
     [[nodiscard]] bool ends_as_a_whole() const noexcept;
     void begin_inline(inline_branch branch);
-    static inline_branch take_inline(fiber& strand) noexcept;
+    static inline_branch take_inline(fiber& self) noexcept;
     void drop_grant() noexcept;
     [[nodiscard]] bool take_grant(const concurrency_scope* scope) noexcept;
     next branch_call(instruction i, instruction operands, std::size_t base);
     void branch_done(std::size_t base, instruction i);
     next join_end(std::size_t base, instruction i);
     next join_abort(std::size_t base, instruction i);
-    [[nodiscard]] permit& strand_permit() noexcept;
+    [[nodiscard]] permit& current_permit() noexcept;
     [[nodiscard]] branch_place running_branch() const;
-    [[nodiscard]] static bool some_branch_is_stopping(fiber& strand) noexcept;
+    [[nodiscard]] static bool some_branch_is_stopping(fiber& self) noexcept;
     next check_slice();
 
     // settings

@@ -22,7 +22,7 @@ constexpr std::uint8_t spawned = 2;   ///< so too, and its end goes to a future
 
 } // namespace
 
-permit& interpreter::strand_permit() noexcept {
+permit& interpreter::current_permit() noexcept {
     return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
 }
 
@@ -32,19 +32,19 @@ branch_place interpreter::running_branch() const {
     return {f_.branches_.back().group, f_.branches_.back().slot};
 }
 
-bool interpreter::some_branch_is_stopping(fiber& strand) noexcept {
+bool interpreter::some_branch_is_stopping(fiber& self) noexcept {
     // Thousands of branches may stand on one stack: they are looked at when one of them was asked.
-    const auto& branches = strand.branches_;
-    if (strand.stopping_at_ < branches.size()) return true;
-    strand.stopping_at_ = fiber::none;
-    if (!std::exchange(strand.stop_noted_, false)) return false;
+    const auto& branches = self.branches_;
+    if (self.stopping_at_ < branches.size()) return true;
+    self.stopping_at_ = fiber::none;
+    if (!std::exchange(self.stop_noted_, false)) return false;
     const auto found = std::find_if(branches.begin(), branches.end(), [](const inline_branch& b) {
         const auto* answer = static_cast<const future*>(host_of(b.future));
         return static_cast<const join*>(host_of(b.group))->stopping() ||
                (answer && answer->stopping());
     });
     if (found == branches.end()) return false;
-    strand.stopping_at_ = static_cast<std::size_t>(found - branches.begin());
+    self.stopping_at_ = static_cast<std::size_t>(found - branches.begin());
     return true;
 }
 
@@ -59,10 +59,10 @@ void interpreter::begin_inline(inline_branch branch) {
 }
 
 /// The innermost branch of that stack is none of its branches any more.
-inline_branch interpreter::take_inline(fiber& strand) noexcept {
-    inline_branch taken = std::move(strand.branches_.back());
-    strand.branches_.pop_back();
-    static_cast<join*>(host_of(taken.group))->ends_on(strand);
+inline_branch interpreter::take_inline(fiber& self) noexcept {
+    inline_branch taken = std::move(self.branches_.back());
+    self.branches_.pop_back();
+    static_cast<join*>(host_of(taken.group))->ends_on(self);
     return taken;
 }
 
@@ -71,7 +71,7 @@ void interpreter::drop_grant() noexcept {
     if (f_.granted_) std::exchange(f_.granted_, nullptr)->release();
 }
 
-/// True when a permit of `scope` was handed over while the strand waited.
+/// True when a permit of `scope` was handed over while the fiber waited.
 bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
     if (f_.granted_ != scope || !scope) return false;
     f_.granted_ = nullptr;
@@ -139,7 +139,7 @@ std::optional<error> interpreter::limit_passed() {
         return made_uncatchable(error(errc::limit, "the step limit of this run is used up"));
     }
     const bool memory_is_over = memory_.over_limit() && memory_.limit_used_up();
-    if (auto& common = f_.world_->common; common && !common->extent && !memory_is_over)
+    if (auto& common = f_.realm_->common; common && !common->extent && !memory_is_over)
         common.reset(); // the next one is another
     if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
@@ -155,7 +155,7 @@ std::optional<error> interpreter::limit_passed() {
     return std::nullopt;
 }
 
-/// Raises at a safe point. What the strand waited for, or was about to start, is of no use any more.
+/// Raises at a safe point. What the fiber waited for, or was about to start, is of no use any more.
 interpreter::next interpreter::stop(error failure) {
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     forget_plans();
@@ -168,7 +168,7 @@ interpreter::next interpreter::stop(error failure) {
 error interpreter::as_common_failure(error failure) {
     const value* mark = extent_of(failure);
     const void* extent = mark ? host_of(*mark) : nullptr;
-    auto& common = f_.world_->common;
+    auto& common = f_.realm_->common;
     if (common && common->extent == extent && common->failure.code() == failure.code() &&
         passes_catches(common->failure) == passes_catches(failure))
         return common->failure;
@@ -187,7 +187,7 @@ bool interpreter::ends_as_a_whole() const noexcept {
            static_cast<const join*>(host_of(f_.waits_on_))->stopping();
 }
 
-/// The strand has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
+/// The fiber has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
 /// goes on.
 interpreter::next interpreter::suspend(waiting_for what) {
     settle_steps(); // before another scope is looked at
@@ -204,7 +204,7 @@ interpreter::next interpreter::suspend(waiting_for what) {
 /// Nothing is changed when there is no memory for it.
 std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     auto* group = static_cast<join*>(host_of(parent.branches_.back().group));
-    auto child = std::make_unique<fiber>(*parent.world_);
+    auto child = std::make_unique<fiber>(*parent.realm_);
     const std::size_t first = parent.branches_.back().first_frame;
     const bool framed = first < parent.frames_.size();
     // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
@@ -284,10 +284,10 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     }
     const std::string_view label = string_bytes(top().code->constants[i.c]);
     R[i.a] =
-        make_host(memory_, std::make_unique<join>(*f_.world_, slots, static_cast<join_policy>(i.x),
+        make_host(memory_, std::make_unique<join>(*f_.realm_, slots, static_cast<join_policy>(i.x),
                                                   std::string(label), f_.scope_->concurrency));
     auto* opened = static_cast<join*>(host_of(R[i.a]));
-    opened->set_outer(running_branch(), f_.world_->host_events(),
+    opened->set_outer(running_branch(), f_.realm_->host_events(),
                       sandbox() ? sandbox()->own().as_value() : value());
     opened->opened_by(f_);
     return true;
@@ -317,7 +317,7 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         drop_grant();
         return skip();
     }
-    permit& own = strand_permit();
+    permit& own = current_permit();
     // An unbounded one takes the place of its parent, if that has one.
     permit right{i.x != unbounded ? group->scope() : own.held ? own.scope : nullptr, false};
     if (right.scope) {
@@ -366,7 +366,7 @@ void interpreter::branch_done(std::size_t base, instruction i) {
         static_cast<future*>(host_of(ended.future))->deliver(std::move(given));
     }
     if (!right.held) return;
-    permit& own = strand_permit();
+    permit& own = current_permit();
     if (own.scope == right.scope && !own.held) own.held = true; // given back
     else right.scope->release();                                // its join stands in a register
 }
@@ -374,7 +374,7 @@ void interpreter::branch_done(std::size_t base, instruction i) {
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     const value kept = f_.stack_[base + i.b];
     auto* group = static_cast<join*>(host_of(kept));
-    permit& own = strand_permit();
+    permit& own = current_permit();
     if (i.x == 1) group->cancel(cancel_reason::sibling);
     if (group->living() != 0) {
         if (i.x == 0 && group->needs_all() && future::needs(group->children(), *f_.scope_)) {
@@ -426,43 +426,43 @@ interpreter::next interpreter::join_abort(std::size_t base, instruction i) {
     return suspend(waiting_for::children);
 }
 
-branch_place place_of(const fiber& strand) { return {strand.group_, strand.slot_}; }
+branch_place place_of(const fiber& self) { return {self.group_, self.slot_}; }
 
 // ---------------------------------------------------------------- machine
 
-outcome machine::run(fiber& strand, run_budget& budget, std::uint32_t slice) noexcept {
-    interpreter one(strand, budget, std::max<std::uint32_t>(1, slice));
+outcome machine::run(fiber& self, run_budget& budget, std::uint32_t slice) noexcept {
+    interpreter one(self, budget, std::max<std::uint32_t>(1, slice));
     return one.run();
 }
 
-outcome machine::abandon(fiber& strand, error failure) noexcept {
+outcome machine::abandon(fiber& self, error failure) noexcept {
     run_budget none;
-    return interpreter(strand, none, 1).abandon(std::move(failure));
+    return interpreter(self, none, 1).abandon(std::move(failure));
 }
 
-void machine::fail_wait(fiber& strand, error failure) noexcept {
-    if (strand.leave_wait()) strand.incoming_ = std::move(failure);
-    else if (strand.waits_ == waiting_for::children)
-        static_cast<join*>(host_of(strand.waits_on_))->fail_all(0, std::move(failure));
+void machine::fail_wait(fiber& self, error failure) noexcept {
+    if (self.leave_wait()) self.incoming_ = std::move(failure);
+    else if (self.waits_ == waiting_for::children)
+        static_cast<join*>(host_of(self.waits_on_))->fail_all(0, std::move(failure));
 }
 
-void machine::resume(fiber& strand, result<value> answer) noexcept {
-    strand.waits_ = waiting_for::nothing;
-    strand.request_.reset();
-    if (answer) strand.stack_[strand.result_slot_] = *std::move(answer);
-    else strand.incoming_ = std::move(answer).error();
+void machine::resume(fiber& self, result<value> answer) noexcept {
+    self.waits_ = waiting_for::nothing;
+    self.request_.reset();
+    if (answer) self.stack_[self.result_slot_] = *std::move(answer);
+    else self.incoming_ = std::move(answer).error();
 }
 
-std::unique_ptr<fiber> machine::split_running_branch(fiber& strand) {
-    if (strand.branches_.empty() || strand.waits_ != waiting_for::nothing) return nullptr;
-    if (strand.branches_.back().first_frame >= strand.frames_.size()) return nullptr;
-    return interpreter::detach_branch(strand);
+std::unique_ptr<fiber> machine::split_running_branch(fiber& self) {
+    if (self.branches_.empty() || self.waits_ != waiting_for::nothing) return nullptr;
+    if (self.branches_.back().first_frame >= self.frames_.size()) return nullptr;
+    return interpreter::detach_branch(self);
 }
 
-scope_ref with_concurrency(realm& world, const scope_ref& outer, std::size_t branches) {
-    return outer.open(world.memory(), [&](dynamic_scope& scope) {
+scope_ref with_concurrency(realm& realm, const scope_ref& outer, std::size_t branches) {
+    return outer.open(realm.memory(), [&](dynamic_scope& scope) {
         scope.concurrency = host_ref<concurrency_scope>::make(
-            world.memory(), std::make_unique<concurrency_scope>(branches));
+            realm.memory(), std::make_unique<concurrency_scope>(branches));
     });
 }
 

@@ -19,7 +19,7 @@ void interpreter::look_at_next_step() {
     given_ = fuel_ = 1;
 }
 
-/// So many steps were done for the strand elsewhere.
+/// So many steps were done for the fiber elsewhere.
 void interpreter::spend_steps(std::uint64_t work) {
     settle_steps();
     given_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(work, UINT32_MAX));
@@ -35,13 +35,13 @@ interpreter::next interpreter::run_pure(const builtin& row, builtin_place place)
 interpreter::next interpreter::run_native(const builtin& row, const native_code& run,
                                           builtin_place place) {
     native_call call(memory_, row, work_);
-    value made = run(call, std::span<value>(f_.stack_ + place.first, place.count));
-    return after_builtin(call, run, std::move(made), place);
+    value result = run(call, std::span<value>(f_.stack_ + place.first, place.count));
+    return after_builtin(call, run, std::move(result), place);
 }
 
 /// A builtin has returned: with a value, an error, or because it takes long.
-interpreter::next interpreter::after_builtin(native_call& call, const native_code& run, value made,
-                                             builtin_place place) {
+interpreter::next interpreter::after_builtin(native_call& call, const native_code& run,
+                                             value result, builtin_place place) {
     using arguments = builtin_place::arguments;
     value* const first = f_.stack_ + place.first;
     const builtin& row = call.row();
@@ -50,7 +50,7 @@ interpreter::next interpreter::after_builtin(native_call& call, const native_cod
         if (place.then != arguments::keep)
             std::for_each(first, first + place.count, [](value& each) { each.set_nil(); });
         pending_job order;
-        order.job = std::make_unique<builtin_job>(*f_.world_, row, run, std::move(given));
+        order.job = std::make_unique<builtin_job>(*f_.realm_, row, run, std::move(given));
         order.knows_place = row.how == builtin_kind::control;
         return start_job(std::move(order), place.dest);
     }
@@ -61,7 +61,7 @@ interpreter::next interpreter::after_builtin(native_call& call, const native_cod
     }
     if (place.then == arguments::clear)
         std::for_each(first, first + place.count, [](value& each) { each.set_nil(); });
-    f_.stack_[place.dest] = std::move(made);
+    f_.stack_[place.dest] = std::move(result);
     return next::go_on;
 }
 
@@ -73,7 +73,7 @@ value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexc
         return i.b == from ? &cell_of(closure_of(R[-1])->captured()[i.a])->content : nullptr;
     case op::global_define:
     case op::global_update:
-        return i.a == from ? &f_.world_->global(static_cast<std::uint32_t>(i.d)) : nullptr;
+        return i.a == from ? &f_.realm_->global(static_cast<std::uint32_t>(i.d)) : nullptr;
     default: return nullptr;
     }
 }
@@ -123,16 +123,20 @@ value* interpreter::home_of_chain(value* R, instruction i) noexcept {
     value key;
     for (const instruction* at = top().at;; ++at) {
         const instruction now = *at;
-        value made;
+        value result;
         switch (now.code) {
-        case op::load_const: made = top().code->constants[static_cast<std::uint32_t>(now.d)]; break;
-        case op::load_int: made = value::integer(now.d); break;
+        case op::load_const:
+            result = top().code->constants[static_cast<std::uint32_t>(now.d)];
+            break;
+        case op::load_int: result = value::integer(now.d); break;
         case op::move:
-        case op::take: made = R[now.b]; break;
-        case op::up_get: made = closure_of(R[-1])->captured()[now.b]; break;
-        case op::cell_get: made = cell_of(R[now.b])->content; break;
-        case op::up_cell_get: made = cell_of(closure_of(R[-1])->captured()[now.b])->content; break;
-        case op::global_get: made = f_.world_->global(static_cast<std::uint32_t>(now.d)); break;
+        case op::take: result = R[now.b]; break;
+        case op::up_get: result = closure_of(R[-1])->captured()[now.b]; break;
+        case op::cell_get: result = cell_of(R[now.b])->content; break;
+        case op::up_cell_get:
+            result = cell_of(closure_of(R[-1])->captured()[now.b])->content;
+            break;
+        case op::global_get: result = f_.realm_->global(static_cast<std::uint32_t>(now.d)); break;
         case op::add:
         case op::sub:
         case op::add_i:
@@ -146,7 +150,7 @@ value* interpreter::home_of_chain(value* R, instruction i) noexcept {
             const std::int64_t r = right.as_integer();
             if (plus ? __builtin_add_overflow(l, r, &exact) : __builtin_sub_overflow(l, r, &exact))
                 return nullptr;
-            made = value::integer(exact);
+            result = value::integer(exact);
             break;
         }
         case op::call_builtin:
@@ -162,8 +166,9 @@ value* interpreter::home_of_chain(value* R, instruction i) noexcept {
             return stored_by(R, now, i.a);
         }
         // What is read is not there while it is changed.
-        if (made.is_unbound() || (made.target() && made.target() == into.target())) return nullptr;
-        if (now.a == i.a + 1) key = std::move(made);
+        if (result.is_unbound() || (result.target() && result.target() == into.target()))
+            return nullptr;
+        if (now.a == i.a + 1) key = std::move(result);
     }
 }
 
@@ -176,15 +181,15 @@ interpreter::next interpreter::call_update(std::size_t base, instruction i, cons
         return run_pure(row, place);
     home->set_nil();
     native_call call(memory_, row, work_);
-    value made;
+    value result;
     try {
-        made = row.run(call, std::span<value>(R + i.b, i.c));
+        result = row.run(call, std::span<value>(R + i.b, i.c));
     } catch (...) { // it has changed nothing
         *home = R[i.b];
         throw;
     }
     if (call.failure() || work_.stopped()) *home = R[i.b];
-    return after_builtin(call, row.run, std::move(made), place);
+    return after_builtin(call, row.run, std::move(result), place);
 }
 
 /// op::cons, where the list has no room in front: its copy is work, and memory.
@@ -206,21 +211,21 @@ interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
     static const builtin& row = *find_builtin("cons");
     value both[] = {R[i.b], i.x != 0 ? std::move(list) : list};
     native_call call(memory_, row, work_);
-    value made = row.run(call, std::span<value>(both));
+    value result = row.run(call, std::span<value>(both));
     if (work_.stopped()) {
         pending_job order;
-        order.job = std::make_unique<builtin_job>(*f_.world_, row, row.run,
+        order.job = std::make_unique<builtin_job>(*f_.realm_, row, row.run,
                                                   std::vector<value>(both, both + 2));
         order.knows_place = false;
         return start_job(std::move(order), base + i.a);
     }
     if (work_.over()) look_at_next_step();
     if (call.failure()) return raise(*std::move(call.failure()));
-    f_.stack_[base + i.a] = std::move(made);
+    f_.stack_[base + i.a] = std::move(result);
     return next::go_on;
 }
 
-/// The first turn of what the strand waits for. The result goes to `dest`.
+/// The first turn of what the fiber waits for. The result goes to `dest`.
 interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
     look_at_next_step();
     work_.begin(0); // what comes after it is not told to stop because of it
@@ -231,22 +236,22 @@ interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
 
 /// Another turn of it.
 interpreter::next interpreter::continue_job() {
-    const native_stack::progress made = f_.job_->job->resume();
+    const native_stack::progress result = f_.job_->job->resume();
     spend_steps(f_.job_->job->take_spent());
-    if (made != native_stack::progress::ended) {
+    if (result != native_stack::progress::ended) {
         out_.kind = outcome_kind::out_of_steps;
-        out_.idle = made == native_stack::progress::queued;
+        out_.idle = result == native_stack::progress::queued;
         return next::leave;
     }
     const auto done = std::move(f_.job_);
     return job_done(done->job->take(), *done);
 }
 
-interpreter::next interpreter::job_done(result<value> made, const pending_job& done) {
-    if (!made && !done.knows_place) return raise(std::move(made).error());
-    if (!made || done.then != pending_job::next_step::jump)
-        return code_made(std::move(made), f_.result_slot_, done.then);
-    jump_if_equal(*made, done.jump_when, done.distance);
+interpreter::next interpreter::job_done(result<value> outcome, const pending_job& done) {
+    if (!outcome && !done.knows_place) return raise(std::move(outcome).error());
+    if (!outcome || done.then != pending_job::next_step::jump)
+        return code_made(std::move(outcome), f_.result_slot_, done.then);
+    jump_if_equal(*outcome, done.jump_when, done.distance);
     return next::go_on;
 }
 
@@ -267,7 +272,7 @@ interpreter::next interpreter::equal_took_long(std::size_t base, instruction i,
     const builtin& row = *find_builtin("equal?");
     std::vector<value> both{f_.stack_[base + i.a], f_.stack_[base + i.b]};
     pending_job order;
-    order.job = std::make_unique<builtin_job>(*f_.world_, row, row.run, std::move(both));
+    order.job = std::make_unique<builtin_job>(*f_.realm_, row, row.run, std::move(both));
     order.then = pending_job::next_step::jump;
     order.knows_place = false;
     order.jump_when = i.x != 0;

@@ -63,7 +63,7 @@ compile_request interpreter::request_for_code() const {
     return request;
 }
 
-/// Compiling takes steps, time and memory of the strand that waits for it.
+/// Compiling takes steps, time and memory of the fiber that waits for it.
 class interpreter::code_watch final : public compile_watch {
 public:
     explicit code_watch(interpreter& owner) : owner_(owner) {}
@@ -88,20 +88,20 @@ std::optional<error> interpreter::code_limit() {
 interpreter::next interpreter::make_code(code_order order, std::size_t at,
                                          pending_job::next_step then) {
     order.scope = f_.scope_;
-    if (f_.world_->watch() == nullptr && takes_long(*f_.world_, order)) {
+    if (f_.realm_->watch() == nullptr && takes_long(*f_.realm_, order)) {
         pending_job job;
-        job.job = std::make_unique<code_job>(*f_.world_, std::move(order));
+        job.job = std::make_unique<code_job>(*f_.realm_, std::move(order));
         job.then = then;
         return start_job(std::move(job), at);
     }
     code_watch watch(*this);
-    return code_made(carry_out(*f_.world_, order, watch), at, then);
+    return code_made(carry_out(*f_.realm_, order, watch), at, then);
 }
 
-interpreter::next interpreter::code_made(result<value> made, std::size_t at,
+interpreter::next interpreter::code_made(result<value> outcome, std::size_t at,
                                          pending_job::next_step then) {
-    if (!made) return raise_where_it_is(std::move(made).error());
-    f_.stack_[at] = *std::move(made);
+    if (!outcome) return raise_where_it_is(std::move(outcome).error());
+    f_.stack_[at] = *std::move(outcome);
     if (then == pending_job::next_step::keep) return next::go_on;
     return call_value(at, 0, then == pending_job::next_step::tail_call);
 }
@@ -231,7 +231,7 @@ interpreter::next interpreter::control_eval_source(std::size_t at, std::size_t c
     if (!request) return raise_where_it_is(std::move(request).error());
     const std::string text(string_bytes(f_.stack_[at + 1]));
     const std::string name(string_bytes(f_.stack_[at + 2]));
-    const std::uint32_t position = f_.world_->sources().add(name, text);
+    const std::uint32_t position = f_.realm_->sources().add(name, text);
     auto forms = read_all(memory_, text, position);
     if (!forms) return raise_where_it_is(std::move(forms).error());
     return run_program(*std::move(forms), *std::move(request), at, count, tail);
@@ -241,7 +241,7 @@ interpreter::next interpreter::control_eval_source(std::size_t at, std::size_t c
 interpreter::next interpreter::control_library(std::size_t at, std::size_t count, bool) {
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%library", 1, "a symbol", named);
-    const value* known = f_.world_->imported_library(library_of(symbol_name(named)));
+    const value* known = f_.realm_->imported_library(library_of(symbol_name(named)));
     return control_value(at, count, known ? make_list(memory_, {known, 1}) : value());
 }
 
@@ -252,13 +252,13 @@ interpreter::next interpreter::control_run_library(std::size_t at, std::size_t c
     const std::string full(symbol_name(named));
     const std::string name = library_of(full);
     std::vector<std::string> names;
-    for (const library_source& each : f_.world_->stages().libraries()) {
+    for (const library_source& each : f_.realm_->stages().libraries()) {
         names.push_back("std/" + std::string(each.name));
         if (each.name != name) continue;
         auto request = request_for_program();
         if (!request) return raise_where_it_is(std::move(request).error());
         request->internal_names = true;
-        const std::uint32_t position = f_.world_->sources().add(full, std::string(each.text));
+        const std::uint32_t position = f_.realm_->sources().add(full, std::string(each.text));
         auto forms = read_all(memory_, each.text, position);
         if (!forms) return raise_where_it_is(std::move(forms).error());
         return run_program(*std::move(forms), *std::move(request), at, count, tail);
@@ -276,9 +276,9 @@ interpreter::next interpreter::control_run_library(std::size_t at, std::size_t c
 interpreter::next interpreter::control_library_done(std::size_t at, std::size_t count, bool) {
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%library-done", 1, "a symbol", named);
-    value made = f_.stack_[at + 2];
-    f_.world_->note_library(library_of(symbol_name(named)), made);
-    return control_value(at, count, std::move(made));
+    value result = f_.stack_[at + 2];
+    f_.realm_->note_library(library_of(symbol_name(named)), result);
+    return control_value(at, count, std::move(result));
 }
 
 } // namespace heddle::lang

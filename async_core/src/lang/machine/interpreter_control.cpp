@@ -79,7 +79,7 @@ interpreter::next interpreter::control_apply(std::size_t at, std::size_t count, 
 namespace {
 
 /// Reads argument 1, a string. The text is kept, for messages about code that is made of it.
-result<std::vector<datum>> read_argument(realm& world, native_call& call, const value& text,
+result<std::vector<datum>> read_argument(realm& realm, native_call& call, const value& text,
                                          bool one) {
     constexpr std::size_t piece = 256 * 1024;
     const std::string_view bytes = string_bytes(text);
@@ -93,9 +93,9 @@ result<std::vector<datum>> read_argument(realm& world, native_call& call, const 
     }
     read_options options;
     options.work = &call.work();
-    const std::uint32_t position = world.sources().add_generated("parsed text", std::move(kept));
-    if (!one) return read_all(world.memory(), bytes, position, options);
-    auto read = read_one(world.memory(), bytes, position, options);
+    const std::uint32_t position = realm.sources().add_generated("parsed text", std::move(kept));
+    if (!one) return read_all(realm.memory(), bytes, position, options);
+    auto read = read_one(realm.memory(), bytes, position, options);
     if (!read) return std::move(read).error();
     return std::vector<datum>{*std::move(read)};
 }
@@ -105,9 +105,9 @@ result<std::vector<datum>> read_argument(realm& world, native_call& call, const 
 interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, bool) {
     const value& text = f_.stack_[at + 1];
     if (!text.is(kind::string)) return raise_type("parse", 1, "a string", text);
-    realm& world = *f_.world_;
-    const auto run = [&world](native_call& call, std::span<value> a) {
-        auto read = read_argument(world, call, a[0], true);
+    realm& realm = *f_.realm_;
+    const auto run = [&realm](native_call& call, std::span<value> a) {
+        auto read = read_argument(realm, call, a[0], true);
         return read ? std::move(read->front().content) : call.fail(std::move(read).error());
     };
     return run_native(*find_builtin("parse"), run,
@@ -117,14 +117,14 @@ interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, 
 interpreter::next interpreter::control_read_all(std::size_t at, std::size_t count, bool) {
     const value& text = f_.stack_[at + 1];
     if (!text.is(kind::string)) return raise_type("read-all", 1, "a string", text);
-    realm& world = *f_.world_;
-    const auto run = [&world](native_call& call, std::span<value> a) {
-        auto read = read_argument(world, call, a[0], false);
+    realm& realm = *f_.realm_;
+    const auto run = [&realm](native_call& call, std::span<value> a) {
+        auto read = read_argument(realm, call, a[0], false);
         if (!read) return call.fail(std::move(read).error());
-        value forms = make_list_with_capacity(world.memory(), read->size());
+        value forms = make_list_with_capacity(realm.memory(), read->size());
         for (datum& each : *read) {
             if (!call.spend(1)) return value();
-            forms = list_push_back(world.memory(), std::move(forms), std::move(each.content));
+            forms = list_push_back(realm.memory(), std::move(forms), std::move(each.content));
         }
         return forms;
     };
@@ -135,7 +135,7 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
 /// (help), (help 'name), (help "name"), (help function)
 interpreter::next interpreter::control_help(std::size_t at, std::size_t count, bool) {
     const value* about = count == 0 ? nullptr : &f_.stack_[at + 1];
-    auto text = f_.world_->stages().help(*f_.world_, about, sandbox() != nullptr);
+    auto text = f_.realm_->stages().help(*f_.realm_, about, sandbox() != nullptr);
     if (!text) return raise(std::move(text).error());
     if (!*text) return raise_type("help", 1, "a name or a function", *about);
     return control_value(at, count, make_string(memory_, **text));
@@ -147,7 +147,7 @@ interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t,
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%out-of-reach", 1, "a symbol", named);
     const std::string_view name = symbol_name(named);
-    if (!f_.stack_[at + 2].truthy()) return raise(f_.world_->unbound_error(name));
+    if (!f_.stack_[at + 2].truthy()) return raise(f_.realm_->unbound_error(name));
     const bool assigned = f_.stack_[at + 2].is(kind::symbol);
     error failure(errc::permission,
                   assigned ? "set!: '" + std::string(name) + "' is outside of the sandbox"

@@ -135,7 +135,7 @@ void interpreter::leave_frame() noexcept {
 /// What is left of a branch that ends on this stack, apart from telling its join or future.
 void interpreter::leave_branch(inline_branch& ended) noexcept {
     if (ended.right.held) {
-        permit& outer = strand_permit();
+        permit& outer = current_permit();
         if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
         else ended.right.scope->release();
     }
@@ -223,7 +223,7 @@ void interpreter::finish_fiber(outcome& out) noexcept {
     }
     drop_grant();
     if (f_.group_.is_nil()) {
-        f_.world_->common.reset(); // nobody is left who would meet the same limit
+        f_.realm_->common.reset(); // nobody is left who would meet the same limit
         return;
     }
     const value kept = std::exchange(f_.group_, value());
@@ -243,7 +243,7 @@ void interpreter::finish_fiber(outcome& out) noexcept {
 
 // ---------------------------------------------------------------- exceptions
 
-/// What the strand was about to do, or computes in turns, is of no use any more.
+/// What the fiber was about to do, or computes in turns, is of no use any more.
 void interpreter::forget_plans() noexcept {
     f_.first_call_ = -1;
     f_.incoming_.reset();
@@ -330,15 +330,15 @@ outcome interpreter::abandon(error failure) noexcept {
 namespace {
 
 /// The map of one error, without its causes.
-value describe_alone(realm& world, const error& failure) {
-    heap& memory = world.memory();
+value describe_alone(realm& realm, const error& failure) {
+    heap& memory = realm.memory();
     const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
-    value made = value::empty_map();
+    value created = value::empty_map();
     const auto put = [&](std::string_view key, value item) {
-        made = map_put(memory, std::move(made), key, std::move(item));
+        created = map_put(memory, std::move(created), key, std::move(item));
     };
     const auto place = [&](source_span span) -> value {
-        const source_location at = world.sources().locate(span);
+        const source_location at = realm.sources().locate(span);
         if (at.line == 0) return {};
         value described = map_put(memory, value::empty_map(), "file", make_string(memory, at.file));
         described = map_put(memory, std::move(described), "line", value::integer(at.line));
@@ -358,16 +358,16 @@ value describe_alone(realm& world, const error& failure) {
     put("stack", std::move(stack));
     put("data", payload ? payload->data : value());
     put("result", payload ? payload->result : value());
-    return made;
+    return created;
 }
 
 } // namespace
 
-value describe_error(realm& world, const error& failure) {
+value describe_error(realm& realm, const error& failure) {
     value causes = value::empty_list();
     for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get())
-        causes = list_push_back(world.memory(), std::move(causes), describe_alone(world, *each));
-    return map_put(world.memory(), describe_alone(world, failure), "causes", std::move(causes));
+        causes = list_push_back(realm.memory(), std::move(causes), describe_alone(realm, *each));
+    return map_put(realm.memory(), describe_alone(realm, failure), "causes", std::move(causes));
 }
 
 } // namespace heddle::lang

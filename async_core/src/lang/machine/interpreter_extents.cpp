@@ -22,7 +22,7 @@ constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cl
 /// Cleanup code runs at `target` of the top frame, because of an error; `forced`: one that only cleanups
 /// see, on its way out of `extent` if that is not nil.
 void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent) {
-    const double now = f_.world_->host().now();
+    const double now = f_.realm_->host().now();
     if (std::isinf(f_.unwinding_end_)) f_.unwinding_end_ = now + cleanup_seconds;
     cleanup_limits limits;
     limits.waits = f_.unwinding_end_;
@@ -98,7 +98,7 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     if (const value* mark = extent_of(caught->failure);
         mark && inner->is_inside(*mark) && !f_.scope_->is_inside(*mark)) {
         timed_out = caught->failure.code() == errc::timeout;
-        if (auto& common = f_.world_->common; common && common->extent == host_of(*mark))
+        if (auto& common = f_.realm_->common; common && common->extent == host_of(*mark))
             common.reset();
         caught->failure = with_extent(std::move(caught->failure), {});
         if (f_.cleanups_.empty()) {
@@ -112,19 +112,18 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
 
 /// The limits of the cleanup code that runs if something waits for its end: a cancellation, the end of
 /// an extent, the end of the run's steps.
-std::optional<cleanup_limits> interpreter::held_up(fiber& strand, const run_budget& budget) {
-    if (!strand.cleans_up()) return std::nullopt;
-    cleanup_limits limits =
-        strand.cleanups_.empty() ? strand.ending_ : strand.cleanups_.back().limits;
-    if (strand.cancel_requested()) limits.end = std::min(limits.end, strand.cancel_end_);
+std::optional<cleanup_limits> interpreter::held_up(fiber& self, const run_budget& budget) {
+    if (!self.cleans_up()) return std::nullopt;
+    cleanup_limits limits = self.cleanups_.empty() ? self.ending_ : self.cleanups_.back().limits;
+    if (self.cancel_requested()) limits.end = std::min(limits.end, self.cancel_end_);
     if (budget.steps == 0) limits.end = std::min(limits.end, budget.cleanup_end);
-    const double now = strand.world_->host().now();
+    const double now = self.realm_->host().now();
     const bool held = limits.forced || now >= limits.until || budget.steps == 0 ||
-                      strand.cancel_requested() || some_branch_is_stopping(strand);
+                      self.cancel_requested() || some_branch_is_stopping(self);
     if (held) return limits;
     if (now < limits.end) return std::nullopt;
     // The deadline of a form around has passed, and so has what its cleanups may take.
-    limits.extent = strand.scope_->cleanup_time.as_value();
+    limits.extent = self.scope_->cleanup_time.as_value();
     return limits;
 }
 
@@ -148,7 +147,7 @@ std::optional<error> interpreter::overlong_cleanup() {
     }
     // Nobody's code: the branches of a form that is left have ended, and its error goes on.
     if (!f_.frames_.empty() && top().at->code == op::join_abort) return std::nullopt;
-    const double now = f_.world_->host().now();
+    const double now = f_.realm_->host().now();
     if (budget_.steps == 0 && std::isinf(budget_.cleanup_end))
         budget_.cleanup_end = now + cleanup_seconds;
     const std::optional<cleanup_limits> held = held_up(f_, budget_);
@@ -187,7 +186,7 @@ std::optional<error> interpreter::time_over() const {
     const bool ended =
         f_.frames_.empty() && f_.first_call_ < 0 && !f_.incoming_ && !f_.request_ && !f_.job_;
     if (ended) return std::nullopt; // its value is there already
-    if (!f_.scope_->time || f_.world_->host().now() < f_.scope_->deadline) return std::nullopt;
+    if (!f_.scope_->time || f_.realm_->host().now() < f_.scope_->deadline) return std::nullopt;
     return deadline_error(*f_.scope_);
 }
 
@@ -203,16 +202,15 @@ std::optional<double> fiber::deadline() const noexcept {
     return std::isinf(at) ? std::nullopt : std::optional(at);
 }
 
-bool machine::interrupt_wait(fiber& strand) {
-    if (!strand.leave_wait()) return false;
-    strand.incoming_ = deadline_failure(strand);
+bool machine::interrupt_wait(fiber& self) {
+    if (!self.leave_wait()) return false;
+    self.incoming_ = deadline_failure(self);
     return true;
 }
 
-error machine::deadline_failure(const fiber& strand) {
-    const double now = strand.world_->host().now();
-    if (!strand.cleans_up() || now >= strand.scope_->deadline)
-        return deadline_error(*strand.scope_);
+error machine::deadline_failure(const fiber& self) {
+    const double now = self.realm_->host().now();
+    if (!self.cleans_up() || now >= self.scope_->deadline) return deadline_error(*self.scope_);
     return error(errc::timeout, "the time for which 'finally' may wait is over (5 s)");
 }
 

@@ -10,9 +10,9 @@
 
 namespace heddle::lang {
 
-/// The strand waits for something that others may need its permit for.
+/// The fiber waits for something that others may need its permit for.
 void interpreter::lend_permit() noexcept {
-    permit& own = strand_permit();
+    permit& own = current_permit();
     if (!own.held) return;
     own.held = false;
     own.scope->release();
@@ -21,17 +21,17 @@ void interpreter::lend_permit() noexcept {
 /// A bounded branch asks the world for something only with a permit. After a wait it has none, until it
 /// needs one. Cleanups do not wait for one. False: it has to wait.
 bool interpreter::regain_permit() noexcept {
-    permit& own = strand_permit();
+    permit& own = current_permit();
     if (!own.scope || own.held || f_.cancellation_masked()) return true;
     if (!take_grant(own.scope) && !own.scope->try_acquire()) return false;
     own.held = true;
     return true;
 }
 
-/// Hands the request to the host, once the strand has its permit.
+/// Hands the request to the host, once the fiber has its permit.
 interpreter::next interpreter::send_request() {
     if (regain_permit()) return suspend(waiting_for::effect);
-    strand_permit().scope->wait(f_);
+    current_permit().scope->wait(f_);
     return suspend(waiting_for::permit);
 }
 
@@ -46,15 +46,15 @@ bool interpreter::make_future(std::size_t base, instruction i) {
     }
     R[i.a] = make_host(
         memory_, std::make_unique<future>(f_.scope_->spawned, R[i.b],
-                                          group->add_spawn(memory_, f_.world_->host_events())));
+                                          group->add_spawn(memory_, f_.realm_->host_events())));
     return true;
 }
 
 /// The semaphore that a future waits for, or null.
 const semaphore* interpreter::awaited_permits(const future& awaited) noexcept {
-    const fiber* strand = awaited.strand();
-    if (!strand || strand->waits_ != waiting_for::permit) return nullptr;
-    return dynamic_cast<const semaphore*>(strand->waits_scope_);
+    const fiber* self = awaited.own_fiber();
+    if (!self || self->waits_ != waiting_for::permit) return nullptr;
+    return dynamic_cast<const semaphore*>(self->waits_scope_);
 }
 
 /// (await f)
@@ -68,7 +68,7 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
         if (!ended) return raise(std::move(ended).error());
         return control_value(at, count, *std::move(ended));
     }
-    if (awaited->is_around(*f_.scope_) || future::needs({awaited->strand()}, *f_.scope_)) {
+    if (awaited->is_around(*f_.scope_) || future::needs({awaited->own_fiber()}, *f_.scope_)) {
         return raise(error(errc::evaluation,
                            "await: this would wait for ever, because the future "
                            "itself waits for what awaits it"));

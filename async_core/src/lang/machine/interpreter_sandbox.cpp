@@ -30,7 +30,7 @@ std::optional<error> interpreter::refuse_in_sandbox(const effect_request& reques
         const bool harmless = names[0] == "sleep" || (prelude && names[0] == "%jitter");
         if (harmless && !(policy && policy->allows(names[0]))) return std::nullopt;
     } else if (const host_object* callee = host_of(request.callee)) {
-        info = f_.world_->host().describe_callable(*callee);
+        info = f_.realm_->host().describe_callable(*callee);
         if (info) {
             names.push_back(info->name);
             names.insert(names.end(), info->aliases.begin(), info->aliases.end());
@@ -78,7 +78,7 @@ scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
         scope.limits = bound(scope.sandbox, f_.scope_->limits);
         scope.loop_config = value::unbound(); // dynamic values of the program stay outside
         if (const auto seconds = policy->seconds(caller.get()))
-            set_deadline(memory_, scope, f_.world_->host().now(), *seconds, true);
+            set_deadline(memory_, scope, f_.realm_->host().now(), *seconds, true);
     });
 }
 
@@ -124,7 +124,7 @@ bool interpreter::is_at_home(const closure_object& callee) const noexcept {
 
 /// A function that a sandbox made is called from outside of it: the prelude calls it inside.
 interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, bool tail) {
-    const auto index = f_.world_->find_library_global("%in-its-sandbox");
+    const auto index = f_.realm_->find_library_global("%in-its-sandbox");
     if (!index) return raise(error(heddle::errc::internal, "the prelude is not loaded"));
     value arguments = make_list(memory_, std::span<const value>(f_.stack_ + at + 1, count));
     f_.reserve(at + 3);
@@ -132,13 +132,13 @@ interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, 
     for (std::size_t k = 3; k <= count; ++k) R[k].set_nil();
     R[2] = std::move(arguments);
     R[1] = std::move(R[0]);
-    R[0] = f_.world_->global(*index);
+    R[0] = f_.realm_->global(*index);
     return enter_closure(at, 2, tail);
 }
 
 // ---------------------------------------------------------------- limits
 
-/// The heap ends where the run does, or the sandbox that the strand is in.
+/// The heap ends where the run does, or the sandbox that the fiber is in.
 void interpreter::set_memory_limit() noexcept {
     const sandbox_policy* bounds = limits();
     memory_.set_limit(bounds ? std::min(run_limit_, bounds->memory_end()) : run_limit_);

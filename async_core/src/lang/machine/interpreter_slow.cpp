@@ -69,8 +69,8 @@ void interpreter::note_tail_call(frame& self, const function& callee) noexcept {
 void interpreter::make_function(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     const function& code = *f_.frames_.back().code->functions[static_cast<std::uint32_t>(i.d)];
-    value made = new_closure(code);
-    value* captured = closure_of(made)->captured();
+    value result = new_closure(code);
+    value* captured = closure_of(result)->captured();
     for (const capture& each : code.captures) {
         switch (each.where) {
         case capture::from::local: *captured = R[each.index]; break;
@@ -79,7 +79,7 @@ void interpreter::make_function(std::size_t base, instruction i) {
         }
         ++captured;
     }
-    R[i.a] = std::move(made);
+    R[i.a] = std::move(result);
 }
 
 // ---------------------------------------------------------------- calls
@@ -187,8 +187,8 @@ interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, c
     if (callee.is(kind::symbol) || callee.is(kind::string)) {
         const std::string_view name =
             callee.is(kind::symbol) ? symbol_name(callee) : string_bytes(callee);
-        auto info = f_.world_->host().find_operator(memory_, name);
-        if (!info) return raise(f_.world_->unbound_error(name));
+        auto info = f_.realm_->host().find_operator(memory_, name);
+        if (!info) return raise(f_.realm_->unbound_error(name));
         callee = std::move(info->callable);
     }
     const host_object* object = host_of(callee);
@@ -209,29 +209,29 @@ interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, c
 bool interpreter::reads_as_clauses(const value& callee, const value& names) {
     const host_object* object = host_of(callee);
     if (!object) return false;
-    const auto info = f_.world_->host().describe_callable(*object);
+    const auto info = f_.realm_->host().describe_callable(*object);
     if (!info) return false;
     if (info->is_tool || !info->declares_inputs) return true;
     const auto items = list_items(names);
     return std::all_of(items.begin(), items.end(), [&](const value& name) {
         const std::string_view key = symbol_name(name);
-        return f_.world_->host().is_reserved_key(key) ||
+        return f_.realm_->host().is_reserved_key(key) ||
                std::find(info->inputs.begin(), info->inputs.end(), key) != info->inputs.end();
     });
 }
 
 bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
-    const std::string name(f_.world_->global_name(index));
+    const std::string name(f_.realm_->global_name(index));
     // The program defines the name, but has not come to it: it still means what it did.
-    if (const auto library = f_.world_->find_library_global(name)) {
-        f_.stack_[dest] = f_.world_->global(*library);
+    if (const auto library = f_.realm_->find_library_global(name)) {
+        f_.stack_[dest] = f_.realm_->global(*library);
         return true;
     }
     if (const builtin* row = find_builtin(name)) {
         f_.stack_[dest] = value::of_builtin(*row);
         return true;
     }
-    if (const auto info = f_.world_->host().find_operator(memory_, name)) {
+    if (const auto info = f_.realm_->host().find_operator(memory_, name)) {
         f_.stack_[dest] = info->callable;
         return true;
     }
@@ -241,27 +241,27 @@ bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
 
 /// The error about a global that has no value, or none yet.
 error interpreter::unbound_global(std::uint32_t index) const {
-    error made = f_.world_->unbound_error(f_.world_->global_name(index));
-    const source_span later = f_.world_->definition_of(index);
+    error failure = f_.realm_->unbound_error(f_.realm_->global_name(index));
+    const source_span later = f_.realm_->definition_of(index);
     const source_span now = here();
-    if (!now.known() || later.begin <= now.begin) return made;
-    const source_location place = f_.world_->sources().locate(later);
-    if (place.line == 0 || place.file != f_.world_->sources().locate(now).file) return made;
-    return std::move(made).with_hint("it is defined further down, at line " +
-                                     std::to_string(place.line) +
-                                     "; move the definition up, or this below it");
+    if (!now.known() || later.begin <= now.begin) return failure;
+    const source_location place = f_.realm_->sources().locate(later);
+    if (place.line == 0 || place.file != f_.realm_->sources().locate(now).file) return failure;
+    return std::move(failure).with_hint("it is defined further down, at line " +
+                                        std::to_string(place.line) +
+                                        "; move the definition up, or this below it");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
                                   value& dest) {
     const std::string_view name(&operation, 1);
     native_call call(memory_, *find_builtin(name), work_);
-    value made = arithmetic(call, operation, left, right);
+    value result = arithmetic(call, operation, left, right);
     if (call.failure()) {
         failure_ = std::move(call.failure());
         return false;
     }
-    dest = std::move(made);
+    dest = std::move(result);
     return true;
 }
 
@@ -301,7 +301,7 @@ bool interpreter::push_settings(std::size_t base, instruction i) {
     switch (static_cast<scope_kind>(i.x)) {
     case scope_kind::settings: {
         free_work checks; // bounded, so it is done at once, and then counts
-        opened = open_settings(*f_.world_, f_.scope_, operand, checks);
+        opened = open_settings(*f_.realm_, f_.scope_, operand, checks);
         work_.note(checks.done());
         if (work_.over()) look_at_next_step();
         break;

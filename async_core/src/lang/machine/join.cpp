@@ -31,35 +31,35 @@ void concurrency_scope::hand_over() noexcept {
     if (next->driver) next->driver->wake(*next);
 }
 
-void concurrency_scope::wait(fiber& strand) noexcept {
-    strand.waits_ = waiting_for::permit;
-    strand.waits_scope_ = this;
-    strand.queue_before_ = last_;
-    (last_ ? last_->queue_next_ : first_) = &strand;
-    last_ = &strand;
+void concurrency_scope::wait(fiber& self) noexcept {
+    self.waits_ = waiting_for::permit;
+    self.waits_scope_ = this;
+    self.queue_before_ = last_;
+    (last_ ? last_->queue_next_ : first_) = &self;
+    last_ = &self;
 }
 
-void concurrency_scope::forget(fiber& strand) noexcept {
-    fiber* const before = std::exchange(strand.queue_before_, nullptr);
-    fiber* const next = std::exchange(strand.queue_next_, nullptr);
+void concurrency_scope::forget(fiber& self) noexcept {
+    fiber* const before = std::exchange(self.queue_before_, nullptr);
+    fiber* const next = std::exchange(self.queue_next_, nullptr);
     (before ? before->queue_next_ : first_) = next;
     (next ? next->queue_before_ : last_) = before;
 }
 
-void concurrency_scope::replace(fiber& other, fiber& strand) noexcept {
+void concurrency_scope::replace(fiber& other, fiber& self) noexcept {
     fiber* const before = std::exchange(other.queue_before_, nullptr);
     fiber* const next = std::exchange(other.queue_next_, nullptr);
-    strand.queue_before_ = before;
-    strand.queue_next_ = next;
-    strand.waits_ = waiting_for::permit;
-    strand.waits_scope_ = this;
-    (before ? before->queue_next_ : first_) = &strand;
-    (next ? next->queue_before_ : last_) = &strand;
+    self.queue_before_ = before;
+    self.queue_next_ = next;
+    self.waits_ = waiting_for::permit;
+    self.waits_scope_ = this;
+    (before ? before->queue_next_ : first_) = &self;
+    (next ? next->queue_before_ : last_) = &self;
 }
 
-join::join(realm& world, std::size_t slots, join_policy policy, std::string label,
+join::join(realm& realm, std::size_t slots, join_policy policy, std::string label,
            host_ref<concurrency_scope> scope)
-    : world_(world), memory_(world.memory()), policy_(policy), label_(std::move(label)),
+    : realm_(realm), memory_(realm.memory()), policy_(policy), label_(std::move(label)),
       scope_(std::move(scope)) {
     if (!needs_all()) return;
     results_ = make_list_with_capacity(memory_, slots);
@@ -122,7 +122,7 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
     const bool ends_all = passes_catches(failure);
     if (policy_ == join_policy::settled && !ends_all) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
-        settled = map_put(memory_, std::move(settled), "error", describe_error(world_, failure));
+        settled = map_put(memory_, std::move(settled), "error", describe_error(realm_, failure));
         static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
         return;
     }
@@ -155,11 +155,11 @@ void join::lost(std::uint32_t slot) noexcept {
     if (policy_ == join_policy::hedge && slot == 0 && !second_run_) stop(cancel_reason::sibling);
 }
 
-void join::ends_on(const fiber& strand) noexcept {
-    const auto at = std::find(more_inline_on_.begin(), more_inline_on_.end(), &strand);
+void join::ends_on(const fiber& self) noexcept {
+    const auto at = std::find(more_inline_on_.begin(), more_inline_on_.end(), &self);
     if (at != more_inline_on_.end()) {
         more_inline_on_.erase(at);
-    } else if (inline_on_ == &strand) {
+    } else if (inline_on_ == &self) {
         inline_on_ = nullptr;
         if (more_inline_on_.empty()) return;
         inline_on_ = more_inline_on_.back();
@@ -191,12 +191,12 @@ void join::remove(fiber& child) {
 
 join::~join() { not_opened(); }
 
-void join::opened_by(fiber& strand) noexcept {
+void join::opened_by(fiber& self) noexcept {
     not_opened();
-    opener_ = &strand;
-    opened_before_ = strand.opened_;
+    opener_ = &self;
+    opened_before_ = self.opened_;
     if (opened_before_) opened_before_->opened_after_ = this;
-    strand.opened_ = this;
+    self.opened_ = this;
 }
 
 void join::not_opened() noexcept {
@@ -207,7 +207,7 @@ void join::not_opened() noexcept {
     opened_before_ = opened_after_ = nullptr;
 }
 
-void join::ask_strands(cancel_reason reason, double end, fiber*& waiting) noexcept {
+void join::ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept {
     for (fiber* child : children_) {
         if (!child->ask_to_end(reason, end)) continue;
         child->queue_next_ = waiting;
@@ -218,7 +218,7 @@ void join::ask_strands(cancel_reason reason, double end, fiber*& waiting) noexce
 void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
     stopping_ = true;
     note_stop();
-    ask_strands(reason, end, waiting);
+    ask_fibers(reason, end, waiting);
     // No branch is started any more, so nobody needs to wait for the right to.
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);

@@ -33,11 +33,11 @@ public:
         else hand_over();
     }
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
-    void wait(fiber& strand) noexcept;
+    void wait(fiber& self) noexcept;
     /// Takes a fiber that waits out of the queue.
-    void forget(fiber& strand) noexcept;
-    /// `strand` waits in the place of `other`.
-    void replace(fiber& other, fiber& strand) noexcept;
+    void forget(fiber& self) noexcept;
+    /// `fiber` waits in the place of `other`.
+    void replace(fiber& other, fiber& self) noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return running_; }
     [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
 
@@ -62,7 +62,7 @@ enum class join_policy : std::uint8_t {
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.
 class join final : public branch_group {
 public:
-    join(realm& world, std::size_t slots, join_policy policy, std::string label,
+    join(realm& realm, std::size_t slots, join_policy policy, std::string label,
          host_ref<concurrency_scope> scope);
     ~join() override;
     join(const join&) = delete;
@@ -103,34 +103,34 @@ public:
     }
     /// Its branches are futures, for which what opened it need not wait.
     [[nodiscard]] bool of_futures() const noexcept { return policy_ == join_policy::futures; }
-    void park(fiber& strand) noexcept { parked_ = &strand; }
+    void park(fiber& self) noexcept { parked_ = &self; }
     /// Nobody waits for its end any more.
     void unpark() noexcept { parked_ = nullptr; }
     /// The part of cancel() that concerns the branches themselves: those that wait for branches of their
     /// own are put before `waiting` (fiber::ask_branches).
     void ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept;
-    /// The strand that opens it waits for a permit, to start the next branch.
+    /// The fiber that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
     void permit_awaited() noexcept { starter_ = nullptr; }
-    /// A frame of `strand` has opened it: an end of the strand is one of its branches too.
-    void opened_by(fiber& strand) noexcept;
+    /// A frame of `fiber` has opened it: an end of the fiber is one of its branches too.
+    void opened_by(fiber& self) noexcept;
     /// Nothing opens it any more.
     void not_opened() noexcept;
-    /// The group that a frame of the same strand opened before it.
+    /// The group that a frame of the same fiber opened before it.
     [[nodiscard]] join* opened_before() const noexcept { return opened_before_; }
     [[nodiscard]] bool opened_in(const inline_branch& branch) const noexcept {
         return outer().group.identical(branch.group) && outer().slot == branch.slot;
     }
     /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may begin:
     /// a cleanup of what opened it may need them. As ask_children otherwise.
-    void ask_strands(cancel_reason reason, double end, fiber*& waiting) noexcept;
-    /// One of its branches begins or ends on the stack of `strand`. As a rule that opened it; a spawn in a
+    void ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept;
+    /// One of its branches begins or ends on the stack of `fiber`. As a rule that opened it; a spawn in a
     /// named let that others call may begin several, on several stacks.
-    void begins_on(fiber& strand) {
-        if (inline_on_) more_inline_on_.push_back(&strand);
-        else inline_on_ = &strand;
+    void begins_on(fiber& self) {
+        if (inline_on_) more_inline_on_.push_back(&self);
+        else inline_on_ = &self;
     }
-    void ends_on(const fiber& strand) noexcept;
+    void ends_on(const fiber& self) noexcept;
     /// So that the next begins_on() needs no memory.
     void make_inline_room() {
         if (inline_on_) more_inline_on_.reserve(more_inline_on_.size() + 1);
@@ -159,7 +159,7 @@ private:
     void lost(std::uint32_t slot) noexcept;
     [[nodiscard]] result<value> outcome_of_losers() const;
 
-    realm& world_;
+    realm& realm_;
     heap& memory_;
     join_policy policy_;
     std::string label_;

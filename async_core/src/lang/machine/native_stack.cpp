@@ -10,19 +10,19 @@ namespace heddle::lang {
 native_stack::~native_stack() {
     if (!started_) return;
     pthread_join(thread_, nullptr);
-    if (counted_) --world_.native_stacks;
+    if (counted_) --realm_.native_stacks;
 }
 
 native_stack::progress native_stack::resume(const std::function<void()>& work) {
     if (ended_) return progress::ended;
     if (!started_) {
         // What a compilation waits for cannot wait for other compilations.
-        counted_ = world_.watch() == nullptr;
-        if (counted_ && world_.native_stacks >= max_running) return progress::queued;
+        counted_ = realm_.watch() == nullptr;
+        if (counted_ && realm_.native_stacks >= max_running) return progress::queued;
         work_ = &work;
         if (!start_thread(thread_, bytes_, &native_stack::run_thread, this)) throw std::bad_alloc();
         started_ = true;
-        if (counted_) ++world_.native_stacks;
+        if (counted_) ++realm_.native_stacks;
     }
     hand_over();
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));

@@ -18,7 +18,7 @@ namespace heddle::lang {
 /// time, so nothing is touched from two threads at once.
 class native_stack {
 public:
-    native_stack(realm& world, std::size_t bytes) : world_(world), bytes_(bytes) {}
+    native_stack(realm& realm, std::size_t bytes) : realm_(realm), bytes_(bytes) {}
     /// abandon() was called, or the computation has ended.
     ~native_stack();
     native_stack(const native_stack&) = delete;
@@ -45,7 +45,7 @@ private:
     void run();
     static void* run_thread(void* self);
 
-    realm& world_;
+    realm& realm_;
     std::size_t bytes_;
     const std::function<void()>* work_ = nullptr;
     std::exception_ptr thrown_;

@@ -17,9 +17,9 @@ namespace heddle::lang {
 
 class paced_text::job final : private work_meter {
 public:
-    job(realm& world, std::vector<value> parts)
-        : work_meter(units_of_a_turn), world_(world), parts_(std::move(parts)),
-          work_([this] { text_ = write(*this); }), stack_(world, stack_bytes) {}
+    job(realm& realm, std::vector<value> parts)
+        : work_meter(units_of_a_turn), realm_(realm), parts_(std::move(parts)),
+          work_([this] { text_ = write(*this); }), stack_(realm, stack_bytes) {}
     ~job() { stack_.abandon(); }
     job(const job&) = delete;
     job& operator=(const job&) = delete;
@@ -41,7 +41,7 @@ private:
 
     /// Nothing: stopped.
     [[nodiscard]] std::optional<result<std::string>> write(work_meter& work) const {
-        const heap& memory = world_.memory();
+        const heap& memory = realm_.memory();
         text_builder out(work);
         print_options options;
         options.display = true;
@@ -69,7 +69,7 @@ private:
     }
     bool foresee(std::uint64_t) override { return true; }
 
-    realm& world_;
+    realm& realm_;
     std::vector<value> parts_;
     std::optional<result<std::string>> text_;
     bool begun_ = false;
@@ -77,8 +77,8 @@ private:
     native_stack stack_;
 };
 
-paced_text::paced_text(realm& world, std::vector<value> parts)
-    : job_(std::make_unique<job>(world, std::move(parts))) {}
+paced_text::paced_text(realm& realm, std::vector<value> parts)
+    : job_(std::make_unique<job>(realm, std::move(parts))) {}
 
 paced_text::~paced_text() = default;
 

@@ -97,7 +97,7 @@ void bound_branches(scope_change& change, const value&, const value& given) {
 }
 
 void bound_time(scope_change& change, const value&, const value& given) {
-    set_deadline(change.memory, change.scope, change.world.host().now(),
+    set_deadline(change.memory, change.scope, change.realm.host().now(),
                  std::min(number(given), longest_timeout));
 }
 
@@ -119,7 +119,7 @@ void open_conversation(scope_change& change, const value& name, const value& giv
     if (given.truthy()) {
         const sandbox_policy* const sandbox = change.scope.sandbox.get();
         kept = make_host(change.memory, std::make_unique<conversation_extent>(
-                                            change.world.note_host_event(),
+                                            change.realm.note_host_event(),
                                             sandbox ? sandbox->own().as_value() : value()));
     }
     keep(change, name, kept);
@@ -153,14 +153,14 @@ constexpr with_setting repeats{"%repeats", "", "", false, &anything, &keep};
 
 /// The rows above, and those of the requests.
 std::vector<with_setting> all_rows() {
-    std::vector<with_setting> made(own_rows.begin(), own_rows.end());
+    std::vector<with_setting> settings(own_rows.begin(), own_rows.end());
     for (const request_setting& each : request_settings()) {
         // A service may know parameters that cost money, or reach further than the request.
         const bool open = each.kind == request_setting_kind::parameters;
         const std::string_view refusal = open ? "with: a sandbox cannot give parameters" : "";
-        made.push_back({each.name, each.documentation, refusal, false, nullptr, &keep, &each});
+        settings.push_back({each.name, each.documentation, refusal, false, nullptr, &keep, &each});
     }
-    return made;
+    return settings;
 }
 
 /// Whether a value may be one of that kind, as far as a look at its outermost list shows.
@@ -236,12 +236,12 @@ std::string with_setting_names() {
     return all;
 }
 
-result<scope_ref> open_settings(realm& world, const scope_ref& outer, const value& added,
+result<scope_ref> open_settings(realm& realm, const scope_ref& outer, const value& added,
                                 work_meter& work) {
-    heap& memory = world.memory();
+    heap& memory = realm.memory();
     std::optional<error> refused;
-    scope_ref made = outer.open(memory, [&](dynamic_scope& scope) {
-        scope_change change{world, memory, scope, {}, {}};
+    scope_ref created = outer.open(memory, [&](dynamic_scope& scope) {
+        scope_change change{realm, memory, scope, {}, {}};
         for (const map_entry& entry : map_entries(added)) {
             const with_setting* row = find_with_setting(string_bytes(entry.key));
             if (std::string wrong = wrong_setting(string_bytes(entry.key), entry.item, work);
@@ -261,7 +261,7 @@ result<scope_ref> open_settings(realm& world, const scope_ref& outer, const valu
         }
     });
     if (refused) return *std::move(refused);
-    return made;
+    return created;
 }
 
 } // namespace heddle::lang

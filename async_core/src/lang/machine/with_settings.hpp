@@ -17,7 +17,7 @@ class realm;
 
 /// A scope that `with` is about to open.
 struct scope_change {
-    realm& world;
+    lang::realm& realm;
     heap& memory;
     dynamic_scope& scope;
     std::optional<double> usd;
@@ -49,7 +49,7 @@ struct with_setting {
 
 /// Opens the scope of `with`: the map `added` of settings inside `outer`. `work`: as for
 /// wrong_setting(). Errors: TypeError that names the setting.
-[[nodiscard]] result<scope_ref> open_settings(realm& world, const scope_ref& outer,
+[[nodiscard]] result<scope_ref> open_settings(realm& realm, const scope_ref& outer,
                                               const value& added, work_meter& work);
 
 } // namespace heddle::lang

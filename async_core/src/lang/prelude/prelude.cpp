@@ -9,21 +9,21 @@
 
 namespace heddle::lang {
 
-result<void> load_prelude(realm& world) {
+result<void> load_prelude(realm& realm) {
     for (const prelude_source& source : prelude_sources()) {
         const std::uint32_t position =
-            world.sources().add("prelude/" + std::string(source.name), std::string(source.text));
-        auto forms = read_all(world.memory(), source.text, position);
+            realm.sources().add("prelude/" + std::string(source.name), std::string(source.text));
+        auto forms = read_all(realm.memory(), source.text, position);
         if (!forms) return std::move(forms).error();
-        world.set_compiling_library(true);
+        realm.set_compiling_library(true);
         compile_request request;
         request.internal_names = true;
-        auto code = compile_within(world, *forms, request);
-        world.set_compiling_library(false);
+        auto code = compile_within(realm, *forms, request);
+        realm.set_compiling_library(false);
         if (!code) return std::move(code).error();
-        const auto strand = start_fiber(world, *code);
+        const auto self = start_fiber(realm, *code);
         run_budget budget;
-        outcome ended = machine::run(*strand, budget, UINT32_MAX);
+        outcome ended = machine::run(*self, budget, UINT32_MAX);
         if (ended.kind != outcome_kind::done) {
             return ended.failure
                        ? *ended.failure

@@ -228,10 +228,10 @@ std::optional<error> reading::take_string(const token& t) {
                                       " bytes is over the memory limit")
             .with_span(lexer_.span(t.begin, t.begin + 1));
     }
-    std::optional<value> made =
+    std::optional<value> result =
         make_long_string(memory_, content, work_); // check_text looked at it
-    if (!made) return lexer::stopped();
-    complete(*std::move(made), lexer_.span(t.begin, t.end));
+    if (!result) return lexer::stopped();
+    complete(*std::move(result), lexer_.span(t.begin, t.end));
     return std::nullopt;
 }
 

@@ -25,10 +25,10 @@ public:
     virtual ~code_service() = default;
 
     /// As compile_within.
-    [[nodiscard]] virtual result<function_ref> compile(realm& world, std::span<const datum> forms,
+    [[nodiscard]] virtual result<function_ref> compile(realm& realm, std::span<const datum> forms,
                                                        compile_request& request) const = 0;
     /// Result: the form once no macro is at its head.
-    [[nodiscard]] virtual result<value> expand_macros(realm& world, const datum& form,
+    [[nodiscard]] virtual result<value> expand_macros(realm& realm, const datum& form,
                                                       compile_request& request) const = 0;
 
     /// Appends the names of the special forms.
@@ -41,7 +41,7 @@ public:
     /// The documentation of `about`, a name or a callable value, or an overview for null.
     /// `language_only`: without what the program and the host define. Result: empty when the value
     /// is not something to describe. Errors: UnboundSymbolError.
-    [[nodiscard]] virtual result<std::optional<std::string>> help(realm& world, const value* about,
+    [[nodiscard]] virtual result<std::optional<std::string>> help(realm& realm, const value* about,
                                                                   bool language_only) const = 0;
 };
 

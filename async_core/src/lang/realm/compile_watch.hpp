@@ -24,7 +24,7 @@ protected:
 class compile_work {
 public:
     /// `watch`: null for a text that is not made by a running program.
-    compile_work(realm& world, compile_watch* watch) : world_(world), watch_(watch) {}
+    compile_work(realm& realm, compile_watch* watch) : realm_(realm), watch_(watch) {}
 
     /// So much more was done. An error ends the compilation.
     [[nodiscard]] std::optional<error> add(std::uint64_t work) {
@@ -34,11 +34,11 @@ public:
     /// Pays for the rest.
     [[nodiscard]] std::optional<error> pay();
     /// The tree and the code take so many bytes more, as long as the compilation goes on.
-    void take(std::size_t bytes) noexcept { memory_.set(world_.memory(), memory_.bytes() + bytes); }
+    void take(std::size_t bytes) noexcept { memory_.set(realm_.memory(), memory_.bytes() + bytes); }
 
 private:
     static constexpr std::uint64_t portion = 1024;
-    realm& world_;
+    realm& realm_;
     compile_watch* watch_;
     std::uint64_t unpaid_ = 0;
     heap_charge memory_;
@@ -47,11 +47,11 @@ private:
 /// Tells the watches of all compilations that wait for this one, the realm's innermost first.
 class nested_watch final : public compile_watch {
 public:
-    nested_watch(realm& world, compile_watch* own)
-        : world_(world), own_(own), outer_(world.watch()) {
-        world_.set_watch(this);
+    nested_watch(realm& realm, compile_watch* own)
+        : realm_(realm), own_(own), outer_(realm.watch()) {
+        realm_.set_watch(this);
     }
-    ~nested_watch() { world_.set_watch(outer_); }
+    ~nested_watch() { realm_.set_watch(outer_); }
     nested_watch(const nested_watch&) = delete;
     nested_watch& operator=(const nested_watch&) = delete;
 
@@ -63,7 +63,7 @@ public:
     }
 
 private:
-    realm& world_;
+    realm& realm_;
     compile_watch* own_;
     compile_watch* outer_;
 };

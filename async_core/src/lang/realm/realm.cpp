@@ -143,11 +143,11 @@ void realm::collect_names(std::vector<std::string>& names) const {
 error realm::unbound_error(std::string_view name) const {
     std::vector<std::string> names;
     collect_names(names);
-    error made(errc::unbound, "unbound symbol '" + std::string(name) + "'");
+    error failure(errc::unbound, "unbound symbol '" + std::string(name) + "'");
     std::string hint = stages_->advice_for_name(name);
     if (hint.empty()) hint = suggest_names(name, names);
-    if (!hint.empty()) made = std::move(made).with_hint(std::move(hint));
-    return std::move(made).with_origin(error_origin::script);
+    if (!hint.empty()) failure = std::move(failure).with_hint(std::move(hint));
+    return std::move(failure).with_origin(error_origin::script);
 }
 
 std::string suggest_names(std::string_view name, const std::vector<std::string>& candidates) {

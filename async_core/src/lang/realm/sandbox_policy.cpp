@@ -48,32 +48,32 @@ result<host_ref<sandbox_policy>> sandbox_policy::create(heap& memory, const valu
         return error(errc::limit, "sandbox: sandboxes inside each other are bounded to " +
                                       std::to_string(max_nested));
     }
-    auto made = std::make_unique<sandbox_extent>();
+    auto object = std::make_unique<sandbox_extent>();
     for (const map_entry& clause : map_entries(clauses)) {
         const std::string_view name = string_bytes(clause.key);
         const value& given = clause.item;
         if (name == "allow" || name == "models") {
-            (name == "allow" ? made->allowed_ : made->models_) = names_in(given);
+            (name == "allow" ? object->allowed_ : object->models_) = names_in(given);
             continue;
         }
         if (name == "timeout") {
             const bool number = given.is_integer() || given.is_real();
-            made->seconds_ = !number              ? -1
-                             : given.is_integer() ? static_cast<double>(given.as_integer())
-                                                  : given.as_real();
-            if (*made->seconds_ >= 0) continue;
+            object->seconds_ = !number              ? -1
+                               : given.is_integer() ? static_cast<double>(given.as_integer())
+                                                    : given.as_real();
+            if (*object->seconds_ >= 0) continue;
             return wrong(name, "a non-negative number of seconds", given);
         }
         if (!given.is_integer() || given.as_integer() < 0)
             return wrong(name, "a non-negative integer", given);
         const auto bound = static_cast<std::uint64_t>(given.as_integer());
-        if (name == "steps") made->steps_ = made->steps_given_ = bound;
-        if (name == "calls") made->calls_ = made->calls_given_ = bound;
-        if (name == "memory") made->memory_ = made->memory_left_ = bound;
+        if (name == "steps") object->steps_ = object->steps_given_ = bound;
+        if (name == "calls") object->calls_ = object->calls_given_ = bound;
+        if (name == "memory") object->memory_ = object->memory_left_ = bound;
     }
     auto policy = std::make_unique<sandbox_policy>();
     if (outer) policy->extents_ = outer->extents_;
-    policy->own_ = host_ref<sandbox_extent>::make(memory, std::move(made));
+    policy->own_ = host_ref<sandbox_extent>::make(memory, std::move(object));
     policy->extents_.push_back(policy->own_);
     return host_ref<sandbox_policy>::make(memory, std::move(policy));
 }

@@ -45,29 +45,29 @@ void heap_charge::release() noexcept {
 
 object* heap::allocate(kind type, std::size_t bytes) {
     const std::size_t size_class = (bytes + step - 1) / step;
-    object* made = nullptr;
+    object* json = nullptr;
     if (size_class < classes) {
         if (!free_[size_class]) refill(size_class);
         free_node* node = free_[size_class];
         free_[size_class] = node->next;
-        made = reinterpret_cast<object*>(node);
-        made->size_class = static_cast<std::uint16_t>(size_class);
+        json = reinterpret_cast<object*>(node);
+        json->size_class = static_cast<std::uint16_t>(size_class);
         used_ += size_class * step;
     } else {
         // The size stands before the object, so that it can be taken off the account again.
         auto* raw = static_cast<std::size_t*>(std::malloc(bytes + 16));
         if (!raw) throw std::bad_alloc();
         *raw = bytes;
-        made = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
-        made->size_class = 0;
+        json = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
+        json->size_class = 0;
         used_ += bytes;
     }
-    made->references = 1;
-    made->type = type;
-    made->colour = 0;
-    made->owner = this;
+    json->references = 1;
+    json->type = type;
+    json->colour = 0;
+    json->owner = this;
     ++live_;
-    return made;
+    return json;
 }
 
 void heap::refill(std::size_t size_class) {
@@ -224,13 +224,13 @@ value heap::symbol(std::string_view name) {
         return value::adopt(kind::symbol, found->second);
     }
     if (!utf8::is_valid(name)) return symbol(utf8::replace_invalid(std::string(name)));
-    auto* made =
+    auto* result =
         static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
-    made->length = static_cast<std::uint32_t>(name.size());
-    made->interned = true;
-    if (!name.empty()) std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
-    value symbol = value::adopt(kind::symbol, made);
-    symbols_.emplace(made->name(), made);
+    result->length = static_cast<std::uint32_t>(name.size());
+    result->interned = true;
+    if (!name.empty()) std::memcpy(reinterpret_cast<char*>(result + 1), name.data(), name.size());
+    value symbol = value::adopt(kind::symbol, result);
+    symbols_.emplace(result->name(), result);
     return symbol;
 }
 
@@ -238,12 +238,12 @@ value heap::fresh_symbol(std::string_view prefix) {
     std::string name(prefix);
     name += '#';
     name += std::to_string(++fresh_);
-    auto* made =
+    auto* result =
         static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
-    made->length = static_cast<std::uint32_t>(name.size());
-    made->interned = false;
-    std::memcpy(reinterpret_cast<char*>(made + 1), name.data(), name.size());
-    return value::adopt(kind::symbol, made);
+    result->length = static_cast<std::uint32_t>(name.size());
+    result->interned = false;
+    std::memcpy(reinterpret_cast<char*>(result + 1), name.data(), name.size());
+    return value::adopt(kind::symbol, result);
 }
 
 void heap::register_cell(cell_object* cell) {
@@ -274,9 +274,9 @@ value make_cell(heap& memory, value content) {
     cell_access::make_room(memory);
     auto* cell = static_cast<cell_object*>(memory.allocate(kind::cell, sizeof(cell_object)));
     new (&cell->content) value(std::move(content));
-    value made = value::adopt(kind::cell, cell);
+    value result = value::adopt(kind::cell, cell);
     cell_access::add(memory, cell);
-    return made;
+    return result;
 }
 
 value make_closure(heap& memory, const function& code, std::uint32_t captured,

@@ -15,12 +15,12 @@ namespace {
 
 /// Empty storage whose first element will stand at `begin`.
 [[nodiscard]] list_object* make_storage(heap& memory, std::size_t capacity, std::size_t begin) {
-    auto* made = static_cast<list_object*>(
+    auto* result = static_cast<list_object*>(
         memory.allocate(kind::list, sizeof(list_object) + capacity * sizeof(value)));
-    made->capacity = static_cast<std::uint32_t>(capacity);
-    made->begin = made->end = static_cast<std::uint32_t>(begin);
-    made->places = nullptr;
-    return made;
+    result->capacity = static_cast<std::uint32_t>(capacity);
+    result->begin = result->end = static_cast<std::uint32_t>(begin);
+    result->places = nullptr;
+    return result;
 }
 
 /// Whether nobody sees what stands outside of a window on it.

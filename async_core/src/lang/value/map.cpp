@@ -63,13 +63,13 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
     while (capacity < at_least) capacity *= 2;
     std::unique_ptr<std::uint32_t[]> index;
     if (capacity > indexed_from) index = std::make_unique<std::uint32_t[]>(capacity * 2);
-    auto* made = static_cast<map_object*>(
+    auto* result = static_cast<map_object*>(
         memory.allocate(kind::map, sizeof(map_object) + capacity * sizeof(map_entry)));
-    made->capacity = static_cast<std::uint32_t>(capacity);
-    made->used = 0;
-    made->index = index.release();
-    if (made->index) memory.charge(capacity * 2 * sizeof(std::uint32_t));
-    return made;
+    result->capacity = static_cast<std::uint32_t>(capacity);
+    result->used = 0;
+    result->index = index.release();
+    if (result->index) memory.charge(capacity * 2 * sizeof(std::uint32_t));
+    return result;
 }
 
 [[nodiscard]] map_object* copy_storage(heap& memory, const value& map, std::size_t capacity) {
@@ -116,9 +116,9 @@ value map_put(heap& memory, value map, value key, value item) {
     map_object* storage = storage_of(map);
     const std::size_t length = map.length();
     if (!storage) {
-        map_object* made = make_storage(memory, 4);
-        append(made, std::move(key), std::move(item), hash_in(made, name));
-        return value::adopt(kind::map, made, 0, 1);
+        map_object* object = make_storage(memory, 4);
+        append(object, std::move(key), std::move(item), hash_in(object, name));
+        return value::adopt(kind::map, object, 0, 1);
     }
     if (storage->owner != &memory) {
         map = value::adopt(kind::map, copy_storage(memory, map, length + 1), 0, length);

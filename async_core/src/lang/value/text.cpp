@@ -15,12 +15,12 @@ namespace {
 }
 
 [[nodiscard]] string_object* make_storage(heap& memory, std::size_t capacity) {
-    auto* made = static_cast<string_object*>(
+    auto* result = static_cast<string_object*>(
         memory.allocate(kind::string, sizeof(string_object) + capacity));
-    made->capacity = static_cast<std::uint32_t>(capacity);
-    made->used = 0;
-    made->ascii = true;
-    return made;
+    result->capacity = static_cast<std::uint32_t>(capacity);
+    result->used = 0;
+    result->ascii = true;
+    return result;
 }
 
 void append(string_object* storage, std::string_view text) noexcept {

@@ -44,20 +44,20 @@ void inverted_index::replace(field_index& field, std::uint32_t& slot, std::uint3
     if (!text.terms().empty()) slot = field.add(file, text);
 }
 
-void inverted_index::put(prepared_file made) {
-    const std::uint32_t number = number_of(made.path);
+void inverted_index::put(prepared_file prepared) {
+    const std::uint32_t number = number_of(prepared.path);
     indexed_file& file = files_[number];
-    file.stamp = made.stamp;
+    file.stamp = prepared.stamp;
     // What was only described so far has the words of its name alone.
     if (!std::exchange(file.has_content, true)) drop(path_, file.path_slot);
     if (file.path_slot == field_index::no_slot) {
-        replace(path_, file.path_slot, number, made.path_terms);
+        replace(path_, file.path_slot, number, prepared.path_terms);
     }
     if (!file.given_metadata) {
-        file.metadata = std::move(made.metadata);
-        replace(metadata_, file.metadata_slot, number, made.metadata_terms);
+        file.metadata = std::move(prepared.metadata);
+        replace(metadata_, file.metadata_slot, number, prepared.metadata_terms);
     }
-    replace(content_, file.content_slot, number, made.content_terms);
+    replace(content_, file.content_slot, number, prepared.content_terms);
     compact_if_wanted();
 }
 
@@ -194,7 +194,7 @@ void inverted_index::save(std::string& out) {
 
 std::optional<inverted_index> inverted_index::load(std::string_view bytes) {
     byte_reader in(bytes);
-    inverted_index made;
+    inverted_index index;
     const auto count = in.varint();
     // A file takes at least 12 bytes.
     if (!count || *count > in.left() / 12) return std::nullopt;
@@ -206,26 +206,26 @@ std::optional<inverted_index> inverted_index::load(std::string_view bytes) {
         const auto flags = in.varint();
         if (!path || !metadata || !modified || !size || !flags) return std::nullopt;
         if (!path->starts_with('/') || *flags > 3) return std::nullopt;
-        indexed_file& file = made.files_.emplace_back();
+        indexed_file& file = index.files_.emplace_back();
         file.path = *path;
         file.metadata = *metadata;
         file.stamp = {static_cast<std::int64_t>(*modified), *size};
         file.has_content = (*flags & 1) != 0;
         file.given_metadata = (*flags & 2) != 0;
-        if (!made.numbers_.try_emplace(file.path, number).second) return std::nullopt;
+        if (!index.numbers_.try_emplace(file.path, number).second) return std::nullopt;
     }
     const auto adopt = [&](field_index& field, std::uint32_t indexed_file::*slot) {
         if (!field.load(in, *count)) return false;
         const auto owners = field.owners();
-        for (std::uint32_t at = 0; at < owners.size(); ++at) made.files_[owners[at]].*slot = at;
+        for (std::uint32_t at = 0; at < owners.size(); ++at) index.files_[owners[at]].*slot = at;
         return true;
     };
-    if (!adopt(made.path_, &indexed_file::path_slot) ||
-        !adopt(made.metadata_, &indexed_file::metadata_slot) ||
-        !adopt(made.content_, &indexed_file::content_slot) || !in.at_end()) {
+    if (!adopt(index.path_, &indexed_file::path_slot) ||
+        !adopt(index.metadata_, &indexed_file::metadata_slot) ||
+        !adopt(index.content_, &indexed_file::content_slot) || !in.at_end()) {
         return std::nullopt;
     }
-    return made;
+    return index;
 }
 
 } // namespace heddle::memory

@@ -131,10 +131,10 @@ std::string_view content_type_of(std::string_view path) noexcept {
 }
 
 std::string describe_text(std::string_view path, std::string_view text) {
-    std::string made(name_of(path));
-    made += " (";
-    made += content_type_of(path);
-    made += ")";
+    std::string out(name_of(path));
+    out += " (";
+    out += content_type_of(path);
+    out += ")";
     // What lies beyond was not looked at for what it is.
     std::string_view rest = text.substr(0, looked_at);
     rest.remove_suffix(utf8::incomplete_end(rest));
@@ -143,14 +143,14 @@ std::string describe_text(std::string_view path, std::string_view text) {
         const std::size_t end = rest.find('\n');
         const std::string_view line = bare(rest.substr(0, end));
         if (says_something(line)) {
-            made += ": ";
-            made += utf8::prefix(line, longest_line);
+            out += ": ";
+            out += utf8::prefix(line, longest_line);
             break;
         }
         if (end == std::string_view::npos) break;
         rest.remove_prefix(end + 1);
     }
-    return made;
+    return out;
 }
 
 } // namespace heddle::memory

@@ -133,32 +133,33 @@ namespace {
 std::optional<ignore_pattern> ignore_pattern::parse(std::string_view line) {
     if (line.size() > longest || line.starts_with('#')) return std::nullopt;
     line = without_trailing_spaces(line);
-    ignore_pattern made;
+    ignore_pattern pattern;
     if (line.starts_with('!')) {
-        made.negated_ = true;
+        pattern.negated_ = true;
         line.remove_prefix(1);
     }
     if (line.ends_with('/')) {
-        made.folders_only_ = true;
+        pattern.folders_only_ = true;
         while (line.ends_with('/')) line.remove_suffix(1);
     }
     const bool tied = line.find('/') != std::string_view::npos;
-    if (!tied) made.parts_.push_back({"", true, false});
+    if (!tied) pattern.parts_.push_back({"", true, false});
     for (const std::string_view text : cut_at_slashes(line)) {
         part one;
         one.any_folders = text == "**";
         one.literal = text.find_first_of("*?[\\") == std::string_view::npos;
         one.glob = text;
         // Two in a row mean what one means.
-        if (one.any_folders && !made.parts_.empty() && made.parts_.back().any_folders) continue;
-        made.parts_.push_back(std::move(one));
+        if (one.any_folders && !pattern.parts_.empty() && pattern.parts_.back().any_folders)
+            continue;
+        pattern.parts_.push_back(std::move(one));
     }
-    if (made.parts_.empty() || (!tied && made.parts_.size() == 1 && line.empty())) {
+    if (pattern.parts_.empty() || (!tied && pattern.parts_.size() == 1 && line.empty())) {
         return std::nullopt;
     }
-    made.by_name_ = made.parts_.size() == 2 && made.parts_.front().any_folders &&
-                    !made.parts_.back().any_folders;
-    return made;
+    pattern.by_name_ = pattern.parts_.size() == 2 && pattern.parts_.front().any_folders &&
+                       !pattern.parts_.back().any_folders;
+    return pattern;
 }
 
 bool ignore_pattern::part_matches(const part& pattern, std::string_view name) {
@@ -203,7 +204,7 @@ ignore_list::ignore_list(std::string_view text) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (auto made = ignore_pattern::parse(line)) patterns_.push_back(*std::move(made));
+        if (auto parsed = ignore_pattern::parse(line)) patterns_.push_back(*std::move(parsed));
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 1);
     }

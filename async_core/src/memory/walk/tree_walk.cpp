@@ -68,7 +68,7 @@ public:
             // The first folder is the next to be walked.
             std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
         }
-        return std::move(made_);
+        return std::move(outcome_);
     }
 
 private:
@@ -78,8 +78,8 @@ private:
     }
 
     void leave_out(std::string why, bool incomplete = true) {
-        made_.complete = made_.complete && !incomplete;
-        add_warning(made_.warnings, std::move(why));
+        outcome_.complete = outcome_.complete && !incomplete;
+        add_warning(outcome_.warnings, std::move(why));
     }
 
     [[nodiscard]] levels outer_rules() const {
@@ -190,15 +190,15 @@ private:
 
     bool add_file(const std::string& relative, const tree_entry& entry) {
         if (entry.bytes > options_.max_file_bytes) {
-            ++made_.skipped_large;
+            ++outcome_.skipped_large;
             return true;
         }
-        if (made_.files.size() >= options_.max_files) {
+        if (outcome_.files.size() >= options_.max_files) {
             leave_out("more than " + std::to_string(options_.max_files) +
                       " files: the rest is left out");
             return false;
         }
-        made_.files.push_back({root_ + relative, {entry.modified_ns, entry.bytes}});
+        outcome_.files.push_back({root_ + relative, {entry.modified_ns, entry.bytes}});
         return true;
     }
 
@@ -210,7 +210,7 @@ private:
     ignore_list exclude_;
     std::string root_; ///< ends in "/"
     std::size_t folders_ = 0;
-    walk_outcome made_;
+    walk_outcome outcome_;
 };
 
 } // namespace

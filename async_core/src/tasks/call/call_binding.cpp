@@ -26,12 +26,12 @@ public:
     call_binder(lang::heap& memory, std::shared_ptr<const compiled_task> task,
                 host::effect_call call)
         : memory_(memory), task_(*task) {
-        made_.task = std::move(task);
-        made_.names = std::move(call.request.names);
-        made_.scope = std::move(call.scope);
-        made_.context = call.context;
-        made_.span = call.request.span;
-        if (call.strand) made_.place = lang::place_of(*call.strand);
+        call_.task = std::move(task);
+        call_.names = std::move(call.request.names);
+        call_.scope = std::move(call.scope);
+        call_.context = call.context;
+        call_.span = call.request.span;
+        if (call.fiber) call_.place = lang::place_of(*call.fiber);
         arguments_ = std::move(call.request.arguments);
     }
 
@@ -52,18 +52,18 @@ private:
     lang::heap& memory_;
     const compiled_task& task_;
     std::vector<lang::value> arguments_;
-    task_call made_;
+    task_call call_;
 };
 
 error call_binder::malformed(std::string what) const {
     return error(lang::errc::evaluation, title(task_) + ": " + std::move(what))
-        .with_span(made_.span);
+        .with_span(call_.span);
 }
 
 error call_binder::refused(std::string what) const {
     return task_failed(task_failure_reason::input_validation_failure,
                        title(task_) + ": " + std::move(what))
-        .with_span(made_.span);
+        .with_span(call_.span);
 }
 
 std::string call_binder::known_inputs() const {
@@ -75,16 +75,16 @@ std::string call_binder::known_inputs() const {
 
 result<task_call> call_binder::bind() {
     if (task_.declared.declares_inputs) {
-        made_.inputs.resize(task_.input_names.size());
-        for (std::size_t i = 0; i < made_.inputs.size(); ++i) {
-            made_.inputs[i].name = task_.input_names[i];
+        call_.inputs.resize(task_.input_names.size());
+        for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
+            call_.inputs[i].name = task_.input_names[i];
         }
     }
-    const bool by_clause = made_.names.is(lang::kind::list);
+    const bool by_clause = call_.names.is(lang::kind::list);
     HEDDLE_CHECK(by_clause ? bind_clauses() : bind_positions());
     HEDDLE_CHECK(fill_missing());
     HEDDLE_CHECK(replace_results());
-    return std::move(made_);
+    return std::move(call_);
 }
 
 result<void> call_binder::bind_positions() {
@@ -92,26 +92,26 @@ result<void> call_binder::bind_positions() {
     if (!task_.declared.declares_inputs) {
         return malformed("declares no inputs, so each argument must be (name expression)");
     }
-    if (arguments_.size() > made_.inputs.size()) {
-        return refused("takes " + std::to_string(made_.inputs.size()) +
-                       (made_.inputs.size() == 1 ? " input" : " inputs") + ", given " +
+    if (arguments_.size() > call_.inputs.size()) {
+        return refused("takes " + std::to_string(call_.inputs.size()) +
+                       (call_.inputs.size() == 1 ? " input" : " inputs") + ", given " +
                        std::to_string(arguments_.size()))
             .with_hint(known_inputs());
     }
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
-        made_.inputs[i].content = std::move(arguments_[i]);
-        made_.inputs[i].given = true;
+        call_.inputs[i].content = std::move(arguments_[i]);
+        call_.inputs[i].given = true;
     }
     return {};
 }
 
 result<void> call_binder::bind_clauses() {
-    const auto names = lang::list_items(made_.names);
+    const auto names = lang::list_items(call_.names);
     std::string unknown;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string_view name = lang::symbol_name(names[i]);
         bound_input* input = nullptr;
-        for (bound_input& one : made_.inputs) {
+        for (bound_input& one : call_.inputs) {
             if (one.name == name) input = &one;
         }
         if (!input) input = input_from(name);
@@ -125,7 +125,7 @@ result<void> call_binder::bind_clauses() {
                 unknown += name;
                 continue;
             }
-            input = &made_.inputs.emplace_back();
+            input = &call_.inputs.emplace_back();
             input->name = name;
         }
         if (input->given) return malformed("'" + std::string(name) + "' is given twice");
@@ -144,18 +144,18 @@ result<void> call_binder::bind_clauses() {
 bound_input* call_binder::input_from(std::string_view name) {
     const auto& declared = task_.declared.inputs;
     for (std::size_t i = 0; task_.declared.declares_inputs && i < declared.size(); ++i) {
-        if (declared[i].from == name) return &made_.inputs[i];
+        if (declared[i].from == name) return &call_.inputs[i];
     }
     return nullptr;
 }
 
 result<void> call_binder::set_reserved(std::string_view name, const lang::value& given) {
-    if (!made_.overrides) made_.overrides = std::make_unique<call_overrides>();
-    HEDDLE_CHECK(set_override(*made_.overrides, task_.declared, name, given, made_.span));
+    if (!call_.overrides) call_.overrides = std::make_unique<call_overrides>();
+    HEDDLE_CHECK(set_override(*call_.overrides, task_.declared, name, given, call_.span));
     const bool chooses_model = name == "model" || name == "provider";
-    if (const auto* sandbox = made_.scope->sandbox.get(); sandbox && chooses_model) {
+    if (const auto* sandbox = call_.scope->sandbox.get(); sandbox && chooses_model) {
         if (auto refused = sandbox->refuse_model(lang::string_bytes(given)))
-            return std::move(*refused).with_span(made_.span);
+            return std::move(*refused).with_span(call_.span);
     }
     return {};
 }
@@ -163,17 +163,17 @@ result<void> call_binder::set_reserved(std::string_view name, const lang::value&
 result<void> call_binder::fill_missing() {
     if (!task_.declared.declares_inputs) return {};
     std::string missing;
-    for (std::size_t i = 0; i < made_.inputs.size(); ++i) {
-        bound_input& input = made_.inputs[i];
+    for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
+        bound_input& input = call_.inputs[i];
         if (input.given) continue;
         const task_input& declared = task_.declared.inputs[i];
         if (declared.default_json) {
             HEDDLE_TRY(input.content, lang::json_to_value(memory_, *declared.default_json));
             input.given = true;
         } else if (i != 0 && declared.name == task_description_input &&
-                   is_aider_subtype(task_.declared.subtype) && made_.inputs.front().given) {
+                   is_aider_subtype(task_.declared.subtype) && call_.inputs.front().given) {
             // What an aider task is to do is what it was given first.
-            input.content = made_.inputs.front().content;
+            input.content = call_.inputs.front().content;
             input.given = true;
         } else if (!declared.optional) {
             missing += missing.empty() ? "" : ", ";
@@ -186,7 +186,7 @@ result<void> call_binder::fill_missing() {
 
 /// A TaskResult stands for its value. What failed must not flow on as if it were a response.
 result<void> call_binder::replace_results() {
-    for (bound_input& input : made_.inputs) {
+    for (bound_input& input : call_.inputs) {
         const bool may_hold =
             input.content.is(lang::kind::map) || input.content.is(lang::kind::list);
         if (!may_hold) continue;
@@ -194,9 +194,9 @@ result<void> call_binder::replace_results() {
         if (!plain) {
             return std::move(plain)
                 .error()
-                .with_span(made_.span)
+                .with_span(call_.span)
                 .with_trace("as the input '" + std::string(input.name) + "' of " + title(task_),
-                            made_.span);
+                            call_.span);
         }
         if (plain->identical(input.content)) continue;
         input.as_given = std::exchange(input.content, *std::move(plain));

@@ -42,9 +42,9 @@ public:
             return field.name == "context_management" ? read_context(field, given)
                                                       : read_settings(field, given, set_);
         }
-        auto made = read_field(field, {given, where_});
-        if (!made) return malformed_clause(made.error());
-        store(field.member.of_settings(set_), *std::move(made));
+        auto outcome = read_field(field, {given, where_});
+        if (!outcome) return malformed_clause(outcome.error());
+        store(field.member.of_settings(set_), *std::move(outcome));
         return {};
     }
 

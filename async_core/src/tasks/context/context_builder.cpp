@@ -94,13 +94,13 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
 /// What the caller knows: its context, or the files that the workflow names around the call.
 coro::task<result<files_read>> callers_parts(context_request request, context_sources sources,
                                              context_options options) {
-    files_read made;
+    files_read files;
     if (request.inherited) {
-        made.parts = request.inherited->parts;
-        co_return made;
+        files.parts = request.inherited->parts;
+        co_return files;
     }
     const lang::value around = files_around(*request.call->scope);
-    if (around.is_nil()) co_return made;
+    if (around.is_nil()) co_return files;
     std::vector<std::string> paths;
     for (const lang::value& path : lang::list_items(around))
         paths.emplace_back(lang::string_bytes(path));
@@ -141,22 +141,22 @@ coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::pr
     result<context_question> question = context_question();
     if (needs_question(call, *settings)) question = question_of(call);
     if (!question) co_return std::move(question).error();
-    const auto made = std::make_shared<assembled_context>();
+    const auto object = std::make_shared<assembled_context>();
     result<sourced_paths> found =
         co_await find_paths(parts_, options_, request, *question, *settings);
     if (!found) co_return std::move(found).error();
-    made->source = found->source;
-    made->warnings = std::move(found->warnings);
+    object->source = found->source;
+    object->warnings = std::move(found->warnings);
     result<files_read> own =
         co_await read_paths(request, parts_, options_, std::move(found->paths));
     if (!own) co_return std::move(own).error();
-    append(made->warnings, std::move(own->warnings));
+    append(object->warnings, std::move(own->warnings));
     std::vector<context_part> parts = std::move(own->parts);
     std::vector<std::string> left_out = std::move(own->left_out);
     if (settings->inherit_context != inherit_mode::none) {
         result<files_read> callers = co_await callers_parts(request, parts_, options_);
         if (!callers) co_return std::move(callers).error();
-        append(made->warnings, std::move(callers->warnings));
+        append(object->warnings, std::move(callers->warnings));
         append(left_out, std::move(callers->left_out));
         if (settings->inherit_context == inherit_mode::subset) {
             callers->parts = matching_parts(callers->parts, *question);
@@ -164,19 +164,19 @@ coro::task<result<std::shared_ptr<const assembled_context>>> context_builder::pr
         for (context_part& part : callers->parts) {
             if (!holds(parts, part.path)) parts.push_back(std::move(part));
         }
-        if (!parts.empty() && made->source == context_source::none) {
-            made->source = context_source::inherited;
+        if (!parts.empty() && object->source == context_source::none) {
+            object->source = context_source::inherited;
         }
     }
     arrange(parts, declared.assembly);
-    made->left_out = std::move(left_out);
-    write_context(std::move(parts), bytes_for(request, options_), *made);
-    if (!made->left_out.empty()) {
-        made->warnings.push_back(
-            std::to_string(made->left_out.size()) +
-            " of the files did not fit into the context, the first: " + made->left_out.front());
+    object->left_out = std::move(left_out);
+    write_context(std::move(parts), bytes_for(request, options_), *object);
+    if (!object->left_out.empty()) {
+        object->warnings.push_back(
+            std::to_string(object->left_out.size()) +
+            " of the files did not fit into the context, the first: " + object->left_out.front());
     }
-    co_return made;
+    co_return object;
 }
 
 } // namespace heddle::tasks

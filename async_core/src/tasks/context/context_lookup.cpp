@@ -40,11 +40,11 @@ void warn(const lookup_caller& caller, std::string text) {
                                         const ports::memory_request& request,
                                         std::string candidates) {
     lang::heap& memory = caller.owner->memory();
-    host::effect_call made{*caller.owner, {}, {}, caller.context};
+    host::effect_call call{*caller.owner, {}, {}, caller.context};
     std::vector<value> names;
     const auto add = [&](std::string_view name, value item) {
         names.push_back(memory.symbol(name));
-        made.request.arguments.push_back(std::move(item));
+        call.request.arguments.push_back(std::move(item));
     };
     const auto offer = [&](std::string_view name, std::string_view text) {
         const auto& known = chooser.task->input_names;
@@ -63,15 +63,15 @@ void warn(const lookup_caller& caller, std::string text) {
     const std::array<value, 2> settings{lang::make_list(memory, inherit),
                                         lang::make_list(memory, fresh)};
     add("context", lang::make_list(memory, settings));
-    made.request.callee = chooser.callable;
-    made.request.names = lang::make_list(memory, names);
-    made.request.span = caller.span;
-    made.scope = caller.scope.open(memory, [&](lang::dynamic_scope& scope) {
+    call.request.callee = chooser.callable;
+    call.request.names = lang::make_list(memory, names);
+    call.request.span = caller.span;
+    call.scope = caller.scope.open(memory, [&](lang::dynamic_scope& scope) {
         scope.settings = lang::map_put(memory, std::move(scope.settings), "on-failure",
                                        lang::make_string(memory, "return"));
         scope.choosing_files = true;
     });
-    return made;
+    return call;
 }
 
 /// What the shards of one look-up share; outlives them.

@@ -45,17 +45,17 @@ struct term_hits {
 };
 
 [[nodiscard]] term_hits count_hits(const context_part& part, const term_weights& terms) {
-    term_hits made;
+    term_hits hits;
     memory::token_list words;
     memory::append_tokens(*part.text, words, most_words);
     // A name says more about a file than a word in it.
     for (int i = 0; i < 2; ++i) memory::append_tokens(part.path, words, SIZE_MAX);
-    made.length = static_cast<double>(words.size());
+    hits.length = static_cast<double>(words.size());
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto found = terms.find(words[i]);
-        if (found != terms.end()) ++made.counts[found->first];
+        if (found != terms.end()) ++hits.counts[found->first];
     }
-    return made;
+    return hits;
 }
 
 [[nodiscard]] bool matches(const std::string& pattern, const std::string& path) {
@@ -101,31 +101,31 @@ struct term_hits {
 
 [[nodiscard]] std::string written(const context_part& part) {
     const std::string tag = tag_for(*part.text);
-    std::string made;
-    made.reserve(part.text->size() + part.path.size() + 64);
-    made += "<" + tag + " path=\"";
-    made += xml_escaped(utf8::printable_line(part.path));
-    made += "\">\n";
-    made += *part.text;
-    if (!made.ends_with('\n')) made += '\n';
-    made += "</" + tag + ">\n";
-    return made;
+    std::string out;
+    out.reserve(part.text->size() + part.path.size() + 64);
+    out += "<" + tag + " path=\"";
+    out += xml_escaped(utf8::printable_line(part.path));
+    out += "\">\n";
+    out += *part.text;
+    if (!out.ends_with('\n')) out += '\n';
+    out += "</" + tag + ">\n";
+    return out;
 }
 
 [[nodiscard]] std::string note_on(const std::vector<std::string>& left_out) {
-    std::string made = "<left_out>";
-    made += std::to_string(left_out.size()) + (left_out.size() == 1 ? " file" : " files") +
+    std::string text = "<left_out>";
+    text += std::to_string(left_out.size()) + (left_out.size() == 1 ? " file" : " files") +
             " did not fit:";
     for (std::size_t i = 0; i < left_out.size(); ++i) {
         // A path that is cut would name another file.
-        if (i == most_named || made.size() + left_out[i].size() + 40 > note_room) {
-            made += " and " + std::to_string(left_out.size() - i) + " more";
+        if (i == most_named || text.size() + left_out[i].size() + 40 > note_room) {
+            text += " and " + std::to_string(left_out.size() - i) + " more";
             break;
         }
-        made += ' ';
-        made += xml_escaped(utf8::printable_line(left_out[i]));
+        text += ' ';
+        text += xml_escaped(utf8::printable_line(left_out[i]));
     }
-    return made + "</left_out>\n";
+    return text + "</left_out>\n";
 }
 
 } // namespace
@@ -178,11 +178,11 @@ std::vector<context_part> matching_parts(const std::vector<context_part>& parts,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
         return scores[left] > scores[right];
     });
-    std::vector<context_part> made;
+    std::vector<context_part> list;
     for (const std::size_t i : order) {
-        if (scores[i] > 0 && scores[i] >= least_of_best * best) made.push_back(parts[i]);
+        if (scores[i] > 0 && scores[i] >= least_of_best * best) list.push_back(parts[i]);
     }
-    return made;
+    return list;
 }
 
 void arrange(std::vector<context_part>& parts, const context_assembly& assembly) {
@@ -208,8 +208,8 @@ void arrange(std::vector<context_part>& parts, const context_assembly& assembly)
 }
 
 void write_context(std::vector<context_part> parts, std::size_t most_bytes,
-                   assembled_context& made) {
-    if (parts.empty() && made.left_out.empty()) return;
+                   assembled_context& context) {
+    if (parts.empty() && context.left_out.empty()) return;
     std::vector<std::string> documents;
     documents.reserve(parts.size());
     std::size_t bytes = opening.size() + closing.size();
@@ -218,23 +218,23 @@ void write_context(std::vector<context_part> parts, std::size_t most_bytes,
         bytes += documents.back().size();
     }
     // Room for the note is kept only when something has to be left out.
-    const bool noted = bytes > most_bytes || !made.left_out.empty();
+    const bool noted = bytes > most_bytes || !context.left_out.empty();
     const std::size_t frame = opening.size() + closing.size() + (noted ? note_room : 0);
     std::size_t room = most_bytes > frame ? most_bytes - frame : 0;
-    made.text = opening;
-    made.text.reserve(std::min(bytes, most_bytes) + note_room);
+    context.text = opening;
+    context.text.reserve(std::min(bytes, most_bytes) + note_room);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (documents[i].size() > room) {
-            made.left_out.push_back(std::move(parts[i].path));
+            context.left_out.push_back(std::move(parts[i].path));
             continue;
         }
         room -= documents[i].size();
-        made.text += documents[i];
-        made.parts.push_back(std::move(parts[i]));
+        context.text += documents[i];
+        context.parts.push_back(std::move(parts[i]));
     }
-    if (!made.left_out.empty()) made.text += note_on(made.left_out);
-    made.text += closing;
-    if (made.text.size() > most_bytes) made.text.clear(); // not even the note fits
+    if (!context.left_out.empty()) context.text += note_on(context.left_out);
+    context.text += closing;
+    if (context.text.size() > most_bytes) context.text.clear(); // not even the note fits
 }
 
 } // namespace heddle::tasks

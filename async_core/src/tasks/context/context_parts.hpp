@@ -32,6 +32,6 @@ void arrange(std::vector<context_part>& parts, const context_assembly& assembly)
 /// as a whole or not at all; smaller ones behind one that does not fit are still taken. What
 /// `made.left_out` names already is in the note too. Equal parts give equal bytes.
 void write_context(std::vector<context_part> parts, std::size_t most_bytes,
-                   assembled_context& made);
+                   assembled_context& context);
 
 } // namespace heddle::tasks

@@ -39,13 +39,13 @@ coro::task<result<files_read>> read_context_files(ports::file_port& files,
                                                   std::vector<std::string> paths,
                                                   reading_limits limits,
                                                   coro::call_context context) {
-    files_read made;
+    files_read read;
     std::size_t room = limits.max_bytes;
     std::size_t budget = limits.max_bytes * read_ahead;
     const std::size_t wave = std::max<std::size_t>(1, limits.at_once);
     for (std::size_t from = 0; from < paths.size();) {
         if (budget == 0) {
-            made.left_out.push_back(std::move(paths[from++]));
+            read.left_out.push_back(std::move(paths[from++]));
             continue;
         }
         const std::size_t to = std::min(from + wave, paths.size());
@@ -59,22 +59,22 @@ coro::task<result<files_read>> read_context_files(ports::file_port& files,
         if (!ended) co_return std::move(ended).error();
         for (file_slot& slot : slots) {
             if (!*slot.text) {
-                warn(made.warnings,
+                warn(read.warnings,
                      "the file " + slot.path + " is left out: " + slot.text->error().message());
                 continue;
             }
             std::string& text = **slot.text;
             budget -= std::min(budget, text.size() + 1);
             if (text.size() > room) {
-                made.left_out.push_back(std::move(slot.path));
+                read.left_out.push_back(std::move(slot.path));
                 continue;
             }
             room -= text.size();
-            made.parts.push_back(
+            read.parts.push_back(
                 {std::move(slot.path), std::make_shared<const std::string>(std::move(text))});
         }
     }
-    co_return made;
+    co_return read;
 }
 
 } // namespace heddle::tasks

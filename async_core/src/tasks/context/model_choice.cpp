@@ -99,64 +99,65 @@ std::string_view matching_task_name(ports::matching_strategy strategy) noexcept 
 }
 
 task_template matching_template(ports::matching_strategy strategy) {
-    task_template made;
-    made.name = matching_task_name(strategy);
-    made.description = "Chooses the files that a task needs";
-    made.subtype = strategy == ports::matching_strategy::content ? "associative_matching_content"
-                                                                 : "associative_matching_metadata";
-    made.declares_inputs = true;
+    task_template declared;
+    declared.name = matching_task_name(strategy);
+    declared.description = "Chooses the files that a task needs";
+    declared.subtype = strategy == ports::matching_strategy::content
+                           ? "associative_matching_content"
+                           : "associative_matching_metadata";
+    declared.declares_inputs = true;
     for (const char* name : {"query", "task", "candidates"}) {
-        task_input& input = made.inputs.emplace_back();
+        task_input& input = declared.inputs.emplace_back();
         input.name = name;
         input.type = "string";
     }
-    made.instructions = instructions;
-    made.output = {true, std::string(schema)};
-    made.max_tokens = most_answer_tokens;
-    made.temperature = 0;
-    made.context.inherit_context = inherit_mode::none;
-    made.context.fresh_context = false;
-    made.history.use_session_history = false;
-    made.history.record_in_session_history = false;
-    return made;
+    declared.instructions = instructions;
+    declared.output = {true, std::string(schema)};
+    declared.max_tokens = most_answer_tokens;
+    declared.temperature = 0;
+    declared.context.inherit_context = inherit_mode::none;
+    declared.context.fresh_context = false;
+    declared.history.use_session_history = false;
+    declared.history.record_in_session_history = false;
+    return declared;
 }
 
 std::string task_text(const ports::memory_request& request) {
-    std::string made;
+    std::string out;
     if (request.template_description && *request.template_description != request.query) {
-        add_part(made, "Task", *request.template_description);
+        add_part(out, "Task", *request.template_description);
     }
     if (request.inputs) {
         std::size_t left = most_inputs;
         for (const ports::memory_input& input : *request.inputs) {
             if (left-- == 0) break;
-            add_part(made, input.name, input.text);
+            add_part(out, input.name, input.text);
         }
     }
-    if (request.previous_outputs) add_part(made, "Results so far", *request.previous_outputs);
-    if (request.inherited_context) add_part(made, "Known already", *request.inherited_context);
-    if (request.history) add_part(made, "Said before", *request.history);
-    return made;
+    if (request.previous_outputs) add_part(out, "Results so far", *request.previous_outputs);
+    if (request.inherited_context) add_part(out, "Known already", *request.inherited_context);
+    if (request.history) add_part(out, "Said before", *request.history);
+    return out;
 }
 
 std::string describe_candidates(std::span<const memory_match> candidates,
                                 std::size_t excerpt_bytes) {
-    std::string made;
+    std::string text;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const memory_match& one = candidates[i];
-        made += std::to_string(i + 1) + ". " + one.path;
+        text += std::to_string(i + 1) + ". " + one.path;
         if (!one.metadata.empty()) {
-            made += ": ";
-            made += utf8::prefix(one.metadata, longest_metadata);
+            text += ": ";
+            text += utf8::prefix(one.metadata, longest_metadata);
         }
-        made += '\n';
+        text += '\n';
         if (excerpt_bytes == 0 || !one.content || one.content->empty()) continue;
-        made += "\"\"\"\n";
-        made += utf8::prefix(*one.content, excerpt_bytes);
-        if (!made.ends_with('\n')) made += '\n';
-        made += "\"\"\"\n";
+        text += "\"\"\"\n";
+        text += utf8::prefix(*one.content, excerpt_bytes);
+        if (!text.ends_with('\n')) text += '\n';
+        text += "\"\"\"\n";
     }
-    return made;
+    return text;
 }
 
 std::string read_choices(const value& task_result, std::span<const memory_match> candidates,
@@ -168,7 +169,7 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
     const value* given = list_in(*parsed);
     if (!given) return "the answer is no list of files";
     std::size_t strangers = 0;
-    std::vector<choice> made(choices.size(), {choice::verdict::dropped, 0});
+    std::vector<choice> list(choices.size(), {choice::verdict::dropped, 0});
     for (const value& one : lang::list_items(*given)) {
         const bool object = one.is(kind::map);
         const value* named = object ? first_of(one, "id", "path") : &one;
@@ -178,11 +179,11 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
             continue;
         }
         const double relevance = object ? relevance_of(one) : 1;
-        if (relevance > 0) made[*found] = {choice::verdict::chosen, relevance};
+        if (relevance > 0) list[*found] = {choice::verdict::chosen, relevance};
     }
     // An answer that names strangers only was about something else.
     if (strangers != 0 && strangers == given->length()) return "it names none of the files";
-    std::copy(made.begin(), made.end(), choices.begin());
+    std::copy(list.begin(), list.end(), choices.begin());
     if (strangers == 0) return {};
     return std::to_string(strangers) + " of its entries name no file that was asked about";
 }

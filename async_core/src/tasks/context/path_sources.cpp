@@ -26,11 +26,11 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
 /// `text` with its placeholders filled.
 [[nodiscard]] result<std::string> filled(const task_call& call, std::string_view clause,
                                          std::string_view text) {
-    std::string made;
+    std::string out;
     auto compiled = prompt_template::compile(text, nullptr);
     result<void> done;
-    if (compiled) done = compiled->fill(made, call.inputs);
-    if (compiled && done) return made;
+    if (compiled) done = compiled->fill(out, call.inputs);
+    if (compiled && done) return out;
     const error& inner = compiled ? done.error() : compiled.error();
     return task_failed(task_failure_reason::input_validation_failure,
                        "task " + call.task->declared.name + ": " + std::string(clause) + ": " +
@@ -49,15 +49,15 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
 
 /// The lines of what a command printed.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t most) {
-    std::vector<std::string> made;
-    while (!text.empty() && made.size() < most) {
+    std::vector<std::string> strings;
+    while (!text.empty() && strings.size() < most) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (!line.empty()) made.emplace_back(line);
+        if (!line.empty()) strings.emplace_back(line);
     }
-    return made;
+    return strings;
 }
 
 [[nodiscard]] std::string first_line(std::string_view text) {
@@ -66,38 +66,38 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
 
 /// The one name of a file: its path below the root, where it is in there.
 [[nodiscard]] std::string spelled(const std::string& path, const context_options& options) {
-    std::string made = std::filesystem::path(path).lexically_normal().string();
+    std::string text = std::filesystem::path(path).lexically_normal().string();
     for (const std::string& root : options.roots) {
         const std::size_t bytes = root.ends_with('/') ? root.size() - 1 : root.size();
-        const bool inside = made.size() > bytes + 1 && made[bytes] == '/' &&
-                            made.compare(0, bytes, root, 0, bytes) == 0;
-        if (inside) return made.substr(bytes + 1);
+        const bool inside = text.size() > bytes + 1 && text[bytes] == '/' &&
+                            text.compare(0, bytes, root, 0, bytes) == 0;
+        if (inside) return text.substr(bytes + 1);
     }
-    return made;
+    return text;
 }
 
 } // namespace
 
 void make_unique(std::vector<std::string>& paths, const context_options& options) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     std::vector<std::string> seen;
     for (std::string& path : paths) {
         path = spelled(path, options);
         const auto place = std::lower_bound(seen.begin(), seen.end(), path);
         if (place != seen.end() && *place == path) continue;
         seen.insert(place, path);
-        made.push_back(std::move(path));
+        strings.push_back(std::move(path));
     }
-    paths = std::move(made);
+    paths = std::move(strings);
 }
 
 namespace {
 
 /// What a command gave, as paths and warnings.
 void take_output(ports::process_result ended, const std::string& command, std::size_t most,
-                 sourced_paths& made) {
+                 sourced_paths& sourced) {
     const auto warn = [&](const std::string& what) {
-        made.warnings.push_back("file_paths: the command `" + first_line(command) + "` " + what);
+        sourced.warnings.push_back("file_paths: the command `" + first_line(command) + "` " + what);
     };
     if (ended.exit_code != 0) {
         warn("ended with " + std::to_string(ended.exit_code) +
@@ -108,8 +108,8 @@ void take_output(ports::process_result ended, const std::string& command, std::s
         const std::size_t last = ended.out.rfind('\n'); // a path that is cut names another file
         ended.out.resize(last == std::string::npos ? 0 : last);
     }
-    made.paths = lines_of(ended.out, most + 1);
-    std::erase_if(made.paths, [&](const std::string& path) {
+    sourced.paths = lines_of(ended.out, most + 1);
+    std::erase_if(sourced.paths, [&](const std::string& path) {
         if (utf8::is_valid(path) && path.size() <= 4096 && path.find('\0') == std::string::npos) {
             return false;
         }
@@ -120,16 +120,16 @@ void take_output(ports::process_result ended, const std::string& command, std::s
 
 coro::task<result<sourced_paths>> run_command(context_sources sources, context_options options,
                                               std::string command, coro::call_context context) {
-    sourced_paths made;
-    made.source = context_source::task_template;
+    sourced_paths paths;
+    paths.source = context_source::task_template;
     const std::string shown = first_line(command);
     if (!sources.processes) {
-        made.warnings.push_back("file_paths: the command `" + shown +
-                                "` is not run: this program runs no commands");
+        paths.warnings.push_back("file_paths: the command `" + shown +
+                                 "` is not run: this program runs no commands");
         if (!sources.processes_hint.empty()) {
-            made.warnings.back() += "; " + std::string(sources.processes_hint);
+            paths.warnings.back() += "; " + std::string(sources.processes_hint);
         }
-        co_return made;
+        co_return paths;
     }
     ports::process_request request;
     request.arguments.push_back(command);
@@ -139,54 +139,54 @@ coro::task<result<sourced_paths>> run_command(context_sources sources, context_o
     result<ports::process_result> ended =
         co_await sources.processes->run(std::move(request), context.with_deadline(own));
     if (ended) {
-        take_output(*std::move(ended), command, options.max_files, made);
-        co_return made;
+        take_output(*std::move(ended), command, options.max_files, paths);
+        co_return paths;
     }
     const auto now = context.loop->now();
     const bool too_slow = ended.error().cancelled_because() == cancel_reason::deadline &&
                           !context.cancelled() && !context.until.passed(now);
     if (ended.error().is_cancelled() && !too_slow) co_return std::move(ended).error();
     const auto seconds = std::chrono::duration<double>(options.command_timeout).count();
-    made.warnings.push_back(
+    paths.warnings.push_back(
         "file_paths: the command `" + shown +
         (too_slow ? "` did not end within " + std::to_string(static_cast<int>(seconds)) + " s"
                   : "` cannot be run: " + ended.error().message()));
-    co_return made;
+    co_return paths;
 }
 
 /// What the memory is asked for a task.
 [[nodiscard]] ports::memory_request request_of(const context_request& request,
                                                const context_question& question, std::string query,
                                                std::size_t limit) {
-    ports::memory_request made;
-    made.query = std::move(query);
-    made.inputs = question.inputs;
-    made.template_description = question.description;
-    made.limit = limit;
+    ports::memory_request memory;
+    memory.query = std::move(query);
+    memory.inputs = question.inputs;
+    memory.template_description = question.description;
+    memory.limit = limit;
     if (request.inherited && !request.inherited->parts.empty()) {
         std::string known;
         for (const context_part& part : request.inherited->parts) known += part.path + "\n";
         utf8::shorten(known, longest_question);
-        made.inherited_context = std::move(known);
+        memory.inherited_context = std::move(known);
     }
-    return made;
+    return memory;
 }
 
 coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context_options options,
                                              const context_request& request,
                                              ports::memory_request wanted, context_source source) {
-    sourced_paths made;
-    made.source = source;
+    sourced_paths sourced;
+    sourced.source = source;
     if (!memory) {
-        made.warnings.emplace_back("no files are looked up: there is no index of files");
-        co_return made;
+        sourced.warnings.emplace_back("no files are looked up: there is no index of files");
+        co_return sourced;
     }
     lookup_caller caller;
     caller.owner = request.owner;
     caller.scope = request.call->scope;
     caller.span = request.call->span;
     caller.context = request.context;
-    caller.warnings = &made.warnings;
+    caller.warnings = &sourced.warnings;
     result<ports::memory_answer> answer =
         co_await look_up_context(memory, options.matching, std::move(wanted), caller);
     if (!answer && answer.error().is_cancelled()) co_return std::move(answer).error();
@@ -200,8 +200,9 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
         }
         co_return failed;
     }
-    for (ports::memory_match& match : answer->matches) made.paths.push_back(std::move(match.path));
-    co_return made;
+    for (ports::memory_match& match : answer->matches)
+        sourced.paths.push_back(std::move(match.path));
+    co_return sourced;
 }
 
 /// Somebody said so: it does not come from the preset alone.
@@ -212,35 +213,36 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
 
 /// The paths of a list of strings.
 [[nodiscard]] std::vector<std::string> listed(const value& files) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const value& path : lang::list_items(files)) {
-        if (path.is(kind::string)) made.emplace_back(lang::string_bytes(path));
+        if (path.is(kind::string)) strings.emplace_back(lang::string_bytes(path));
     }
-    return made;
+    return strings;
 }
 
 } // namespace
 
 result<context_question> question_of(const task_call& call) {
     const task_template& declared = call.task->declared;
-    context_question made;
+    context_question question;
     const bool described = !declared.description.empty() && declared.description != nobody_wrote;
-    HEDDLE_TRY(made.description, filled(call, described ? "description" : "instructions",
-                                        described ? declared.description : declared.instructions));
-    utf8::shorten(made.description, longest_question);
+    HEDDLE_TRY(question.description,
+               filled(call, described ? "description" : "instructions",
+                      described ? declared.description : declared.instructions));
+    utf8::shorten(question.description, longest_question);
     for (const bound_input& input : call.inputs) {
         if (!input.given || !takes_part(declared, input.name)) continue;
         if (input.content.is(kind::string)) {
-            made.inputs.push_back(
+            question.inputs.push_back(
                 {std::string(input.name), std::string(lang::string_bytes(input.content))});
         } else {
             auto json = message_json(input.content);
             if (!json) continue; // a function says nothing about files
-            made.inputs.push_back({std::string(input.name), *std::move(json)});
+            question.inputs.push_back({std::string(input.name), *std::move(json)});
         }
-        utf8::shorten(made.inputs.back().text, longest_question);
+        utf8::shorten(question.inputs.back().text, longest_question);
     }
-    return made;
+    return question;
 }
 
 value files_around(const lang::dynamic_scope& scope) noexcept {
@@ -254,18 +256,18 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
                                              effective_context settings) {
     const task_call& call = *request.call;
     const task_template& declared = call.task->declared;
-    sourced_paths made;
+    sourced_paths sourced;
     if (call.overrides && !call.overrides->files.is_nil()) {
-        made.paths = listed(call.overrides->files);
-        made.source = context_source::explicit_request;
+        sourced.paths = listed(call.overrides->files);
+        sourced.source = context_source::explicit_request;
     } else if (declared.files && declared.files->from == file_paths_source::kind::literal) {
-        made.paths = declared.files->paths;
-        made.source = context_source::task_template;
+        sourced.paths = declared.files->paths;
+        sourced.source = context_source::task_template;
     } else if (declared.files && declared.files->from == file_paths_source::kind::command) {
         result<sourced_paths> printed =
             co_await run_command(parts, options, declared.files->text, request.context);
         if (!printed) co_return printed;
-        made = *std::move(printed);
+        sourced = *std::move(printed);
     } else if (declared.files) {
         auto query = filled(call, "file_paths", declared.files->text);
         if (!query) co_return std::move(query).error();
@@ -273,7 +275,7 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         result<sourced_paths> found = co_await ask_memory(
             parts.memory, options, request, std::move(wanted), context_source::task_template);
         if (!found) co_return found;
-        made = *std::move(found);
+        sourced = *std::move(found);
     } else if (settings.fresh_context && (parts.memory || asks_for_fresh_context(call))) {
         auto wanted = request_of(request, question, question.description, options.lookup_limit);
         // The question is the description: said once is enough.
@@ -281,15 +283,15 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         result<sourced_paths> found = co_await ask_memory(
             parts.memory, options, request, std::move(wanted), context_source::automatic_lookup);
         if (!found) co_return found;
-        made = *std::move(found);
+        sourced = *std::move(found);
     }
-    make_unique(made.paths, options);
-    if (made.paths.size() > options.max_files) {
-        made.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
-                                std::to_string(made.paths.size()) + " files are taken");
-        made.paths.resize(options.max_files); // heddle-check: allow cut-text (a list)
+    make_unique(sourced.paths, options);
+    if (sourced.paths.size() > options.max_files) {
+        sourced.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
+                                   std::to_string(sourced.paths.size()) + " files are taken");
+        sourced.paths.resize(options.max_files); // heddle-check: allow cut-text (a list)
     }
-    co_return made;
+    co_return sourced;
 }
 
 } // namespace heddle::tasks

@@ -31,20 +31,20 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
     for (const template_violation& each : validate_template(declared)) {
         if (each.level == lang::severity::error) return violation_error(declared, each);
     }
-    auto made = std::make_shared<compiled_task>();
-    made->input_names.reserve(declared.inputs.size());
-    for (const task_input& input : declared.inputs) made->input_names.push_back(input.name);
-    const auto* names = declared.declares_inputs ? &made->input_names : nullptr;
+    auto object = std::make_shared<compiled_task>();
+    object->input_names.reserve(declared.inputs.size());
+    for (const task_input& input : declared.inputs) object->input_names.push_back(input.name);
+    const auto* names = declared.declares_inputs ? &object->input_names : nullptr;
     // A task without instructions is asked to do what its description says.
     const bool described =
         declared.instructions.empty() && declared.description != task_template::default_description;
     const std::string& asked = described ? declared.description : declared.instructions;
-    HEDDLE_TRY(made->instructions, prompt_template::compile(asked, names));
-    HEDDLE_TRY(made->system, prompt_template::compile(declared.system, names));
-    HEDDLE_TRY(made->schema, output_schema::compile(declared.output.schema));
-    made->declared = std::move(declared);
-    choose_format(*made);
-    return made;
+    HEDDLE_TRY(object->instructions, prompt_template::compile(asked, names));
+    HEDDLE_TRY(object->system, prompt_template::compile(declared.system, names));
+    HEDDLE_TRY(object->schema, output_schema::compile(declared.output.schema));
+    object->declared = std::move(declared);
+    choose_format(*object);
+    return object;
 }
 
 std::size_t footprint(const compiled_task& task) noexcept {

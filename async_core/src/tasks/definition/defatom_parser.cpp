@@ -44,7 +44,7 @@ private:
                                       const lang::request_setting& setting);
 
     source_form form_;
-    task_template made_;
+    task_template template_;
     source_span context_span_;
     std::set<std::string_view> seen_; ///< names of fields and of settings of requests
 };
@@ -58,7 +58,7 @@ const std::array<defatom_parser::special_row, 4> defatom_parser::specials{{
 
 error defatom_parser::fail(source_span where, std::string_view clause, std::string what) const {
     std::string message = "defatom";
-    if (!made_.name.empty()) message += " " + made_.name;
+    if (!template_.name.empty()) message += " " + template_.name;
     message += ": ";
     if (!clause.empty()) message += std::string(clause) + " ";
     return error(lang::errc::evaluation, message + what).with_span(where);
@@ -82,20 +82,20 @@ result<void> defatom_parser::read_plain(const source_form& clause, const task_fi
     HEDDLE_TRY(const source_form given, only_value(clause));
     if (field.name == "context_management") context_span_ = clause.span;
     if (field.member.shape == field_shape::group) {
-        auto done = read_group(field, given.unquoted(), made_);
+        auto done = read_group(field, given.unquoted(), template_);
         if (!done) return fail_in(clause, done.error());
         return {};
     }
     auto read = read_field(field, given.unquoted());
     if (!read) return fail_in(clause, read.error());
-    store(field.member.of_template(made_), *std::move(read));
-    if (field.span) made_.*field.span = given.span;
+    store(field.member.of_template(template_), *std::move(read));
+    if (field.span) template_.*field.span = given.span;
     return {};
 }
 
 result<void> defatom_parser::read_params(const source_form& clause) {
-    made_.declares_inputs = true;
-    HEDDLE_TRY(made_.inputs, read_parameters(clause, "defatom " + made_.name));
+    template_.declares_inputs = true;
+    HEDDLE_TRY(template_.inputs, read_parameters(clause, "defatom " + template_.name));
     return {};
 }
 
@@ -121,33 +121,33 @@ result<void> defatom_parser::read_output(const source_form& clause) {
                             "type must be \"json\" or \"text\", not " + content.shown());
             }
             typed = true;
-            made_.output.json = content.text() == "json";
+            template_.output.json = content.text() == "json";
         } else if (pair[0].text() == "schema" && !has_schema) {
             has_schema = true;
             if (content.is_string() || content.is_symbol()) {
-                made_.output.schema = content.text();
+                template_.output.schema = content.text();
             } else {
                 auto json = form_to_json(content);
                 if (!json) {
                     return fail(content.span, "output_format", "schema " + json.error().message());
                 }
-                made_.output.schema = std::move(*json);
+                template_.output.schema = std::move(*json);
             }
         } else return bad(pair);
     }
     if (!typed) return fail(clause.span, "output_format", "has no type: ((type \"json\"))");
-    if (has_schema && !made_.output.json) {
+    if (has_schema && !template_.output.json) {
         return fail(clause.span, "output_format", "has a schema, so its type must be \"json\"");
     }
-    made_.output_span = clause.span;
+    template_.output_span = clause.span;
     return {};
 }
 
 result<void> defatom_parser::read_files(const source_form& clause) {
     HEDDLE_TRY(const source_form given, only_value(clause));
-    auto made = read_file_paths(given.unquoted());
-    if (!made) return fail_in(clause, made.error());
-    made_.files = *std::move(made);
+    auto read = read_file_paths(given.unquoted());
+    if (!read) return fail_in(clause, read.error());
+    template_.files = *std::move(read);
     return {};
 }
 
@@ -170,7 +170,7 @@ result<void> defatom_parser::read_relevance(const source_form& clause) {
             return fail(content.span, clause[0].text(),
                         name + " must be true or false, not " + content.shown());
         }
-        made_.relevance.push_back({name, content.content.as_boolean()});
+        template_.relevance.push_back({name, content.content.as_boolean()});
     }
     return {};
 }
@@ -179,7 +179,7 @@ result<void> defatom_parser::read_request_setting(const source_form& clause,
                                                   const lang::request_setting& setting) {
     HEDDLE_TRY(const source_form given, only_value(clause));
     const auto json = form_to_json(given.unquoted());
-    auto done = json ? set_parameter(made_.parameters, setting, *json) : result<void>(json.error());
+    auto done = json ? set_parameter(template_.parameters, setting, *json) : result<void>(json.error());
     if (done) return {};
     return fail(given.span, clause[0].text(),
                 "must be " + std::string(setting.expected) + ", not " + given.shown());
@@ -208,13 +208,13 @@ result<void> defatom_parser::read_clause(const source_form& clause) {
 }
 
 result<task_template> defatom_parser::parse() {
-    made_.span = form_.span;
+    template_.span = form_.span;
     if (!form_.is_list() || form_.size() < 2 || !form_[1].is_symbol()) {
         return fail(form_.span, {}, "expects a name, (params …) and (instructions \"…\")");
     }
-    made_.name = form_[1].text();
+    template_.name = form_[1].text();
     for (std::size_t i = 2; i < form_.size(); ++i) HEDDLE_CHECK(read_clause(form_[i]));
-    if (auto fits = check_context_layer(made_.subtype, made_.context); !fits) {
+    if (auto fits = check_context_layer(template_.subtype, template_.context); !fits) {
         return fail(context_span_, "context_management", fits.error().message())
             .with_hint(fits.error().info().hint);
     }
@@ -222,7 +222,7 @@ result<task_template> defatom_parser::parse() {
     if (!seen_.contains("instructions")) {
         return fail(form_.span, {}, "has no (instructions \"…\") clause");
     }
-    return std::move(made_);
+    return std::move(template_);
 }
 
 } // namespace

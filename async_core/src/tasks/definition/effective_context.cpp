@@ -51,26 +51,26 @@ result<void> check_context_layer(std::string_view subtype, const context_managem
 
 result<effective_context> merge_context(std::string_view subtype, const context_management& of_task,
                                         const context_management& of_call) {
-    effective_context made = context_preset(subtype);
-    said<inherit_mode> inherit{made.inherit_context};
-    said<bool> fresh{made.fresh_context};
+    effective_context context = context_preset(subtype);
+    said<inherit_mode> inherit{context.inherit_context};
+    said<bool> fresh{context.fresh_context};
     int layer = 0;
     for (const context_management* one : {&of_task, &of_call}) {
         HEDDLE_CHECK(check_context_layer(subtype, *one));
         ++layer;
         inherit.take(one->inherit_context, layer);
         fresh.take(one->fresh_context, layer);
-        if (one->accumulate_data) made.accumulate_data = *one->accumulate_data;
-        if (one->accumulation_format) made.accumulation_format = *one->accumulation_format;
+        if (one->accumulate_data) context.accumulate_data = *one->accumulate_data;
+        if (one->accumulation_format) context.accumulation_format = *one->accumulation_format;
     }
     // No layer contradicts itself, so that one of the two comes from below the other.
     if (conflicting(subtype, inherit.content, fresh.content)) {
         if (inherit.layer > fresh.layer) fresh.content = false;
         else inherit.content = inherit_mode::none;
     }
-    made.inherit_context = inherit.content;
-    made.fresh_context = fresh.content;
-    return made;
+    context.inherit_context = inherit.content;
+    context.fresh_context = fresh.content;
+    return context;
 }
 
 std::string_view to_string(inherit_mode mode) noexcept {

@@ -38,16 +38,16 @@ using shape = field_shape;
 [[nodiscard]] result<std::vector<std::string>> names_of(const task_field& field,
                                                         const source_form& given) {
     if (!given.is_list()) return unfit(field, given);
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const source_form each = given[i];
         const auto word = word_of(each);
         if (!word || word->empty()) {
             return refused(each.span, "must hold names, not " + each.shown());
         }
-        made.emplace_back(*word);
+        strings.emplace_back(*word);
     }
-    return made;
+    return strings;
 }
 
 [[nodiscard]] result<field_value> choice_of(const task_field& field, const source_form& given) {
@@ -110,12 +110,12 @@ template <class Settings>
         }
         seen.push_back(field);
         if (content.content.is_nil()) return {};
-        auto made = read_field(*field, content);
-        if (!made) {
-            const error_info& info = made.error().info();
+        auto outcome = read_field(*field, content);
+        if (!outcome) {
+            const error_info& info = outcome.error().info();
             return refused(info.span, name + " " + info.message).with_hint(info.hint);
         }
-        store(*member, *std::move(made));
+        store(*member, *std::move(outcome));
         return {};
     };
     return each_setting(given, read);
@@ -124,14 +124,14 @@ template <class Settings>
 } // namespace
 
 std::string snake_case(std::string_view name) {
-    std::string made;
+    std::string text;
     for (const char c : name) {
         if (ascii::is_upper(c)) {
-            if (!made.empty() && made.back() != '_') made += '_';
-            made += ascii::to_lower(c);
-        } else made += c == '-' ? '_' : c;
+            if (!text.empty() && text.back() != '_') text += '_';
+            text += ascii::to_lower(c);
+        } else text += c == '-' ? '_' : c;
     }
-    return made;
+    return text;
 }
 
 std::optional<std::string_view> word_of(const source_form& given) {
@@ -151,9 +151,9 @@ result<field_value> read_field(const task_field& field, const source_form& given
     case shape::number:
     case shape::whole:
     case shape::seconds: {
-        auto made = number_of(field, given.content);
-        if (!made || !is_in_range(field, *made)) return unfit(field, given);
-        return *std::move(made);
+        auto outcome = number_of(field, given.content);
+        if (!outcome || !is_in_range(field, *outcome)) return unfit(field, given);
+        return *std::move(outcome);
     }
     case shape::flag: {
         if (given.content.is_boolean()) return field_value(given.content.as_boolean());
@@ -163,8 +163,8 @@ result<field_value> read_field(const task_field& field, const source_form& given
     }
     case shape::choice: return choice_of(field, given);
     case shape::names: {
-        HEDDLE_TRY(auto made, names_of(field, given));
-        return field_value(std::move(made));
+        HEDDLE_TRY(auto result, names_of(field, given));
+        return field_value(std::move(result));
     }
     case shape::group:
     case shape::requests:

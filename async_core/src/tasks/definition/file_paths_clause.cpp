@@ -51,11 +51,11 @@ public:
         if (auto fits = check_file_path(content.text()); !fits) {
             return std::move(fits).error().with_span(content.span);
         }
-        if (made_.paths.size() >= most_file_paths) {
+        if (paths_.paths.size() >= most_file_paths) {
             return refused(content.span,
                            "has more than " + std::to_string(most_file_paths) + " paths");
         }
-        made_.paths.emplace_back(content.text());
+        paths_.paths.emplace_back(content.text());
         return said(file_paths_source::kind::literal, content.span);
     }
 
@@ -68,8 +68,8 @@ public:
             return refused(where, "has a source without its text")
                 .with_hint("add (command \"…\"), (description \"…\") or (context_query \"…\")");
         }
-        made_.from = content_.value_or(file_paths_source::kind::literal);
-        return std::move(made_);
+        paths_.from = content_.value_or(file_paths_source::kind::literal);
+        return std::move(paths_);
     }
 
 private:
@@ -106,11 +106,11 @@ private:
             return refused(content.span, std::string(name) + " is too long");
         }
         HEDDLE_CHECK(said(kind, content.span));
-        made_.text = content.text();
+        paths_.text = content.text();
         return {};
     }
 
-    file_paths_source made_;
+    file_paths_source paths_;
     std::optional<file_paths_source::kind> source_;  ///< as named
     std::optional<file_paths_source::kind> content_; ///< as follows from what is given
 };

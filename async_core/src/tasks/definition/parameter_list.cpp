@@ -68,50 +68,50 @@ public:
     explicit parameter_reader(const std::string& definer) : definer_(definer) {}
 
     result<task_input> read(const source_form& param) const {
-        task_input made;
+        task_input input;
         if (param.is_symbol()) {
-            made.name = param.text();
-            HEDDLE_CHECK(check_name(param, made.name));
-            return made;
+            input.name = param.text();
+            HEDDLE_CHECK(check_name(param, input.name));
+            return input;
         }
         if (!param.is_list() || param.size() == 0 || !param[0].is_symbol()) {
             return fail(param.span, "must hold names or lists (name type \"description\"), not " +
                                         param.shown());
         }
-        made.name = param[0].text();
-        HEDDLE_CHECK(check_name(param, made.name));
+        input.name = param[0].text();
+        HEDDLE_CHECK(check_name(param, input.name));
         std::size_t at = 1;
         if (at < param.size() && param[at].is_symbol() && param[at].text() == "optional") {
-            made.optional = true;
+            input.optional = true;
             ++at;
         }
         const std::size_t type_at = at;
-        if (at < param.size() && param[at].is_symbol()) made.type = param[at++].text();
+        if (at < param.size() && param[at].is_symbol()) input.type = param[at++].text();
         // Brackets are parentheses to the reader: string[] comes as string ().
-        if (at < param.size() && !made.type.empty() && param[at].is_list() &&
+        if (at < param.size() && !input.type.empty() && param[at].is_list() &&
             param[at].size() == 0) {
-            made.type += "[]";
+            input.type += "[]";
             ++at;
         }
-        const parameter_type* type = find_parameter_type(made.type);
-        if (!type) return unknown_type(param[type_at].span, made);
+        const parameter_type* type = find_parameter_type(input.type);
+        if (!type) return unknown_type(param[type_at].span, input);
         // The description and the default may stand in either order.
         for (; at < param.size(); ++at) {
             const source_form part = param[at];
-            if (part.is_string() && made.description.empty()) made.description = part.text();
+            if (part.is_string() && input.description.empty()) input.description = part.text();
             else if (part.is_list() && part.size() == 2 && part[0].is_symbol() &&
-                     part[0].text() == "default" && !made.default_json) {
-                HEDDLE_CHECK(read_default(part[1], made, *type));
+                     part[0].text() == "default" && !input.default_json) {
+                HEDDLE_CHECK(read_default(part[1], input, *type));
             } else if (part.is_symbol() && part.text() == "optional") {
-                return fail(part.span, "has 'optional' behind the type of '" + made.name +
+                return fail(part.span, "has 'optional' behind the type of '" + input.name +
                                            "': it stands before the type")
-                    .with_hint("write (" + made.name + " optional " + made.type + ")");
+                    .with_hint("write (" + input.name + " optional " + input.type + ")");
             } else {
-                return fail(part.span, "has a part of '" + made.name +
+                return fail(part.span, "has a part of '" + input.name +
                                            "' that cannot be read: " + part.shown());
             }
         }
-        return made;
+        return input;
     }
 
     [[nodiscard]] error fail(source_span where, const std::string& what) const {
@@ -135,28 +135,28 @@ private:
             .with_hint(std::move(hint));
     }
 
-    result<void> read_default(const source_form& given, task_input& made,
+    result<void> read_default(const source_form& given, task_input& input,
                               const parameter_type& type) const {
         const source_form content = given.unquoted();
         const bool quoted = !content.content.identical(given.content);
         if (!quoted && (content.is_symbol() || (content.is_list() && content.size() != 0))) {
-            return fail(given.span, "must give '" + made.name + "' a literal as its default, not " +
-                                        given.shown())
+            return fail(given.span, "must give '" + input.name +
+                                        "' a literal as its default, not " + given.shown())
                 .with_hint("quote a list: (default '(1 2))");
         }
         auto json = form_to_json(content);
         if (!json) {
             return fail(given.span,
-                        "has a default of '" + made.name + "' that " + json.error().message());
+                        "has a default of '" + input.name + "' that " + json.error().message());
         }
         boost::system::error_code unreadable;
         const json::value read = json::parse(*json, unreadable);
         if (!unreadable && !has_type(read, type.schema, type.items)) {
-            return fail(given.span, "gives '" + made.name + "' of type '" + made.type +
+            return fail(given.span, "gives '" + input.name + "' of type '" + input.type +
                                         "' the default " + given.shown());
         }
-        made.default_json = std::move(*json);
-        made.optional = true;
+        input.default_json = std::move(*json);
+        input.optional = true;
         return {};
     }
 
@@ -178,17 +178,17 @@ result<std::vector<task_input>> read_parameters(const source_form& clause,
     if (clause.size() - 1 > template_limits::max_inputs) {
         return reader.fail(clause.span, "has too many parameters");
     }
-    std::vector<task_input> made;
+    std::vector<task_input> inputs;
     for (std::size_t i = 1; i < clause.size(); ++i) {
         HEDDLE_TRY(task_input input, reader.read(clause[i]));
-        for (const task_input& other : made) {
+        for (const task_input& other : inputs) {
             if (other.name == input.name) {
                 return reader.fail(clause[i].span, "names '" + input.name + "' twice");
             }
         }
-        made.push_back(std::move(input));
+        inputs.push_back(std::move(input));
     }
-    return made;
+    return inputs;
 }
 
 } // namespace heddle::tasks

@@ -60,14 +60,15 @@ json::value shown(std::int64_t given) { return given; }
 json::value shown(bool given) { return given; }
 json::value shown(const std::string& given) { return json::string(given); }
 json::value shown(const std::vector<std::string>& given) {
-    json::array made;
-    for (const std::string& each : given) made.emplace_back(each);
-    return made;
+    json::array list;
+    for (const std::string& each : given) list.emplace_back(each);
+    return list;
 }
 json::value shown(const std::vector<ports::extra_parameter>& given) {
-    json::object made;
-    for (const ports::extra_parameter& each : given) made[each.name] = json::parse(each.value_json);
-    return made;
+    json::object members;
+    for (const ports::extra_parameter& each : given)
+        members[each.name] = json::parse(each.value_json);
+    return members;
 }
 
 template <auto Member>
@@ -184,11 +185,11 @@ void apply_absent(const request_parameters& parameters, ports::chat_request& req
 }
 
 std::string parameters_json(const request_parameters& parameters) {
-    json::object made;
+    json::object members;
     for (const access& each : accesses) {
-        each.show(parameters, made, lang::snake_name(*lang::find_request_setting(each.name)));
+        each.show(parameters, members, lang::snake_name(*lang::find_request_setting(each.name)));
     }
-    return json::serialize(made);
+    return json::serialize(members);
 }
 
 } // namespace heddle::tasks

@@ -51,26 +51,26 @@ template <auto First, auto... Rest>
 constexpr field_member member() {
     using type =
         std::remove_cvref_t<decltype(reach<First, Rest...>(std::declval<task_template&>()))>;
-    field_member made;
-    made.shape = shape_of<type>();
-    made.view = [](const task_template& from) -> field_view {
+    field_member field;
+    field.shape = shape_of<type>();
+    field.view = [](const task_template& from) -> field_view {
         return &reach<First, Rest...>(from);
     };
-    made.of_template = [](task_template& of) -> field_ref { return &reach<First, Rest...>(of); };
+    field.of_template = [](task_template& of) -> field_ref { return &reach<First, Rest...>(of); };
     if constexpr (std::is_same_v<typename member_of<decltype(First)>::owner, task_settings>) {
-        made.of_settings = [](task_settings& of) -> field_ref {
+        field.of_settings = [](task_settings& of) -> field_ref {
             return &reach<First, Rest...>(of);
         };
     }
-    return made;
+    return field;
 }
 
 /// Where the type of the member does not tell the shape: a text of several lines, words for a flag.
 template <auto First, auto... Rest>
 constexpr field_member member(field_shape as) {
-    field_member made = member<First, Rest...>();
-    made.shape = as;
-    return made;
+    field_member field = member<First, Rest...>();
+    field.shape = as;
+    return field;
 }
 
 using t = task_template;
@@ -344,40 +344,41 @@ string_view clause_name(const task_field& field) noexcept {
 }
 
 std::vector<const lang::request_setting*> other_request_settings() {
-    std::vector<const lang::request_setting*> made;
+    std::vector<const lang::request_setting*> settings;
     for (const lang::request_setting& each : lang::request_settings()) {
         const bool has_row =
             std::any_of(std::begin(rows), std::end(rows),
                         [&](const task_field& row) { return row.request == each.name; });
-        if (!has_row) made.push_back(&each);
+        if (!has_row) settings.push_back(&each);
     }
-    return made;
+    return settings;
 }
 
 std::vector<std::string> clause_names(string_view in) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const task_field& row : rows) {
         if (row.group != in || !row.in_definitions) continue;
         if (row.member.shape != shape::requests) {
-            made.emplace_back(clause_name(row));
+            strings.emplace_back(clause_name(row));
             continue;
         }
-        for (const auto* each : other_request_settings()) made.emplace_back(each->name);
+        for (const auto* each : other_request_settings()) strings.emplace_back(each->name);
     }
-    return made;
+    return strings;
 }
 
 std::vector<std::string> element_names(string_view in) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const task_field& row : rows) {
         if (row.group != in || !row.in_files) continue;
         if (row.member.shape != shape::requests) {
-            made.emplace_back(row.name);
+            strings.emplace_back(row.name);
             continue;
         }
-        for (const auto* each : other_request_settings()) made.push_back(lang::snake_name(*each));
+        for (const auto* each : other_request_settings())
+            strings.push_back(lang::snake_name(*each));
     }
-    return made;
+    return strings;
 }
 
 const lang::request_setting* request_of(const task_field& field) noexcept {

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 73> stop_words{
 
 std::vector<std::string> words_of(std::string_view text) {
     static_assert(std::is_sorted(stop_words.begin(), stop_words.end()));
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     text = utf8::prefix(text, longest_text);
     for (std::size_t at = 0; at < text.size();) {
         if (!is_word_byte(text[at])) {
@@ -44,12 +44,12 @@ std::vector<std::string> words_of(std::string_view text) {
             word += ascii::to_lower(c);
         }
         if (!std::binary_search(stop_words.begin(), stop_words.end(), word)) {
-            made.push_back(std::move(word));
+            strings.push_back(std::move(word));
         }
     }
-    std::sort(made.begin(), made.end());
-    made.erase(std::unique(made.begin(), made.end()), made.end());
-    return made;
+    std::sort(strings.begin(), strings.end());
+    strings.erase(std::unique(strings.begin(), strings.end()), strings.end());
+    return strings;
 }
 
 void task_matcher::put(std::uint32_t number, std::string_view text) {
@@ -110,17 +110,17 @@ std::vector<task_matcher::match> task_matcher::find(std::string_view text, doubl
             if (common[slot]++ == 0) touched.push_back(slot);
         }
     }
-    std::vector<match> made;
+    std::vector<match> matchs;
     for (const std::uint32_t slot : touched) {
         const entry& one = slots_[slot];
         if (!one.alive) continue;
         const auto either = static_cast<double>(asked.size() + one.words - common[slot]);
         const double score = static_cast<double>(common[slot]) / either;
-        if (score >= threshold) made.push_back({one.number, score});
+        if (score >= threshold) matchs.push_back({one.number, score});
     }
-    std::sort(made.begin(), made.end(),
+    std::sort(matchs.begin(), matchs.end(),
               [](const match& left, const match& right) { return left.number < right.number; });
-    return made;
+    return matchs;
 }
 
 } // namespace heddle::tasks

@@ -20,16 +20,16 @@ task_registry::replaced task_registry::add(registered_task entry) {
     const std::string name = declared.name;
     std::string kind = kind_of(declared);
     auto [place, added] = by_name_.try_emplace(name);
-    slot& made = place->second;
+    slot& result = place->second;
     before.name = !added;
-    made.entry = std::move(entry);
+    result.entry = std::move(entry);
     if (added) {
-        made.number = static_cast<std::uint32_t>(by_number_.size());
+        result.number = static_cast<std::uint32_t>(by_number_.size());
         by_number_.push_back(&*place);
     }
-    if (!made.unread) {
-        made.unread = true;
-        unread_.push_back(made.number);
+    if (!result.unread) {
+        result.unread = true;
+        unread_.push_back(result.number);
     }
     auto [kind_place, fresh] = by_kind_.try_emplace(std::move(kind), name);
     if (!fresh) {
@@ -61,7 +61,7 @@ void task_registry::read_descriptions() const {
 std::vector<matching_task> task_registry::find_matching_tasks(
     std::string_view text, double threshold, const std::vector<std::string>& hints) const {
     read_descriptions();
-    std::vector<matching_task> made;
+    std::vector<matching_task> tasks;
     std::vector<bool> raised;
     if (!hints.empty()) {
         raised.resize(by_number_.size());
@@ -81,19 +81,20 @@ std::vector<matching_task> task_registry::find_matching_tasks(
     for (const task_matcher::match& each : scored) {
         if (!raised.empty() && raised[each.number]) scores[each.number] = each.score;
         else if (each.score >= threshold) {
-            made.push_back({&by_number_[each.number]->second.entry, each.score, false});
+            tasks.push_back({&by_number_[each.number]->second.entry, each.score, false});
         }
     }
     for (std::uint32_t number = 0; number < raised.size(); ++number) {
         if (!raised[number]) continue;
-        made.push_back({&by_number_[number]->second.entry, scores[number], true});
+        tasks.push_back({&by_number_[number]->second.entry, scores[number], true});
     }
-    std::sort(made.begin(), made.end(), [](const matching_task& left, const matching_task& right) {
-        if (left.hinted != right.hinted) return left.hinted;
-        if (left.score != right.score) return left.score > right.score;
-        return left.found->task->declared.name < right.found->task->declared.name;
-    });
-    return made;
+    std::sort(tasks.begin(), tasks.end(),
+              [](const matching_task& left, const matching_task& right) {
+                  if (left.hinted != right.hinted) return left.hinted;
+                  if (left.score != right.score) return left.score > right.score;
+                  return left.found->task->declared.name < right.found->task->declared.name;
+              });
+    return tasks;
 }
 
 void task_registry::collect_names(std::vector<std::string>& names) const {

@@ -126,14 +126,14 @@ private:
     void check_text(const std::string& part, const std::string& text) {
         if (text.size() > template_limits::max_text)
             return tell("too-large", part, {}, "is too long");
-        const auto made = prompt_template::compile(text, nullptr);
-        if (!made) {
-            return tell("bad-placeholder", part, {}, made.error().message(),
-                        made.error().info().hint);
+        const auto code = prompt_template::compile(text, nullptr);
+        if (!code) {
+            return tell("bad-placeholder", part, {}, code.error().message(),
+                        code.error().info().hint);
         }
         if (!t_.declares_inputs && t_.inputs.empty()) return;
         std::size_t told = 0;
-        for (const std::string& name : made->names()) {
+        for (const std::string& name : code->names()) {
             if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
             if (++told > most_told) {
                 return tell("unknown-placeholder", part, {}, "there are more that are no inputs");
@@ -327,45 +327,48 @@ bool is_input_name(string_view text) noexcept {
     return !ascii::is_digit(first) && first != '-' && first != '+';
 }
 
-void complete_template(task_template& made) {
-    if (!made.inputs.empty()) made.declares_inputs = true;
-    if (made.description.empty()) made.description = made.name;
-    const bool text = made.returns.empty() || made.returns == "text" || made.returns == "string";
-    if (!text && !made.output.json && made.output.schema.empty()) {
-        made.output = {true, made.returns};
+void complete_template(task_template& declared) {
+    if (!declared.inputs.empty()) declared.declares_inputs = true;
+    if (declared.description.empty()) declared.description = declared.name;
+    const bool text =
+        declared.returns.empty() || declared.returns == "text" || declared.returns == "string";
+    if (!text && !declared.output.json && declared.output.schema.empty()) {
+        declared.output = {true, declared.returns};
     }
-    if (!made.declares_inputs || made.inputs.empty() || !is_aider_subtype(made.subtype)) return;
+    if (!declared.declares_inputs || declared.inputs.empty() || !is_aider_subtype(declared.subtype))
+        return;
     const bool there =
-        std::any_of(made.inputs.begin(), made.inputs.end(),
+        std::any_of(declared.inputs.begin(), declared.inputs.end(),
                     [](const task_input& input) { return input.name == task_description_input; });
     if (there) return;
     task_input implied;
     implied.name = task_description_input;
     implied.description = "what is to be done; the first input where it is left out";
     implied.optional = true;
-    made.inputs.push_back(std::move(implied));
+    declared.inputs.push_back(std::move(implied));
 }
 
-void fill_absent(task_template& made, const task_template& base) {
+void fill_absent(task_template& declared, const task_template& base) {
     std::vector<const task_field*> open;
     for (const task_field& field : task_fields()) {
         // Half of a pair from elsewhere could contradict the other half.
         const task_field* partner =
             field.partner.empty() ? nullptr : find_clause(field.group, field.partner);
-        if (!is_said(field, made) && !(partner && is_said(*partner, made))) open.push_back(&field);
+        if (!is_said(field, declared) && !(partner && is_said(*partner, declared)))
+            open.push_back(&field);
     }
     for (const task_field* field : open) {
         if (auto given = value_of(*field, base))
-            store(field->member.of_template(made), *std::move(given));
+            store(field->member.of_template(declared), *std::move(given));
     }
-    if (!made.declares_inputs && made.inputs.empty()) {
-        made.inputs = base.inputs;
-        made.declares_inputs = base.declares_inputs;
+    if (!declared.declares_inputs && declared.inputs.empty()) {
+        declared.inputs = base.inputs;
+        declared.declares_inputs = base.declares_inputs;
     }
-    fill_absent(made.parameters, base.parameters);
-    if (!made.files) made.files = base.files;
-    if (!made.output.json && made.output.schema.empty()) made.output = base.output;
-    if (made.relevance.empty()) made.relevance = base.relevance;
+    fill_absent(declared.parameters, base.parameters);
+    if (!declared.files) declared.files = base.files;
+    if (!declared.output.json && declared.output.schema.empty()) declared.output = base.output;
+    if (declared.relevance.empty()) declared.relevance = base.relevance;
 }
 
 } // namespace heddle::tasks

@@ -17,7 +17,7 @@ constexpr std::size_t stack_bytes = 4 * 1024 * 1024;
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 coro::task<result<void>> run_in_turns(host::session& owner, lang::metered_work work,
                                       coro::call_context context) {
-    lang::host_job job(owner.world(), stack_bytes, std::move(work));
+    lang::host_job job(owner.realm(), stack_bytes, std::move(work));
     while (!job.resume()) {
         co_await coro::yield_now(*context.loop);
         if (auto stop = context.stop_error()) co_return *std::move(stop);

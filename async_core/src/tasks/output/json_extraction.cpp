@@ -99,8 +99,8 @@ struct mended {
         char close;
         std::size_t whole; ///< length of the output up to which the members of this level are whole
     };
-    mended made;
-    std::string& out = made.text;
+    mended result;
+    std::string& out = result.text;
     out.reserve(text.size() + 8);
     std::vector<level> open;
     bool in_string = false;
@@ -119,7 +119,7 @@ struct mended {
             while (last != 0 && ascii::is_blank(out[last - 1])) --last;
             if (last != 0 && out[last - 1] == ',') {
                 out.erase(last - 1, 1);
-                made.changed = true;
+                result.changed = true;
             }
             if (!open.empty()) open.pop_back();
         }
@@ -127,11 +127,11 @@ struct mended {
         out += c;
         if (c == '"') in_string = true;
         if (c == '{' || c == '[') {
-            if (open.size() == deepest) return made;
+            if (open.size() == deepest) return result;
             open.push_back({c == '{' ? '}' : ']', out.size()});
         }
     }
-    if (!cut || open.empty()) return made;
+    if (!cut || open.empty()) return result;
     // A number or word at the very end may have lost its tail, as a string has; the rest is whole.
     std::size_t last = out.size();
     while (last != 0 && ascii::is_blank(out[last - 1])) --last;
@@ -140,8 +140,8 @@ struct mended {
         !in_string && (end == '}' || end == ']' || (end == '"' && open.back().close == ']'));
     out.resize(whole ? last : open.back().whole);
     for (auto each = open.rbegin(); each != open.rend(); ++each) out += each->close;
-    made.completed = made.changed = true;
-    return made;
+    result.completed = result.changed = true;
+    return result;
 }
 
 /// True for a bracket that is hardly part of prose.
@@ -188,19 +188,19 @@ struct mended {
 /// Reads a text after mending it.
 [[nodiscard]] bool read_mended(lang::heap& memory, std::string_view text, bool cut,
                                extracted_json& found, lang::work_meter& work) {
-    mended made = mend(text, cut, work);
-    if (!work.spend_bytes(4 * made.text.size())) return false;
-    if (auto whole = mended_json(made.text)) {
-        made.text = *std::move(whole);
-        made.changed = true;
+    mended result = mend(text, cut, work);
+    if (!work.spend_bytes(4 * result.text.size())) return false;
+    if (auto whole = mended_json(result.text)) {
+        result.text = *std::move(whole);
+        result.changed = true;
     }
-    if (!made.changed) return false;
-    auto content = read(memory, made.text, work);
+    if (!result.changed) return false;
+    auto content = read(memory, result.text, work);
     if (!content) return false;
     found.content = std::move(*content);
-    found.repaired = std::move(made.text);
+    found.repaired = std::move(result.text);
     found.text = found.repaired;
-    found.completed = made.completed;
+    found.completed = result.completed;
     return true;
 }
 

@@ -15,7 +15,7 @@ void append_pointer_token(std::string& pointer, std::string_view name) {
 }
 
 std::vector<std::string> tokens_of_pointer(std::string_view pointer) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (std::size_t at = 0; at < pointer.size();) {
         const std::size_t next = std::min(pointer.find('/', at + 1), pointer.size());
         std::string token;
@@ -24,10 +24,10 @@ std::vector<std::string> tokens_of_pointer(std::string_view pointer) {
             if (!escape) token += pointer[i];
             else token += pointer[++i] == '1' ? '/' : '~';
         }
-        made.push_back(std::move(token));
+        strings.push_back(std::move(token));
         at = next;
     }
-    return made;
+    return strings;
 }
 
 } // namespace heddle::tasks

@@ -206,11 +206,11 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
                                                {"number", basic::number},
                                                {"boolean", basic::boolean},
                                                {"string", basic::string}}};
-    output_schema made;
+    output_schema output;
     for (const row& known : names) {
         if (known.name != schema) continue;
-        made.basic_ = known.meaning;
-        return made;
+        output.basic_ = known.meaning;
+        return output;
     }
     const auto refused = [](const std::string& why) {
         return error(heddle::errc::invalid_argument, why)
@@ -254,8 +254,8 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
     } catch (const std::exception& unusable) {
         return refused("the schema cannot be used: " + one_line(unusable.what()));
     }
-    made.compiled_ = std::move(all);
-    return made;
+    output.compiled_ = std::move(all);
+    return output;
 }
 
 std::optional<schema_violation> output_schema::check(const lang::value& content,

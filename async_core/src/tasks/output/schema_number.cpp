@@ -63,7 +63,7 @@ schema_number::decimal schema_number::digits() const noexcept {
     const char* const end =
         std::to_chars(text, text + sizeof text, std::fabs(number_), std::chars_format::scientific)
             .ptr;
-    decimal made;
+    decimal result;
     const char* at = text;
     bool fraction = false;
     for (; at != end && *at != 'e'; ++at) {
@@ -71,15 +71,15 @@ schema_number::decimal schema_number::digits() const noexcept {
             fraction = true;
             continue;
         }
-        made.digits = made.digits * 10 + static_cast<std::uint64_t>(*at - '0');
-        if (fraction) --made.exponent;
+        result.digits = result.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+        if (fraction) --result.exponent;
     }
     int power = 0;
     if (at != end) ++at; // the e
     if (at != end && *at == '+') ++at;
     std::from_chars(at, end, power);
-    made.exponent += power;
-    return made;
+    result.exponent += power;
+    return result;
 }
 
 bool schema_number::is_multiple_of(const schema_number& divisor) const noexcept {

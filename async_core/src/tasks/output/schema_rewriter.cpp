@@ -103,10 +103,10 @@ void count_first(json::object& schema, std::int64_t effort) {
 
 /// What true and false mean, as a schema whose checks are counted like those of others.
 [[nodiscard]] json::value counted_boolean(bool accepts) {
-    json::object made;
-    if (accepts) count_first(made, 1);
-    else made[{never_key.data(), never_key.size()}] = true;
-    return made;
+    json::object members;
+    if (accepts) count_first(members, 1);
+    else members[{never_key.data(), never_key.size()}] = true;
+    return members;
 }
 
 /// The library walks all members of an object and all elements of an array, also where a schema says

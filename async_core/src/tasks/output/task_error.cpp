@@ -45,19 +45,19 @@ std::string_view task_error::type_name() const noexcept {
 }
 
 task_error task_error_from(const error& failure) {
-    task_error made;
-    made.message = failure.message();
+    task_error task;
+    task.message = failure.message();
     task_error::failure plain;
     if (failure.is_cancelled()) {
         plain.reason = failure.cancelled_because() == cancel_reason::deadline
                            ? reason::execution_timeout
                            : reason::execution_halted;
-        if (made.message.empty()) {
-            made.message =
+        if (task.message.empty()) {
+            task.message =
                 plain.reason == reason::execution_timeout ? "the time is over" : "it was stopped";
         }
-        made.what = std::move(plain);
-        return made;
+        task.what = std::move(plain);
+        return task;
     }
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     if (script && script->result.is(lang::kind::map)) {
@@ -65,8 +65,8 @@ task_error task_error_from(const error& failure) {
     }
     if (failure.code().category() == lang::lang_category()) {
         if (failure.code() == lang::make_error_code(lang::errc::limit)) {
-            made.what = task_error::resource_exhaustion{"language", std::nullopt};
-            return made;
+            task.what = task_error::resource_exhaustion{"language", std::nullopt};
+            return task;
         }
         plain.reason = reason_of_language(failure);
         if (script && !script->reason.empty()) {
@@ -76,8 +76,8 @@ task_error task_error_from(const error& failure) {
     } else {
         plain.reason = failure_reason(failure);
     }
-    made.what = std::move(plain);
-    return made;
+    task.what = std::move(plain);
+    return task;
 }
 
 error to_error(const task_error& what) {

@@ -34,7 +34,7 @@ public:
         put("type", text(what.type_name()));
         put("message", text(what.message));
         std::visit([this](const auto& one) { members(one); }, what.what);
-        return std::move(made_);
+        return std::move(map_);
     }
 
 private:
@@ -64,11 +64,11 @@ private:
 
     [[nodiscard]] value text(std::string_view bytes) { return lang::make_string(memory_, bytes); }
     void put(std::string_view key, value item) {
-        made_ = lang::map_put(memory_, std::move(made_), key, std::move(item));
+        map_ = lang::map_put(memory_, std::move(map_), key, std::move(item));
     }
 
     lang::heap& memory_;
-    value made_ = value::empty_map();
+    value map_ = value::empty_map();
 };
 
 class value_reader {
@@ -76,27 +76,27 @@ public:
     explicit value_reader(const value& from) : from_(from) {}
 
     result<task_error> read() {
-        task_error made;
+        task_error error;
         HEDDLE_TRY(const std::string type, text("type"));
-        HEDDLE_TRY(made.message, text("message"));
+        HEDDLE_TRY(error.message, text("message"));
         std::vector<std::string_view> known;
         if (type == "RESOURCE_EXHAUSTION") {
             known = {"resource", "metrics", "reason"}; // of time: execution_timeout
-            HEDDLE_TRY(made.what, read_exhaustion());
+            HEDDLE_TRY(error.what, read_exhaustion());
         } else if (type == "TASK_FAILURE") {
             known = {"reason", "details"};
-            HEDDLE_TRY(made.what, read_failure());
+            HEDDLE_TRY(error.what, read_failure());
         } else if (type == "INVALID_OUTPUT") {
             known = {"violations"};
-            HEDDLE_TRY(made.what, read_violations());
+            HEDDLE_TRY(error.what, read_violations());
         } else if (type == "VALIDATION_ERROR") {
             known = {"path"};
             HEDDLE_TRY(std::string path, text("path"));
-            made.what = task_error::validation_error{std::move(path)};
+            error.what = task_error::validation_error{std::move(path)};
         } else if (type == "XML_PARSE_ERROR") {
             known = {"location"};
             HEDDLE_TRY(std::string location, text("location"));
-            made.what = task_error::xml_parse_error{std::move(location)};
+            error.what = task_error::xml_parse_error{std::move(location)};
         } else return unreadable("type is none of the known ones");
         for (const lang::map_entry& entry : lang::map_entries(from_)) {
             const std::string_view name = lang::string_bytes(entry.key);
@@ -104,7 +104,7 @@ public:
             for (const std::string_view one : known) fits = fits || one == name;
             if (!fits) return unreadable("unknown member '" + std::string(name) + "' of " + type);
         }
-        return made;
+        return error;
     }
 
 private:
@@ -128,32 +128,32 @@ private:
     }
 
     [[nodiscard]] result<task_error::kind> read_exhaustion() const {
-        task_error::resource_exhaustion made;
-        HEDDLE_TRY(made.resource, text("resource"));
+        task_error::resource_exhaustion exhaustion;
+        HEDDLE_TRY(exhaustion.resource, text("resource"));
         const value* use = member("metrics");
-        if (!use) return task_error::kind(std::move(made));
+        if (!use) return task_error::kind(std::move(exhaustion));
         const bool map = use->is(kind::map);
         const auto used = number(map ? lang::map_find(*use, "used") : nullptr);
         const auto limit = number(map ? lang::map_find(*use, "limit") : nullptr);
         if (!used || !limit) return unreadable("'metrics' must have the numbers used and limit");
-        made.use = {*used, *limit};
-        return task_error::kind(std::move(made));
+        exhaustion.use = {*used, *limit};
+        return task_error::kind(std::move(exhaustion));
     }
 
     [[nodiscard]] result<task_error::kind> read_failure() const {
-        task_error::failure made;
+        task_error::failure created;
         HEDDLE_TRY(const std::string reason, text("reason"));
         const auto known = task_failure_reason_from(reason);
         if (!known) return unreadable("'" + utf8::shortened(reason, 80) + "' is no reason");
-        made.reason = *known;
+        created.reason = *known;
         const value* details = member("details");
-        if (!details) return task_error::kind(std::move(made));
+        if (!details) return task_error::kind(std::move(created));
         if (!details->is(kind::map)) return unreadable("'details' must be an object");
         // A function, or a number that JSON cannot write: the reason counts for more than the
         // details, which are kept as they print.
         const auto json = message_json(*details);
-        made.details_json = json ? *json : "{\"printed\":" + printed(*details) + "}";
-        return task_error::kind(std::move(made));
+        created.details_json = json ? *json : "{\"printed\":" + printed(*details) + "}";
+        return task_error::kind(std::move(created));
     }
     [[nodiscard]] static std::string printed(const value& details) {
         lang::print_options options;
@@ -162,14 +162,14 @@ private:
     }
 
     [[nodiscard]] result<task_error::kind> read_violations() const {
-        task_error::invalid_output made;
+        task_error::invalid_output output;
         const value* found = member("violations");
         if (!found || !found->is(kind::list)) return unreadable("'violations' must be a list");
         for (const value& each : lang::list_items(*found)) {
             if (!each.is(kind::string)) return unreadable("'violations' must hold strings");
-            made.violations.emplace_back(lang::string_bytes(each));
+            output.violations.emplace_back(lang::string_bytes(each));
         }
-        return task_error::kind(std::move(made));
+        return task_error::kind(std::move(output));
     }
 
     const value& from_;

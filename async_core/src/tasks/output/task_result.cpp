@@ -46,14 +46,14 @@ constexpr unsigned max_depth = 8; ///< of lists and maps that are looked through
 
 [[nodiscard]] result<lang::value> stand_in_map(lang::heap& memory, lang::value given,
                                                unsigned depth) {
-    lang::value made = given;
+    lang::value created = given;
     for (const lang::map_entry& entry : lang::map_entries(given)) {
         if (!may_hold_results(entry.item)) continue;
         HEDDLE_TRY(lang::value item, stand_in(memory, entry.item, depth + 1));
         if (item.identical(entry.item)) continue;
-        made = lang::map_put(memory, std::move(made), entry.key, std::move(item));
+        created = lang::map_put(memory, std::move(created), entry.key, std::move(item));
     }
-    return made;
+    return created;
 }
 
 result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth) {
@@ -111,19 +111,19 @@ error task_error_of(const lang::value& failed) {
     }
     if (payload->reason.empty()) payload->reason = to_string(task_failure_reason::unexpected_error);
     if (message.empty()) message = "a task failed: " + std::string(text_of(failed, "content"));
-    error made = error(lang::errc::task, std::move(message)).with_payload(std::move(payload));
-    if (!details || !details->is(lang::kind::map)) return made;
+    error failure = error(lang::errc::task, std::move(message)).with_payload(std::move(payload));
+    if (!details || !details->is(lang::kind::map)) return failure;
     if (const std::string_view hint = text_of(*details, "hint"); !hint.empty()) {
-        made = std::move(made).with_hint(std::string(hint));
+        failure = std::move(failure).with_hint(std::string(hint));
     }
     const lang::value* causes = lang::map_find(*details, "causes");
-    if (!causes || !causes->is(lang::kind::list)) return made;
+    if (!causes || !causes->is(lang::kind::list)) return failure;
     for (const lang::value& cause : lang::list_items(*causes)) {
         if (!cause.is(lang::kind::string)) continue;
-        made = std::move(made).with_last_cause(
+        failure = std::move(failure).with_last_cause(
             error(lang::errc::task, std::string(lang::string_bytes(cause))));
     }
-    return made;
+    return failure;
 }
 
 } // namespace heddle::tasks

@@ -38,19 +38,19 @@ constexpr std::size_t most_calls = 32;
 
 /// A string between quotes of either kind as JSON. Its escapes are those of the language.
 [[nodiscard]] std::string quoted_json(std::string_view inside) {
-    std::string made = "\"";
+    std::string text = "\"";
     for (;;) {
         const std::size_t plain = std::min(inside.find('\\'), inside.size());
-        append_json_escaped(made, inside.substr(0, plain));
+        append_json_escaped(text, inside.substr(0, plain));
         inside.remove_prefix(plain);
         if (inside.size() < 2) break;
         const std::size_t escape = 1 + utf8::decode(inside, 1).bytes;
-        if (inside[1] == '\'') made += '\'';
-        else made += inside.substr(0, escape);
+        if (inside[1] == '\'') text += '\'';
+        else text += inside.substr(0, escape);
         inside.remove_prefix(escape);
     }
-    append_json_escaped(made, inside);
-    return made += '"';
+    append_json_escaped(text, inside);
+    return text += '"';
 }
 
 } // namespace
@@ -96,10 +96,10 @@ private:
     }
     void end_literal();
     result<void> read_braces();
-    result<void> read_path(placeholder& made);
+    result<void> read_path(placeholder& created);
     result<void> read_call(std::string_view name);
     result<void> read_argument(prompt_call& call);
-    result<void> read_value(prompt_argument& made);
+    result<void> read_value(prompt_argument& argument);
     result<std::int32_t> declared_index(std::string_view inside, std::string_view name) const;
     void note_name(const std::string& name);
 
@@ -109,18 +109,18 @@ private:
     std::size_t open_ = 0; ///< where the braces stand that are being read
     std::string literal_;
     std::unordered_set<std::string> seen_; ///< names; a hostile text holds very many
-    prompt_template made_;
+    prompt_template prompt_;
 };
 
 void prompt_template::compiler::end_literal() {
     if (literal_.empty()) return;
-    made_.literal_bytes_ += literal_.size();
-    made_.parts_.emplace_back(std::move(literal_));
+    prompt_.literal_bytes_ += literal_.size();
+    prompt_.parts_.emplace_back(std::move(literal_));
     literal_.clear();
 }
 
 void prompt_template::compiler::note_name(const std::string& name) {
-    if (seen_.insert(name).second) made_.names_.push_back(name);
+    if (seen_.insert(name).second) prompt_.names_.push_back(name);
 }
 
 result<std::int32_t> prompt_template::compiler::declared_index(std::string_view inside,
@@ -135,12 +135,12 @@ result<std::int32_t> prompt_template::compiler::declared_index(std::string_view 
     return static_cast<std::int32_t>(found - declared_->begin());
 }
 
-result<void> prompt_template::compiler::read_path(placeholder& made) {
+result<void> prompt_template::compiler::read_path(placeholder& created) {
     for (;;) {
         if (at_ - open_ > longest_placeholder) return not_closed();
         if (next_is("}}")) return {};
         if (at_ == text_.size()) return not_closed();
-        if (made.path.size() == longest_path) return wrong("goes too deep");
+        if (created.path.size() == longest_path) return wrong("goes too deep");
         step next;
         if (text_[at_] == '.') {
             ++at_;
@@ -158,25 +158,26 @@ result<void> prompt_template::compiler::read_path(placeholder& made) {
             if (text_[at_] == '}' || text_[at_] == '\n') return not_closed();
             return wrong("cannot be read");
         }
-        made.path.push_back(std::move(next));
+        created.path.push_back(std::move(next));
     }
 }
 
-result<void> prompt_template::compiler::read_value(prompt_argument& made) {
+result<void> prompt_template::compiler::read_value(prompt_argument& argument) {
     skip_blanks();
     const char c = at_ < text_.size() ? text_[at_] : ')';
     if (c == '"' || c == '\'') {
         const std::size_t from = ++at_;
         while (at_ < text_.size() && text_[at_] != c) at_ += text_[at_] == '\\' ? 2 : 1;
         if (at_ >= text_.size()) return wrong("has a string that is not closed");
-        made.json = quoted_json(text_.substr(from, at_ - from));
+        argument.json = quoted_json(text_.substr(from, at_ - from));
         ++at_;
         return {};
     }
     if (take("{{")) {
         skip_blanks();
-        made.input = read_name();
-        if (made.input.empty() || !take("}}")) return wrong("has an argument that is no {{name}}");
+        argument.input = read_name();
+        if (argument.input.empty() || !take("}}"))
+            return wrong("has an argument that is no {{name}}");
         return {};
     }
     const std::size_t from = at_;
@@ -187,7 +188,7 @@ result<void> prompt_template::compiler::read_value(prompt_argument& made) {
     const std::string_view word = text_.substr(from, at_ - from);
     if (word.empty()) return wrong("has an empty argument");
     if (word == "true" || word == "false" || word == "null") {
-        made.json = word;
+        argument.json = word;
         return {};
     }
     if (ascii::is_digit(c) || c == '-' || c == '.') {
@@ -197,39 +198,39 @@ result<void> prompt_template::compiler::read_value(prompt_argument& made) {
         if (!whole || !std::isfinite(number) || word.front() == '.' || word.back() == '.') {
             return wrong("has an argument that is no number");
         }
-        made.json = word;
+        argument.json = word;
         return {};
     }
     if (std::any_of(word.begin(), word.end(), ends_name)) {
         return wrong("has an argument that is neither a literal nor the name of an input");
     }
-    made.input = word;
+    argument.input = word;
     return {};
 }
 
 result<void> prompt_template::compiler::read_argument(prompt_call& call) {
-    prompt_argument made;
-    HEDDLE_CHECK(read_value(made));
+    prompt_argument argument;
+    HEDDLE_CHECK(read_value(argument));
     if (next_is("=")) {
-        if (made.input.empty()) return wrong("names an argument by what is no name");
+        if (argument.input.empty()) return wrong("names an argument by what is no name");
         ++at_;
-        made.name = std::move(made.input);
-        made.input.clear();
-        HEDDLE_CHECK(read_value(made));
+        argument.name = std::move(argument.input);
+        argument.input.clear();
+        HEDDLE_CHECK(read_value(argument));
         for (const prompt_argument& other : call.arguments) {
-            if (other.name == made.name) return wrong("gives an argument twice");
+            if (other.name == argument.name) return wrong("gives an argument twice");
         }
     } else if (!call.arguments.empty() && !call.arguments.back().name.empty()) {
         return wrong("has a position after a named argument");
     }
-    call.arguments.push_back(std::move(made));
+    call.arguments.push_back(std::move(argument));
     return {};
 }
 
 result<void> prompt_template::compiler::read_call(std::string_view name) {
     prompt_call call;
     call.task = name;
-    if (made_.calls_.size() == most_calls) return wrong("is one call too many");
+    if (prompt_.calls_.size() == most_calls) return wrong("is one call too many");
     if (!take(")")) {
         for (;;) {
             if (call.arguments.size() == most_arguments) return wrong("has too many arguments");
@@ -245,8 +246,8 @@ result<void> prompt_template::compiler::read_call(std::string_view name) {
         HEDDLE_TRY(each.input_index, declared_index(call.text, each.input));
         note_name(each.input);
     }
-    made_.parts_.emplace_back(call_place{static_cast<std::uint32_t>(made_.calls_.size())});
-    made_.calls_.push_back(std::move(call));
+    prompt_.parts_.emplace_back(call_place{static_cast<std::uint32_t>(prompt_.calls_.size())});
+    prompt_.calls_.push_back(std::move(call));
     return {};
 }
 
@@ -267,7 +268,7 @@ result<void> prompt_template::compiler::read_braces() {
         wanted.text = inside;
         HEDDLE_TRY(wanted.index, declared_index(wanted.text, wanted.name));
         note_name(wanted.name);
-        made_.parts_.emplace_back(std::move(wanted));
+        prompt_.parts_.emplace_back(std::move(wanted));
     }
     at_ += 2;
     return {};
@@ -289,7 +290,7 @@ result<prompt_template> prompt_template::compiler::compile() {
     }
     literal_.append(text_, at_);
     end_literal();
-    return std::move(made_);
+    return std::move(prompt_);
 }
 
 result<prompt_template> prompt_template::compile(std::string_view text,

@@ -53,21 +53,21 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 }
 
 [[nodiscard]] std::vector<std::string> files_of(const executor_request& request) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     if (request.files) {
-        for (const context_part& part : request.files->parts) made.push_back(part.path);
-        return made;
+        for (const context_part& part : request.files->parts) strings.push_back(part.path);
+        return strings;
     }
     const call_overrides* overrides = request.call->overrides.get();
     if (overrides && overrides->files.is(kind::list)) {
         for (const value& each : lang::list_items(overrides->files)) {
-            if (each.is(kind::string)) made.emplace_back(lang::string_bytes(each));
+            if (each.is(kind::string)) strings.emplace_back(lang::string_bytes(each));
         }
-        return made;
+        return strings;
     }
     const auto& declared = request.call->task->declared.files;
-    if (declared && declared->from == file_paths_source::kind::literal) made = declared->paths;
-    return made;
+    if (declared && declared->from == file_paths_source::kind::literal) strings = declared->paths;
+    return strings;
 }
 
 [[nodiscard]] std::string_view model_of(const task_call& call) {
@@ -76,11 +76,11 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 }
 
 [[nodiscard]] value list_of(lang::heap& memory, const std::vector<std::string>& texts) {
-    value made = value::empty_list();
+    value result = value::empty_list();
     for (const std::string& each : texts) {
-        made = lang::list_push_back(memory, std::move(made), lang::make_string(memory, each));
+        result = lang::list_push_back(memory, std::move(result), lang::make_string(memory, each));
     }
-    return made;
+    return result;
 }
 
 /// A message cut for the terminal, without what could steer it.
@@ -89,13 +89,13 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 }
 
 [[nodiscard]] executor_answer absent(const std::string& program, const std::string& why) {
-    executor_answer made;
-    made.failure_reason = "dependency_error";
-    made.failure_message = "the program \"" + program + "\" cannot be run: " + why +
-                           "; install Aider (python3 -m pip install aider-install && "
-                           "aider-install), or say which program to run in its place";
-    made.content = made.failure_message;
-    return made;
+    executor_answer answer;
+    answer.failure_reason = "dependency_error";
+    answer.failure_message = "the program \"" + program + "\" cannot be run: " + why +
+                             "; install Aider (python3 -m pip install aider-install && "
+                             "aider-install), or say which program to run in its place";
+    answer.content = answer.failure_message;
+    return answer;
 }
 
 } // namespace
@@ -106,7 +106,7 @@ std::string_view aider_subtype(aider_mode mode) noexcept {
 
 std::vector<std::string> edited_files(std::string_view output) {
     constexpr std::string_view said = "Applied edit to ";
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     while (!output.empty()) {
         const std::size_t end = output.find('\n');
         std::string_view line = output.substr(0, end);
@@ -114,10 +114,10 @@ std::vector<std::string> edited_files(std::string_view output) {
         if (!line.starts_with(said)) continue;
         line.remove_prefix(said.size());
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-        const bool known = std::find(made.begin(), made.end(), line) != made.end();
-        if (!line.empty() && !known) made.emplace_back(line);
+        const bool known = std::find(strings.begin(), strings.end(), line) != strings.end();
+        if (!line.empty() && !known) strings.emplace_back(line);
     }
-    return made;
+    return strings;
 }
 
 aider_executor::aider_executor(ports::process_port* processes, aider_mode mode,

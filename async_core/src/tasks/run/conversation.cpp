@@ -22,12 +22,12 @@ void conversation::keep(conversation_turn turn) {
 
 void conversation::record(std::string prompt, lang::value answer) {
     take_awaited();
-    keep({std::move(prompt), std::move(answer), world_.note_host_event()});
+    keep({std::move(prompt), std::move(answer), realm_.note_host_event()});
 }
 
 void conversation::absorb(conversation& ended) {
     for (conversation_turn& each : ended.turns_) {
-        each.event = world_.note_host_event();
+        each.event = realm_.note_host_event();
         keep(std::move(each));
     }
     ended.turns_.clear();
@@ -59,7 +59,7 @@ std::vector<const conversation_turn*> conversation::last(std::size_t most) {
 std::shared_ptr<conversation> branch_histories::of(std::uint32_t slot) {
     branch& found = branches_[slot];
     if (!found.said) {
-        found.said = std::make_shared<conversation>(world_, outer_, group_.begun(slot));
+        found.said = std::make_shared<conversation>(realm_, outer_, group_.begun(slot));
     }
     return found.said;
 }
@@ -99,13 +99,13 @@ void branch_histories::hand_over_awaited(conversation& to) {
     }
 }
 
-branch_histories& group_histories::in(lang::realm& world,
+branch_histories& group_histories::in(lang::realm& realm,
                                       const std::shared_ptr<conversation>& outer,
                                       const lang::branch_group& group) {
     for (const auto& each : parts_) {
         if (each->outer() == outer) return *each;
     }
-    return *parts_.emplace_back(std::make_unique<branch_histories>(world, outer, group));
+    return *parts_.emplace_back(std::make_unique<branch_histories>(realm, outer, group));
 }
 
 void group_histories::branch_ended(std::uint32_t slot) noexcept {
@@ -116,7 +116,7 @@ void group_histories::group_ended(std::optional<std::uint32_t> winner) {
     for (const auto& each : parts_) each->group_ended(winner);
 }
 
-std::shared_ptr<conversation> conversation_at(lang::realm& world, const conversation_root& root,
+std::shared_ptr<conversation> conversation_at(lang::realm& realm, const conversation_root& root,
                                               const lang::branch_place& place) {
     // From the branch outwards to where the conversation began, then back inwards.
     std::vector<lang::branch_place> inwards;
@@ -133,7 +133,7 @@ std::shared_ptr<conversation> conversation_at(lang::realm& world, const conversa
         inwards.pop_back();
         auto* group = static_cast<lang::branch_group*>(lang::host_of(next.group));
         if (!group->data) group->data = std::make_unique<group_histories>();
-        found = static_cast<group_histories&>(*group->data).in(world, found, *group).of(next.slot);
+        found = static_cast<group_histories&>(*group->data).in(realm, found, *group).of(next.slot);
     }
     return found;
 }

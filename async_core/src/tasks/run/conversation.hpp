@@ -31,9 +31,9 @@ public:
     static constexpr std::size_t most_turns = 100;
     static constexpr std::size_t most_bytes = 1024 * 1024;
 
-    explicit conversation(lang::realm& world) : world_(world) {}
-    conversation(lang::realm& world, std::shared_ptr<conversation> outer, std::uint64_t begun)
-        : world_(world), outer_(std::move(outer)), begun_(begun) {}
+    explicit conversation(lang::realm& realm) : realm_(realm) {}
+    conversation(lang::realm& realm, std::shared_ptr<conversation> outer, std::uint64_t begun)
+        : realm_(realm), outer_(std::move(outer)), begun_(begun) {}
 
     void record(std::string prompt, lang::value answer);
     /// The last `most` turns, newest first. Valid until something is recorded.
@@ -50,7 +50,7 @@ private:
     void keep(conversation_turn turn);
     void take_awaited();
 
-    lang::realm& world_;
+    lang::realm& realm_;
     std::shared_ptr<conversation> outer_; ///< null: the session's own
     std::uint64_t begun_ = 0;
     std::deque<conversation_turn> turns_;
@@ -61,9 +61,9 @@ private:
 /// The turns of the branches of one group in one conversation, until they are joined.
 class branch_histories {
 public:
-    branch_histories(lang::realm& world, std::shared_ptr<conversation> outer,
+    branch_histories(lang::realm& realm, std::shared_ptr<conversation> outer,
                      const lang::branch_group& group)
-        : world_(world), outer_(std::move(outer)), group_(group) {
+        : realm_(realm), outer_(std::move(outer)), group_(group) {
         outer_->open(*this);
     }
     branch_histories(const branch_histories&) = delete;
@@ -82,7 +82,7 @@ private:
         std::shared_ptr<conversation> said;
         bool ended = false;
     };
-    lang::realm& world_;
+    lang::realm& realm_;
     std::shared_ptr<conversation> outer_;
     const lang::branch_group& group_; ///< owns this
     std::map<std::uint32_t, branch> branches_;
@@ -92,7 +92,7 @@ private:
 /// The histories of one group: one for each conversation that its branches have a part in.
 class group_histories final : public lang::branch_data {
 public:
-    [[nodiscard]] branch_histories& in(lang::realm& world,
+    [[nodiscard]] branch_histories& in(lang::realm& realm,
                                        const std::shared_ptr<conversation>& outer,
                                        const lang::branch_group& group);
     void branch_ended(std::uint32_t slot) noexcept override;
@@ -105,8 +105,8 @@ private:
 /// What is said inside one sandbox, or one form that opened a conversation, outside of its branches.
 class extent_conversation final : public lang::extent_ledger {
 public:
-    explicit extent_conversation(lang::realm& world)
-        : said(std::make_shared<conversation>(world)) {}
+    explicit extent_conversation(lang::realm& realm)
+        : said(std::make_shared<conversation>(realm)) {}
     const std::shared_ptr<conversation> said;
 };
 
@@ -118,7 +118,7 @@ struct conversation_root {
 };
 
 /// The conversation of a branch; made, with those around it, when it is first asked for.
-[[nodiscard]] std::shared_ptr<conversation> conversation_at(lang::realm& world,
+[[nodiscard]] std::shared_ptr<conversation> conversation_at(lang::realm& realm,
                                                             const conversation_root& root,
                                                             const lang::branch_place& place);
 

@@ -79,11 +79,11 @@ lang::value result_builder::text(std::string_view bytes) {
 
 lang::value result_builder::make_details(
     std::initializer_list<std::pair<std::string_view, lang::value>> entries) {
-    lang::value made = lang::value::empty_map();
+    lang::value result = lang::value::empty_map();
     for (const auto& [name, item] : entries) {
-        made = lang::map_put(memory_, std::move(made), name, item);
+        result = lang::map_put(memory_, std::move(result), name, item);
     }
-    return made;
+    return result;
 }
 
 /// Results of one task mostly differ in their usage only.
@@ -105,53 +105,54 @@ const lang::value& result_builder::notes_for(const task_ending& ending) {
     known.finish = finish;
     known.from = from;
     known.files = files;
-    lang::value made = lang::value::empty_map();
-    made = put(std::move(made), template_used, text(name));
-    made = put(std::move(made), model, text(ending.model));
-    made = put(std::move(made), provider, text(ending.provider));
-    made = put(std::move(made), finish_reason,
-               ending.answered ? text(ports::to_string(ending.finish)) : lang::value());
-    made = put(std::move(made), context_from, text(source_name(from)));
-    made =
-        put(std::move(made), context_files, lang::value::integer(static_cast<std::int64_t>(files)));
-    known.map = put(std::move(made), usage, {});
+    lang::value result = lang::value::empty_map();
+    result = put(std::move(result), template_used, text(name));
+    result = put(std::move(result), model, text(ending.model));
+    result = put(std::move(result), provider, text(ending.provider));
+    result = put(std::move(result), finish_reason,
+                 ending.answered ? text(ports::to_string(ending.finish)) : lang::value());
+    result = put(std::move(result), context_from, text(source_name(from)));
+    result = put(std::move(result), context_files,
+                 lang::value::integer(static_cast<std::int64_t>(files)));
+    known.map = put(std::move(result), usage, {});
     return known.map;
 }
 
 lang::value result_builder::usage_of(const task_ending& ending) {
-    lang::value made = usage_;
+    lang::value result = usage_;
     // An unknown number is nil, not a wrong zero.
     if (ending.usage_known) {
-        made = put(std::move(made), input_tokens, lang::value::integer(ending.usage.input));
-        made = put(std::move(made), output_tokens, lang::value::integer(ending.usage.output));
+        result = put(std::move(result), input_tokens, lang::value::integer(ending.usage.input));
+        result = put(std::move(result), output_tokens, lang::value::integer(ending.usage.output));
         if (!ending.estimated) {
-            made = put(std::move(made), cached_tokens, lang::value::integer(ending.usage.cached));
+            result =
+                put(std::move(result), cached_tokens, lang::value::integer(ending.usage.cached));
         } else {
-            made = put(std::move(made), estimated, lang::value::boolean(true));
+            result = put(std::move(result), estimated, lang::value::boolean(true));
         }
     }
-    if (ending.cost) made = put(std::move(made), cost_usd, lang::value::real(*ending.cost));
-    made = put(std::move(made), requests, lang::value::integer(ending.requests));
+    if (ending.cost) result = put(std::move(result), cost_usd, lang::value::real(*ending.cost));
+    result = put(std::move(result), requests, lang::value::integer(ending.requests));
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(ending.latency);
-    return put(std::move(made), latency_ms,
+    return put(std::move(result), latency_ms,
                lang::value::real(static_cast<double>(micros.count()) / 1000.0));
 }
 
 lang::value result_builder::error_of(const task_failure& failure) {
-    lang::value made = lang::value::empty_map();
+    lang::value result = lang::value::empty_map();
     if (!failure.resource.empty()) {
-        made = put(std::move(made), type, text("RESOURCE_EXHAUSTION"));
-        if (!failure.reason.empty()) made = put(std::move(made), reason, text(failure.reason));
-        made = put(std::move(made), message, text(failure.message));
-        made = lang::map_put(memory_, std::move(made), "resource", text(failure.resource));
-        return lang::map_put(memory_, std::move(made), "metrics",
+        result = put(std::move(result), type, text("RESOURCE_EXHAUSTION"));
+        if (!failure.reason.empty()) result = put(std::move(result), reason, text(failure.reason));
+        result = put(std::move(result), message, text(failure.message));
+        result = lang::map_put(memory_, std::move(result), "resource", text(failure.resource));
+        return lang::map_put(memory_, std::move(result), "metrics",
                              make_details({{"used", lang::value::real(failure.used)},
                                            {"limit", lang::value::real(failure.limit)}}));
     }
-    made = put(std::move(made), type, task_failure_);
-    made = put(std::move(made), reason, text(failure.reason));
-    made = put(std::move(made), message, text(failure.message));
-    return put(std::move(made), details,
+    result = put(std::move(result), type, task_failure_);
+    result = put(std::move(result), reason, text(failure.reason));
+    result = put(std::move(result), message, text(failure.message));
+    return put(std::move(result), details,
                failure.details.is_nil() ? lang::value::empty_map() : failure.details);
 }
 
@@ -181,14 +182,14 @@ lang::value result_builder::build(const task_ending& ending) {
     }
     if (ending.failure) about = put(std::move(about), error_key, error_of(*ending.failure));
 
-    lang::value made = ending.has_parsed ? parsed_ : plain_;
-    made = put(std::move(made), content, text(ending.content));
-    if (ending.has_parsed) made = put(std::move(made), parsed_content, ending.parsed);
-    made = put(std::move(made), notes, std::move(about));
-    if (ending.failure) made = put(std::move(made), status, failed_);
+    lang::value result = ending.has_parsed ? parsed_ : plain_;
+    result = put(std::move(result), content, text(ending.content));
+    if (ending.has_parsed) result = put(std::move(result), parsed_content, ending.parsed);
+    result = put(std::move(result), notes, std::move(about));
+    if (ending.failure) result = put(std::move(result), status, failed_);
     const std::string& wanted = ending.task->declared.criteria;
-    if (!wanted.empty()) made = put(std::move(made), criteria, text(wanted));
-    return made;
+    if (!wanted.empty()) result = put(std::move(result), criteria, text(wanted));
+    return result;
 }
 
 } // namespace heddle::tasks

@@ -29,7 +29,7 @@ namespace {
                        [](const lang::value& each) { return each.is(lang::kind::string); });
 }
 
-[[nodiscard]] result<void> read_field(subtask_request& made, std::string_view name,
+[[nodiscard]] result<void> read_field(subtask_request& request, std::string_view name,
                                       const lang::value& given) {
     const auto expected = [&](const char* what) {
         return invalid("'" + std::string(name) + "' must be " + what);
@@ -38,27 +38,27 @@ namespace {
     if (optional && given.is_nil()) return {};
     if (name == "type" || name == "description" || name == "name" || name == "subtype") {
         if (!given.is(lang::kind::string)) return expected("a string");
-        std::string& field = name == "type"          ? made.type
-                             : name == "description" ? made.description
-                             : name == "name"        ? made.name
-                                                     : made.subtype;
+        std::string& field = name == "type"          ? request.type
+                             : name == "description" ? request.description
+                             : name == "name"        ? request.name
+                                                     : request.subtype;
         field = lang::string_bytes(given);
     } else if (name == "inputs") {
         if (!given.is(lang::kind::map)) return expected("an object");
-        made.inputs = given;
+        request.inputs = given;
     } else if (name == "template_hints" || name == "file_paths") {
         if (!is_text_list(given)) return expected("a list of strings");
-        if (name == "file_paths") made.file_paths = given;
+        if (name == "file_paths") request.file_paths = given;
         else {
             for (const lang::value& each : lang::list_items(given))
-                made.hints.emplace_back(lang::string_bytes(each));
+                request.hints.emplace_back(lang::string_bytes(each));
         }
     } else if (name == "context_management") {
         if (!given.is(lang::kind::map)) return expected("an object");
-        made.context = given;
+        request.context = given;
     } else if (name == "max_depth") {
         if (!given.is_integer() || given.as_integer() < 0) return expected("a number from 0");
-        made.max_depth = given.as_integer();
+        request.max_depth = given.as_integer();
     } else {
         return invalid("there is no field '" + std::string(name) + "'");
     }
@@ -69,16 +69,16 @@ namespace {
 
 result<subtask_request> read_subtask_request(const lang::value& given) {
     if (!given.is(lang::kind::map)) return invalid("it must be an object");
-    subtask_request made;
+    subtask_request request;
     for (const lang::map_entry& entry : lang::map_entries(given)) {
-        HEDDLE_CHECK(read_field(made, lang::string_bytes(entry.key), entry.item));
+        HEDDLE_CHECK(read_field(request, lang::string_bytes(entry.key), entry.item));
     }
     for (const char* name : {"type", "description", "inputs"}) {
         if (!lang::map_find(given, name)) return invalid("'" + std::string(name) + "' is missing");
     }
-    if (made.type != "atomic") return invalid("'type' must be \"atomic\"");
-    if (made.description.empty()) return invalid("'description' is empty");
-    return made;
+    if (request.type != "atomic") return invalid("'type' must be \"atomic\"");
+    if (request.description.empty()) return invalid("'description' is empty");
+    return request;
 }
 
 result<const registered_task*> choose_template(const task_registry& tasks,
@@ -104,12 +104,12 @@ result<const registered_task*> choose_template(const task_registry& tasks,
     return absent("no template matches '" + shown + "'", shown);
 }
 
-const lang::value* continuation_of(const lang::value& made) noexcept {
-    if (!made.is(lang::kind::map)) return nullptr;
-    const lang::value* status = lang::map_find(made, "status");
+const lang::value* continuation_of(const lang::value& result) noexcept {
+    if (!result.is(lang::kind::map)) return nullptr;
+    const lang::value* status = lang::map_find(result, "status");
     if (!status || !status->is(lang::kind::string) || lang::string_bytes(*status) != "CONTINUATION")
         return nullptr;
-    const lang::value* notes = lang::map_find(made, "notes");
+    const lang::value* notes = lang::map_find(result, "notes");
     if (!notes || !notes->is(lang::kind::map)) return nullptr;
     return lang::map_find(*notes, "subtask_request");
 }

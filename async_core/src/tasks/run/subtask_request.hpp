@@ -37,6 +37,6 @@ struct subtask_request {
                                                              const subtask_request& request);
 
 /// The CONTINUATION that a result is, or null: its notes.subtask_request.
-[[nodiscard]] const lang::value* continuation_of(const lang::value& made) noexcept;
+[[nodiscard]] const lang::value* continuation_of(const lang::value& result) noexcept;
 
 } // namespace heddle::tasks

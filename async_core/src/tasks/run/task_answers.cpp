@@ -23,17 +23,17 @@ constexpr std::size_t most_evaluators = 3;
 /// What failed before, such as the other models of a route. Nil when there is nothing that the message
 /// does not say.
 lang::value causes_of(lang::heap& memory, const error& failure) {
-    lang::value made;
+    lang::value result;
     const error* outer = &failure;
     for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get()) {
         const bool said = outer->message().find(each->message()) != std::string::npos;
         outer = each;
         if (said) continue;
-        if (made.is_nil()) made = lang::value::empty_list();
-        made = lang::list_push_back(memory, std::move(made),
-                                    lang::make_string(memory, each->message()));
+        if (result.is_nil()) result = lang::value::empty_list();
+        result = lang::list_push_back(memory, std::move(result),
+                                      lang::make_string(memory, each->message()));
     }
-    return made;
+    return result;
 }
 
 /// Why a model gave nothing, in its own words if it had any.
@@ -49,9 +49,9 @@ std::string refusal_text(const ports::chat_response& answer) {
 
 } // namespace
 
-result<lang::value> content_of_result(const lang::value& made) {
-    if (is_failed_result(made)) return task_error_of(made);
-    const lang::value* content = lang::map_find(made, "content");
+result<lang::value> content_of_result(const lang::value& created) {
+    if (is_failed_result(created)) return task_error_of(created);
+    const lang::value* content = lang::map_find(created, "content");
     if (!content || !content->is(lang::kind::string)) {
         return error(heddle::errc::internal, "a task result has no content");
     }
@@ -68,31 +68,31 @@ model_price task_execution::price_of(std::string_view provider, std::string_view
 paid_request task_execution::paid_for(const ports::chat_response& answer,
                                       std::uint32_t attempts) const {
     if (attempts == 0) return {{}, 0.0}; // out of a cache
-    paid_request made{session_.use_of(answer), {}};
-    made.cost = price_of(answer.provider, answer.model).of(made.use.usage);
-    return made;
+    paid_request request{session_.use_of(answer), {}};
+    request.cost = price_of(answer.provider, answer.model).of(request.use.usage);
+    return request;
 }
 
 std::vector<paid_request> task_execution::paid_for(
     const std::vector<ports::lost_request>& lost) const {
-    std::vector<paid_request> made;
-    made.reserve(lost.size());
+    std::vector<paid_request> requests;
+    requests.reserve(lost.size());
     for (const ports::lost_request& each : lost) {
-        paid_request& one = made.emplace_back();
+        paid_request& one = requests.emplace_back();
         one.use = session_.use_of(each.usage, each.received);
         one.cost = price_of(each.provider, each.model).of(one.use.usage);
     }
-    return made;
+    return requests;
 }
 
 /// A request without a response: what was sent, and where a budget knows more, what such a call costs.
 paid_request task_execution::least_paid() const {
-    paid_request made;
-    made.use.estimated = true;
-    made.use.usage.input = session_.estimate(request_);
-    made.cost = price().of(made.use.usage);
-    if (has_dollars_ && made.cost) made.cost = std::max(*made.cost, share_.expected());
-    return made;
+    paid_request request;
+    request.use.estimated = true;
+    request.use.usage.input = session_.estimate(request_);
+    request.cost = price().of(request.use.usage);
+    if (has_dollars_ && request.cost) request.cost = std::max(*request.cost, share_.expected());
+    return request;
 }
 
 void task_execution::count(const ports::chat_response& answer) {
@@ -195,11 +195,11 @@ task_ending task_execution::ending(std::string_view content) {
 /// What only some tasks have in their notes: nil for the others.
 lang::value task_execution::extra_notes(const task_ending& end) {
     const task_template& declared = call_.task->declared;
-    lang::value made = executor_notes_;
+    lang::value result = executor_notes_;
     lang::heap& memory = runner_.owner().memory();
     const auto put = [&](std::string_view name, lang::value item) {
-        if (made.is_nil()) made = lang::value::empty_map();
-        made = lang::map_put(memory, std::move(made), name, std::move(item));
+        if (result.is_nil()) result = lang::value::empty_map();
+        result = lang::map_put(memory, std::move(result), name, std::move(item));
     };
     if (!tool_notes_.is_nil()) put("tool_calls", tool_notes_);
     if (declared.subtype == "evaluator" && end.has_parsed && end.parsed.is(lang::kind::map)) {
@@ -218,27 +218,27 @@ lang::value task_execution::extra_notes(const task_ending& end) {
         }
         put("evaluators", std::move(names));
     }
-    return made;
+    return result;
 }
 
 result<lang::value> task_execution::complete(task_ending end) {
     end.extra_notes = extra_notes(end);
-    lang::value made = runner_.results().build(end);
-    if (continues(made)) return made; // it is the result of the subtask that was said
-    record_turn(made);
+    lang::value created = runner_.results().build(end);
+    if (continues(created)) return created; // it is the result of the subtask that was said
+    record_turn(created);
     report(task_outcome::complete, {});
-    return made;
+    return created;
 }
 
 result<lang::value> task_execution::fail(task_ending end, const task_failure& failure) {
     end.failure = &failure;
     end.extra_notes = extra_notes(end);
-    lang::value made = runner_.results().build(end);
+    lang::value created = runner_.results().build(end);
     report(task_outcome::failed, failure.resource.empty() || !failure.reason.empty()
                                      ? std::string_view(failure.reason)
                                      : std::string_view("RESOURCE_EXHAUSTION"));
-    if (settings_.raise_failures) return task_error_of(made).with_span(call_.span);
-    return made;
+    if (settings_.raise_failures) return task_error_of(created).with_span(call_.span);
+    return created;
 }
 
 result<lang::value> task_execution::exhaust(const exhausted_resource& what,
@@ -437,8 +437,8 @@ result<lang::value> task_execution::fail_subtask(std::string_view partial, std::
     return fail(ending(partial.empty() ? std::string_view(what.message) : partial), what);
 }
 
-void task_execution::end_continued(const lang::value& made) {
-    record_turn(made);
+void task_execution::end_continued(const lang::value& result) {
+    record_turn(result);
     report(task_outcome::complete, {});
 }
 

@@ -31,13 +31,13 @@ coro::task<result<std::optional<spent_budget>>> refused(error failure) {
 
 /// What a template leaves open is the host's to say.
 [[nodiscard]] resource_limits merged(const resource_limits& host, const resource_limits& task) {
-    resource_limits made = host;
-    if (task.max_turns) made.max_turns = task.max_turns;
-    if (task.max_context) made.max_context = task.max_context;
-    if (task.max_output) made.max_output = task.max_output;
-    if (task.max_tokens_total) made.max_tokens_total = task.max_tokens_total;
-    if (task.max_cost_usd) made.max_cost_usd = task.max_cost_usd;
-    return made;
+    resource_limits limits = host;
+    if (task.max_turns) limits.max_turns = task.max_turns;
+    if (task.max_context) limits.max_context = task.max_context;
+    if (task.max_output) limits.max_output = task.max_output;
+    if (task.max_tokens_total) limits.max_tokens_total = task.max_tokens_total;
+    if (task.max_cost_usd) limits.max_cost_usd = task.max_cost_usd;
+    return limits;
 }
 
 } // namespace
@@ -218,7 +218,7 @@ result<void> task_execution::begin() {
 
 result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
     lang::heap& memory = runner_.owner().memory();
-    std::vector<bound_prompt_call> made;
+    std::vector<bound_prompt_call> list;
     for (const prompt_template* text : {&call_.task->system, &call_.task->instructions}) {
         for (const prompt_call& wanted : text->calls()) {
             const auto fail = [&](task_failure_reason reason, const std::string& what) {
@@ -272,10 +272,10 @@ result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
             auto bound = bind_call(memory, found->task, std::move(call));
             if (!bound) return placed(std::move(bound).error());
             bound->chain = &chain_;
-            made.push_back({std::move(*bound), wanted.text});
+            list.push_back({std::move(*bound), wanted.text});
         }
     }
-    return made;
+    return list;
 }
 
 context_request task_execution::context_wanted() {
@@ -351,9 +351,9 @@ void task_execution::add_history() {
 }
 
 /// The prompt is of no use any more: it moves.
-void task_execution::record_turn(const lang::value& made) {
+void task_execution::record_turn(const lang::value& result) {
     if (!records_) return;
-    const lang::value* content = lang::map_find(made, "content");
+    const lang::value* content = lang::map_find(result, "content");
     if (!content || !content->is(lang::kind::string)) return;
     said_->record(std::move(request_.messages[prompt_at_].text), *content);
 }

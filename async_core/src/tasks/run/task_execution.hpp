@@ -33,7 +33,7 @@ struct paid_request {
 };
 
 /// The content of a COMPLETE TaskResult, a string. Errors: the TaskError of a FAILED one.
-[[nodiscard]] result<lang::value> content_of_result(const lang::value& made);
+[[nodiscard]] result<lang::value> content_of_result(const lang::value& created);
 
 /// Prepared, then fed with answers until it has a result. The runner awaits in between.
 class task_execution {
@@ -83,8 +83,8 @@ public:
 
     [[nodiscard]] bool wants_context() const noexcept { return wants_context_; }
     [[nodiscard]] context_request context_wanted();
-    void set_context(std::shared_ptr<const assembled_context> made) {
-        chain_.files = std::move(made);
+    void set_context(std::shared_ptr<const assembled_context> object) {
+        chain_.files = std::move(object);
     }
 
     /// Who does it in place of a model, or null.
@@ -140,7 +140,7 @@ public:
     [[nodiscard]] bool continues(const result<lang::value>& ended) const noexcept;
     [[nodiscard]] static lang::value asked_subtask(const lang::value& ended);
     /// `made`: the result of the subtask, which is that of the task.
-    void end_continued(const lang::value& made);
+    void end_continued(const lang::value& result);
     /// The FAILED result of a task whose subtask has failed.
     [[nodiscard]] result<lang::value> fail_subtask(std::string_view partial, std::string message,
                                                    lang::value details);
@@ -152,7 +152,7 @@ private:
     void begin_session();
     void choose_history();
     void add_history();
-    void record_turn(const lang::value& made);
+    void record_turn(const lang::value& result);
     void note_unused();
     [[nodiscard]] error placed(error failure) const;
     [[nodiscard]] std::string_view provider_name() const noexcept;

@@ -90,10 +90,10 @@ coro::task<std::optional<result<lang::value>>> task_runner::prepare(task_executi
         if (!ran) co_return execution.take_step_error(std::move(ran).error(), true);
     }
     if (execution.wants_context()) {
-        result<std::shared_ptr<const assembled_context>> made =
+        result<std::shared_ptr<const assembled_context>> outcome =
             co_await parts_.context->prepare(execution.context_wanted());
-        if (!made) co_return execution.take_step_error(std::move(made).error(), false);
-        execution.set_context(*std::move(made));
+        if (!outcome) co_return execution.take_step_error(std::move(outcome).error(), false);
+        execution.set_context(*std::move(outcome));
     }
     co_return std::nullopt;
 }
@@ -141,8 +141,8 @@ coro::task<std::optional<result<lang::value>>> task_runner::check_answer(
 namespace {
 
 [[nodiscard]] const std::shared_ptr<conversation>& said_in(
-    lang::realm& world, std::unique_ptr<lang::extent_ledger>& ledger) {
-    if (!ledger) ledger = std::make_unique<extent_conversation>(world);
+    lang::realm& realm, std::unique_ptr<lang::extent_ledger>& ledger) {
+    if (!ledger) ledger = std::make_unique<extent_conversation>(realm);
     return static_cast<const extent_conversation&>(*ledger).said;
 }
 
@@ -159,14 +159,14 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
     const auto* sandbox = call.scope->sandbox.get();
     if (sandbox) root.sandbox = sandbox->own().as_value();
     if (settings.conversation) {
-        root.said = said_in(owner_.world(), settings.conversation->ledger);
+        root.said = said_in(owner_.realm(), settings.conversation->ledger);
         root.opened = settings.conversation->opened();
     } else if (sandbox) {
-        root.said = said_in(owner_.world(), sandbox->own()->ledger);
+        root.said = said_in(owner_.realm(), sandbox->own()->ledger);
     } else {
         root.said = said_;
     }
-    return conversation_at(owner_.world(), root, *call.place);
+    return conversation_at(owner_.realm(), root, *call.place);
 }
 
 void task_runner::warn_once(const std::string& message) {

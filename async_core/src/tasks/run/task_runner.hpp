@@ -49,7 +49,7 @@ public:
     task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
                 const tool_registry& tools)
         : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()),
-          said_(std::make_shared<conversation>(owner.world())),
+          said_(std::make_shared<conversation>(owner.realm())),
           spent_({parts.budget_usd, parts.max_calls}) {}
 
     /// One execution: model, prompt, requests until the answer has its form, result.

@@ -200,23 +200,22 @@ counted_use task_session::use_of(const ports::chat_response& response) const noe
 
 counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
                                  std::size_t received) const noexcept {
-    counted_use made;
-    if (told) made.usage = *told;
-    else made.usage.input_told = made.usage.output_told = false;
-    const auto take = [&made](std::int64_t& figure, bool is_told, std::int64_t estimated) {
+    counted_use use;
+    if (told) use.usage = *told;
+    else use.usage.input_told = use.usage.output_told = false;
+    const auto take = [&use](std::int64_t& figure, bool is_told, std::int64_t estimated) {
         const bool possible = figure >= 0 && figure <= max_tokens_of_a_request;
         if (!possible) figure = 0;
         if (is_told && possible) return;
         figure = std::max(figure, estimated);
-        made.estimated = true;
+        use.estimated = true;
     };
-    take(made.usage.input, made.usage.input_told, estimate(asked_bytes_));
-    take(made.usage.output, made.usage.output_told, estimate(received));
-    for (std::int64_t* each :
-         {&made.usage.cached, &made.usage.cache_written, &made.usage.reasoning}) {
+    take(use.usage.input, use.usage.input_told, estimate(asked_bytes_));
+    take(use.usage.output, use.usage.output_told, estimate(received));
+    for (std::int64_t* each : {&use.usage.cached, &use.usage.cache_written, &use.usage.reasoning}) {
         *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
     }
-    return made;
+    return use;
 }
 
 void task_session::add(const counted_use& use, std::optional<double> cost) {

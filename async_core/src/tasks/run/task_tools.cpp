@@ -44,8 +44,8 @@ constexpr std::size_t deepest_arguments = 128;
     return lang::print_value(v, options);
 }
 
-[[nodiscard]] bool names_a_task(const lang::value& made) noexcept {
-    const lang::value* notes = lang::map_find(made, "notes");
+[[nodiscard]] bool names_a_task(const lang::value& result) noexcept {
+    const lang::value* notes = lang::map_find(result, "notes");
     return notes && notes->is(lang::kind::map) && lang::map_find(*notes, "template_used");
 }
 
@@ -64,17 +64,17 @@ constexpr std::size_t deepest_arguments = 128;
                                            const lang::value& inputs, const task_call& of,
                                            coro::call_context context) {
     lang::heap& memory = owner.memory();
-    host::effect_call made{owner, {}, of.scope, context};
-    made.request.callee = callee;
-    made.request.span = of.span;
+    host::effect_call call{owner, {}, of.scope, context};
+    call.request.callee = callee;
+    call.request.span = of.span;
     lang::value names = lang::value::empty_list();
     for (const lang::map_entry& entry : lang::map_entries(inputs)) {
         names = lang::list_push_back(memory, std::move(names),
                                      memory.symbol(lang::string_bytes(entry.key)));
-        made.request.arguments.push_back(entry.item);
+        call.request.arguments.push_back(entry.item);
     }
-    made.request.names = std::move(names);
-    return made;
+    call.request.names = std::move(names);
+    return call;
 }
 
 /// Ids that were made for calls without one can be those of an earlier turn, and some models give two
@@ -87,11 +87,11 @@ void make_ids_unique(std::vector<ports::tool_call>& calls,
     for (const ports::tool_call& each : calls) given.insert(each.id);
     for (ports::tool_call& each : calls) {
         if (each.id.empty() || taken.insert(each.id).second) continue;
-        std::string made;
-        for (int n = 2; made.empty() || !given.insert(made).second; ++n) {
-            made = each.id + "_" + std::to_string(n);
+        std::string text;
+        for (int n = 2; text.empty() || !given.insert(text).second; ++n) {
+            text = each.id + "_" + std::to_string(n);
         }
-        each.id = std::move(made);
+        each.id = std::move(text);
     }
 }
 
@@ -401,9 +401,9 @@ result<void> task_runner::add_overrides(lang::effect_request& request, const com
 
 namespace {
 
-[[nodiscard]] lang::value content_in(const lang::value& made) {
+[[nodiscard]] lang::value content_in(const lang::value& result) {
     const lang::value* content =
-        made.is(lang::kind::map) ? lang::map_find(made, "content") : nullptr;
+        result.is(lang::kind::map) ? lang::map_find(result, "content") : nullptr;
     const bool text = content && content->is(lang::kind::string) && content->length() != 0;
     return text ? *content : lang::value();
 }

@@ -61,22 +61,22 @@ public:
     request_reader(std::string_view tool, const value& inputs) : tool_(tool), inputs_(inputs) {}
 
     result<ports::memory_request> read() {
-        ports::memory_request made;
+        ports::memory_request request;
         const value* query = lang::map_find(inputs_, "query");
         if (!query || !query->is(kind::string)) {
             return wrong_value(tool_, "query", "a string", query ? *query : value());
         }
-        made.query = lang::string_bytes(*query);
+        request.query = lang::string_bytes(*query);
         if (const value* given = given_value("inputs")) {
-            HEDDLE_TRY(made.inputs, read_inputs(*given));
+            HEDDLE_TRY(request.inputs, read_inputs(*given));
         }
         if (const value* given = given_value("matching_strategy")) {
-            HEDDLE_TRY(made.strategy, read_strategy(*given));
+            HEDDLE_TRY(request.strategy, read_strategy(*given));
         }
-        HEDDLE_TRY(made.history, read_text("history"));
-        HEDDLE_TRY(made.inherited_context, read_text("inherited_context"));
-        HEDDLE_TRY(made.previous_outputs, read_text("previous_outputs"));
-        HEDDLE_TRY(made.template_description, read_text("template_description"));
+        HEDDLE_TRY(request.history, read_text("history"));
+        HEDDLE_TRY(request.inherited_context, read_text("inherited_context"));
+        HEDDLE_TRY(request.previous_outputs, read_text("previous_outputs"));
+        HEDDLE_TRY(request.template_description, read_text("template_description"));
         if (const value* given = given_value("limit")) {
             if (!given->is_integer() || given->as_integer() < 1 ||
                 given->as_integer() > most_matches) {
@@ -84,9 +84,9 @@ public:
                                    "a whole number from 1 to " + std::to_string(most_matches),
                                    *given);
             }
-            made.limit = static_cast<std::size_t>(given->as_integer());
+            request.limit = static_cast<std::size_t>(given->as_integer());
         }
-        return made;
+        return request;
     }
 
 private:
@@ -119,18 +119,18 @@ private:
 
     /// A map, or a list of (name value), as names and texts.
     [[nodiscard]] result<std::vector<ports::memory_input>> read_inputs(const value& given) const {
-        std::vector<ports::memory_input> made;
+        std::vector<ports::memory_input> inputs;
         const auto add = [&](std::string_view name, const value& item) -> result<void> {
             auto text = text_of(item);
             if (!text) return wrong_value(tool_, "inputs: " + std::string(name), "data", item);
-            made.push_back({std::string(name), *std::move(text)});
+            inputs.push_back({std::string(name), *std::move(text)});
             return {};
         };
         if (given.is(kind::map)) {
             for (const lang::map_entry& entry : lang::map_entries(given)) {
                 HEDDLE_CHECK(add(lang::string_bytes(entry.key), entry.item));
             }
-            return made;
+            return inputs;
         }
         constexpr std::string_view wanted = "a map or a list of (name value)";
         if (!given.is(kind::list)) return wrong_value(tool_, "inputs", wanted, given);
@@ -146,7 +146,7 @@ private:
             HEDDLE_CHECK(
                 add(symbol ? lang::symbol_name(items[0]) : lang::string_bytes(items[0]), items[1]));
         }
-        return made;
+        return inputs;
     }
 
     std::string_view tool_;
@@ -154,17 +154,18 @@ private:
 };
 
 [[nodiscard]] value paths_of(lang::heap& memory, const ports::memory_answer& answer) {
-    value made = value::empty_list();
+    value result = value::empty_list();
     for (const ports::memory_match& match : answer.matches) {
-        made = lang::list_push_back(memory, std::move(made), lang::make_string(memory, match.path));
+        result =
+            lang::list_push_back(memory, std::move(result), lang::make_string(memory, match.path));
     }
-    return made;
+    return result;
 }
 
 [[nodiscard]] value map_of(lang::heap& memory, const ports::memory_match& match) {
-    value made = value::empty_map();
+    value result = value::empty_map();
     const auto put = [&](std::string_view key, value item) {
-        made = lang::map_put(memory, std::move(made), key, std::move(item));
+        result = lang::map_put(memory, std::move(result), key, std::move(item));
     };
     put("id", lang::make_string(memory, match.id));
     put("path", lang::make_string(memory, match.path));
@@ -172,7 +173,7 @@ private:
     put("relevance_score", value::real(match.relevance));
     put("content_type", lang::make_string(memory, match.content_type));
     put("metadata", lang::make_string(memory, match.metadata));
-    return made;
+    return result;
 }
 
 [[nodiscard]] value map_of(lang::heap& memory, const ports::memory_answer& answer) {
@@ -180,14 +181,14 @@ private:
     for (const ports::memory_match& match : answer.matches) {
         matches = lang::list_push_back(memory, std::move(matches), map_of(memory, match));
     }
-    value made = lang::map_put(memory, value::empty_map(), "context_summary",
-                               lang::make_string(memory, answer.context_summary));
-    made = lang::map_put(memory, std::move(made), "matches", std::move(matches));
+    value result = lang::map_put(memory, value::empty_map(), "context_summary",
+                                 lang::make_string(memory, answer.context_summary));
+    result = lang::map_put(memory, std::move(result), "matches", std::move(matches));
     if (answer.error) {
-        made = lang::map_put(memory, std::move(made), "error",
-                             lang::make_string(memory, *answer.error));
+        result = lang::map_put(memory, std::move(result), "error",
+                               lang::make_string(memory, *answer.error));
     }
-    return made;
+    return result;
 }
 
 [[nodiscard]] error look_up_failed(std::string_view tool, const std::string& why) {

@@ -46,10 +46,10 @@ public:
             value changed = notes_with_path(notes->is(kind::map) ? *notes : value::empty_map());
             return lang::map_put(memory_, std::move(given), "notes", std::move(changed));
         }
-        value made = result_of("COMPLETE", text_of(given), notes_with_path(value::empty_map()));
+        value result = result_of("COMPLETE", text_of(given), notes_with_path(value::empty_map()));
         const bool data = !given.is(kind::string) && message_json(given).has_value();
-        if (!data) return made;
-        return lang::map_put(memory_, std::move(made), "parsedContent", std::move(given));
+        if (!data) return result;
+        return lang::map_put(memory_, std::move(result), "parsedContent", std::move(given));
     }
 
 private:
@@ -75,11 +75,11 @@ private:
                              lang::make_string(memory_, path_));
     }
     [[nodiscard]] value result_of(std::string_view status, value content, value notes) const {
-        value made = value::empty_map();
-        made =
-            lang::map_put(memory_, std::move(made), "status", lang::make_string(memory_, status));
-        made = lang::map_put(memory_, std::move(made), "content", std::move(content));
-        return lang::map_put(memory_, std::move(made), "notes", std::move(notes));
+        value result = value::empty_map();
+        result =
+            lang::map_put(memory_, std::move(result), "status", lang::make_string(memory_, status));
+        result = lang::map_put(memory_, std::move(result), "content", std::move(content));
+        return lang::map_put(memory_, std::move(result), "notes", std::move(notes));
     }
 
     lang::heap& memory_;

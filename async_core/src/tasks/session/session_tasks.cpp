@@ -67,14 +67,15 @@ result<lang::value> session_tasks::add(task_template declared) {
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {
-        const task_template& made = task->declared;
+        const task_template& definition = task->declared;
         if (before.name) {
-            log.write(log_level::warn, "tasks", "task " + made.name + " replaces an earlier one");
-        } else if (before.kind && made.subtype != "standard") {
+            log.write(log_level::warn, "tasks",
+                      "task " + definition.name + " replaces an earlier one");
+        } else if (before.kind && definition.subtype != "standard") {
             // Tasks of one kind are the rule: who means a certain one names it.
             log.write(log_level::info, "tasks",
-                      "task " + made.name + " replaces an earlier one as " + made.type + ":" +
-                          made.subtype);
+                      "task " + definition.name + " replaces an earlier one as " + definition.type +
+                          ":" + definition.subtype);
         }
     }
     return callable;
@@ -119,12 +120,12 @@ std::optional<lang::operator_doc> session_tasks::document(std::string_view name)
     const registered_task* found = registry_.find(name);
     if (!found) return document_tool(name);
     const task_template& declared = found->task->declared;
-    lang::operator_doc made;
-    made.description = declared.description;
+    lang::operator_doc doc;
+    doc.description = declared.description;
     for (const task_input& each : declared.inputs)
-        made.inputs.push_back({each.name, each.type, each.description, each.optional});
-    made.place = declared.span;
-    return made;
+        doc.inputs.push_back({each.name, each.type, each.description, each.optional});
+    doc.place = declared.span;
+    return doc;
 }
 
 std::optional<lang::operator_doc> session_tasks::document_tool(std::string_view name) const {
@@ -133,15 +134,15 @@ std::optional<lang::operator_doc> session_tasks::document_tool(std::string_view 
     const auto* callable = lang::host_as<tool_callable>(found->callable);
     if (!callable) return std::nullopt;
     const registered_tool& known = *callable->get();
-    lang::operator_doc made;
-    made.is_tool = true;
-    made.description = known.declared.description;
+    lang::operator_doc doc;
+    doc.is_tool = true;
+    doc.description = known.declared.description;
     for (const std::string& clause : known.clauses) {
         const bool required =
             std::find(known.required.begin(), known.required.end(), clause) != known.required.end();
-        made.inputs.push_back({clause, "", "", !required});
+        doc.inputs.push_back({clause, "", "", !required});
     }
-    return made;
+    return doc;
 }
 
 bool session_tasks::is_reserved_key(std::string_view name) const {

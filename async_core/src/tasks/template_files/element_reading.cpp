@@ -37,28 +37,28 @@ std::string text_block(const xml_element& element) {
     for (std::size_t i = 1; i < lines.size(); ++i) {
         if (!ascii::trim(lines[i]).empty()) common = std::min(common, indentation(lines[i]));
     }
-    std::string made;
+    std::string out;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         std::string_view line = lines[i];
         if (i != 0 && common != std::string_view::npos) {
             line.remove_prefix(std::min(common, line.size()));
         }
-        if (i != 0) made += '\n';
-        made += line;
+        if (i != 0) out += '\n';
+        out += line;
     }
-    return std::string(ascii::trim(made));
+    return std::string(ascii::trim(out));
 }
 
 std::vector<std::string> comma_list(std::string_view text) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     text = ascii::trim(text);
-    if (text.empty()) return made;
+    if (text.empty()) return strings;
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
-        made.emplace_back(ascii::trim(text.substr(at, end - at)));
+        strings.emplace_back(ascii::trim(text.substr(at, end - at)));
         at = end + 1;
     }
-    return made;
+    return strings;
 }
 
 void element_reading::tell(std::string_view code, source_span where, std::string message,

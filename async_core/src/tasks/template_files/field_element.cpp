@@ -14,20 +14,20 @@ using shape = field_shape;
                                                   element_reading& read) {
     read.only_attributes(element, {"xml:space"});
     read.no_children(element);
-    std::string made = text_block(element);
-    if (made.empty()) read.tell("missing", element.span, "<" + element.name + "> is empty");
-    return made;
+    std::string text = text_block(element);
+    if (text.empty()) read.tell("missing", element.span, "<" + element.name + "> is empty");
+    return text;
 }
 
 template <class Number>
 [[nodiscard]] std::optional<field_value> parsed(std::string_view text) {
-    Number made = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), made);
+    Number result = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), result);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
     if constexpr (std::is_floating_point_v<Number>) {
-        if (!std::isfinite(made)) return std::nullopt;
+        if (!std::isfinite(result)) return std::nullopt;
     }
-    return made;
+    return result;
 }
 
 [[nodiscard]] std::optional<field_value> number_of(const task_field& field,
@@ -36,9 +36,9 @@ template <class Number>
     read.only_attributes(element, {});
     const auto text = read.text(element);
     if (!text) return std::nullopt;
-    auto made =
+    auto result =
         field.member.shape == shape::whole ? parsed<std::int64_t>(*text) : parsed<double>(*text);
-    if (made && is_in_range(field, *made)) return made;
+    if (result && is_in_range(field, *result)) return result;
     read.unfit(element, expected_of(field), *text);
     return std::nullopt;
 }
@@ -48,12 +48,12 @@ template <class Number>
     read.only_attributes(element, {});
     const auto text = read.text(element);
     if (!text) return std::nullopt;
-    std::vector<std::string> made = comma_list(*text);
-    if (std::find(made.begin(), made.end(), "") != made.end()) {
+    std::vector<std::string> strings = comma_list(*text);
+    if (std::find(strings.begin(), strings.end(), "") != strings.end()) {
         read.tell("bad-value", element_reading::place(element),
                   "<" + element.name + "> has an empty name between its commas");
     }
-    return made;
+    return strings;
 }
 
 } // namespace
@@ -72,14 +72,14 @@ std::optional<field_value> read_field_element(const task_field& field, const xml
     case shape::whole:
     case shape::seconds: return number_of(field, element, read);
     case shape::flag: {
-        const auto made = read.boolean(element);
-        if (!made) return std::nullopt;
-        return *made;
+        const auto result = read.boolean(element);
+        if (!result) return std::nullopt;
+        return *result;
     }
     case shape::choice: {
-        const auto made = read.choice(element, field.words);
-        if (!made) return std::nullopt;
-        return field_word{*made};
+        const auto result = read.choice(element, field.words);
+        if (!result) return std::nullopt;
+        return field_word{*result};
     }
     case shape::names: return names_of(element, read);
     case shape::group:

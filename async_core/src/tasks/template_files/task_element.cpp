@@ -23,7 +23,7 @@ class task_reader {
 public:
     task_reader(const xml_element& element, template_draft& draft,
                 std::vector<lang::problem>& problems)
-        : element_(element), draft_(draft), t_(draft.made), read_(problems) {}
+        : element_(element), draft_(draft), t_(draft.declared), read_(problems) {}
 
     void run() {
         t_.description.clear(); // "" until it is known that the file gives none
@@ -94,8 +94,8 @@ private:
 
     void read_plain(const xml_element& child, const task_field& field) {
         if (field.span) t_.*field.span = element_reading::place(child);
-        if (auto made = read_field_element(field, child, read_))
-            store(field.member.of_template(t_), *std::move(made));
+        if (auto read = read_field_element(field, child, read_))
+            store(field.member.of_template(t_), *std::move(read));
     }
 
     /// Elements, each at most once.
@@ -165,32 +165,32 @@ private:
         using kind = file_paths_source::kind;
         read_.only_attributes(child, {"source"});
         read_.no_text(child);
-        file_paths_source made;
+        file_paths_source file;
         if (const xml_attribute* source = child.attribute("source")) {
             const auto which =
                 read_.choice("source", ascii::trim(source->text), source->text_span, file_sources);
             if (!which) return;
-            made.from = static_cast<kind>(*which);
+            file.from = static_cast<kind>(*which);
         }
-        const std::string_view wanted = made.from == kind::literal       ? "path"
-                                        : made.from == kind::command     ? "command"
-                                        : made.from == kind::description ? "description"
+        const std::string_view wanted = file.from == kind::literal       ? "path"
+                                        : file.from == kind::command     ? "command"
+                                        : file.from == kind::description ? "description"
                                                                          : "context_query";
         bool found = false;
         for (const xml_element& part : child.children) {
             if (part.name != wanted) {
                 read_.tell("unknown-element", part.span,
                            "<" + part.name + "> in <file_paths>, whose source is " +
-                               std::string(file_sources[static_cast<std::size_t>(made.from)]),
+                               std::string(file_sources[static_cast<std::size_t>(file.from)]),
                            "it holds <" + std::string(wanted) + ">");
-            } else if (found && made.from != kind::literal) {
+            } else if (found && file.from != kind::literal) {
                 read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
             } else {
                 read_.only_attributes(part, {});
                 const std::string text = read_.text(part).value_or(std::string());
-                if (made.from == kind::literal) made.paths.push_back(text);
+                if (file.from == kind::literal) file.paths.push_back(text);
                 else {
-                    made.text = text;
+                    file.text = text;
                     draft_.parts["file_paths"] = element_reading::place(part);
                 }
             }
@@ -202,10 +202,10 @@ private:
         }
         // What is empty was told.
         const bool told =
-            made.from == kind::literal
-                ? std::find(made.paths.begin(), made.paths.end(), "") != made.paths.end()
-                : made.text.empty();
-        if (!told) t_.files = std::move(made);
+            file.from == kind::literal
+                ? std::find(file.paths.begin(), file.paths.end(), "") != file.paths.end()
+                : file.text.empty();
+        if (!told) t_.files = std::move(file);
     }
 
     void read_inputs(const xml_element& child) {
@@ -218,18 +218,18 @@ private:
                 read_.unknown_element(part, "inputs", {"input"});
                 continue;
             }
-            task_input made = read_input(part);
+            task_input input = read_input(part);
             const xml_attribute* named = part.attribute("name");
             const source_span place = named ? named->text_span : part.span;
             if (!named) continue;
-            if (std::find(seen.begin(), seen.end(), made.name) != seen.end()) {
-                read_.tell("repeated", place, "the input '" + made.name + "' is given twice");
+            if (std::find(seen.begin(), seen.end(), input.name) != seen.end()) {
+                read_.tell("repeated", place, "the input '" + input.name + "' is given twice");
                 continue;
             }
-            seen.push_back(made.name);
+            seen.push_back(input.name);
             if (seen.size() > template_limits::max_inputs + 1) break; // told with the rules
-            draft_.inputs[made.name] = place;
-            add_input(std::move(made), by_params, place);
+            draft_.inputs[input.name] = place;
+            add_input(std::move(input), by_params, place);
         }
         if (child.children.empty()) {
             read_.tell("missing", child.span, "<inputs> holds no <input>");
@@ -238,15 +238,15 @@ private:
     }
 
     /// With params the inputs only say more about them: a template sees nothing else.
-    void add_input(task_input made, bool by_params, source_span place) {
+    void add_input(task_input input, bool by_params, source_span place) {
         const auto declared =
             std::find_if(t_.inputs.begin(), t_.inputs.end(),
-                         [&](const task_input& each) { return each.name == made.name; });
-        if (!by_params) t_.inputs.push_back(std::move(made));
-        else if (declared != t_.inputs.end()) *declared = std::move(made);
+                         [&](const task_input& each) { return each.name == input.name; });
+        if (!by_params) t_.inputs.push_back(std::move(input));
+        else if (declared != t_.inputs.end()) *declared = std::move(input);
         else {
             read_.tell("unknown-input", place,
-                       "the input '" + made.name + "' is not one of the template's params",
+                       "the input '" + input.name + "' is not one of the template's params",
                        "add it to params");
         }
     }
@@ -254,38 +254,38 @@ private:
     task_input read_input(const xml_element& part) {
         read_.only_attributes(part, {"name", "from", "type", "optional", "default"});
         read_.no_children(part);
-        task_input made;
-        made.description = text_block(part);
+        task_input input;
+        input.description = text_block(part);
         if (const xml_attribute* name = part.attribute("name")) {
-            made.name = std::string(ascii::trim(name->text));
+            input.name = std::string(ascii::trim(name->text));
         } else {
             read_.tell("missing", part.span, "<input> has no name");
         }
         if (const xml_attribute* from = part.attribute("from")) {
-            made.from = std::string(ascii::trim(from->text));
+            input.from = std::string(ascii::trim(from->text));
         }
         if (const xml_attribute* type = part.attribute("type")) {
-            made.type = std::string(ascii::trim(type->text));
+            input.type = std::string(ascii::trim(type->text));
         }
         if (const xml_attribute* optional = part.attribute("optional")) {
-            made.optional =
+            input.optional =
                 read_.boolean("optional", optional->text, optional->text_span).value_or(false);
         }
-        if (const xml_attribute* given = part.attribute("default")) read_default(*given, made);
-        return made;
+        if (const xml_attribute* given = part.attribute("default")) read_default(*given, input);
+        return input;
     }
 
-    void read_default(const xml_attribute& given, task_input& made) {
+    void read_default(const xml_attribute& given, task_input& input) {
         boost::system::error_code unreadable;
         const auto json = boost::json::parse(given.text, unreadable);
         if (unreadable) {
             return read_.tell(
                 "bad-value", given.text_span,
-                "the default of '" + made.name + "' is no JSON: " + unreadable.message(),
+                "the default of '" + input.name + "' is no JSON: " + unreadable.message(),
                 "a text is written default='\"text\"'");
         }
-        made.default_json = boost::json::serialize(json);
-        made.optional = true;
+        input.default_json = boost::json::serialize(json);
+        input.optional = true;
     }
 
     void read_context_relevance(const xml_element& child) {
@@ -299,7 +299,7 @@ private:
             read_.only_attributes(part, {"name", "include"});
             read_.no_children(part);
             read_.no_text(part);
-            context_relevance_input made;
+            context_relevance_input input;
             const xml_attribute* name = part.attribute("name");
             const xml_attribute* include = part.attribute("include");
             if (!name || !include) {
@@ -308,11 +308,11 @@ private:
                            "write <input name=\"…\" include=\"true\"/>");
                 continue;
             }
-            made.name = std::string(ascii::trim(name->text));
-            made.include =
+            input.name = std::string(ascii::trim(name->text));
+            input.include =
                 read_.boolean("include", include->text, include->text_span).value_or(true);
-            draft_.parts["context_relevance/" + made.name] = name->text_span;
-            t_.relevance.push_back(std::move(made));
+            draft_.parts["context_relevance/" + input.name] = name->text_span;
+            t_.relevance.push_back(std::move(input));
         }
     }
 

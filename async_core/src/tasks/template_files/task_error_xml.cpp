@@ -20,9 +20,9 @@ namespace {
 namespace json = boost::json;
 
 [[nodiscard]] std::string element(std::string_view name, std::string_view text) {
-    std::string made = "<" + std::string(name) + ">";
-    made += xml_escaped(text);
-    return made + "</" + std::string(name) + ">";
+    std::string out = "<" + std::string(name) + ">";
+    out += xml_escaped(text);
+    return out + "</" + std::string(name) + ">";
 }
 
 [[nodiscard]] std::string number_text(double number) {
@@ -74,9 +74,9 @@ struct parts_writer {
 /// Elements as JSON: one with children is an object, any other its text.
 [[nodiscard]] json::value as_json(const xml_element& from) {
     if (from.children.empty()) return json::value(from.text);
-    json::object made;
-    for (const xml_element& child : from.children) made[child.name] = as_json(child);
-    return made;
+    json::object members;
+    for (const xml_element& child : from.children) members[child.name] = as_json(child);
+    return members;
 }
 
 class parts_reader {
@@ -84,22 +84,22 @@ public:
     explicit parts_reader(const xml_element& from) : from_(from) {}
 
     result<task_error> read() {
-        task_error made;
-        HEDDLE_TRY(made.message, text(from_, "message"));
+        task_error error;
+        HEDDLE_TRY(error.message, text(from_, "message"));
         if (from_.name == "resource_exhaustion") {
-            HEDDLE_TRY(made.what, read_exhaustion());
+            HEDDLE_TRY(error.what, read_exhaustion());
         } else if (from_.name == "task_failure") {
-            HEDDLE_TRY(made.what, read_failure());
+            HEDDLE_TRY(error.what, read_failure());
         } else if (from_.name == "invalid_output") {
-            HEDDLE_TRY(made.what, read_violations());
+            HEDDLE_TRY(error.what, read_violations());
         } else if (from_.name == "validation_error") {
             HEDDLE_TRY(std::string path, text(from_, "path"));
-            made.what = task_error::validation_error{std::move(path)};
+            error.what = task_error::validation_error{std::move(path)};
         } else if (from_.name == "xml_parse_error") {
             HEDDLE_TRY(std::string location, text(from_, "location"));
-            made.what = task_error::xml_parse_error{std::move(location)};
+            error.what = task_error::xml_parse_error{std::move(location)};
         } else return unreadable("<" + from_.name + "> is no type of error");
-        return made;
+        return error;
     }
 
 private:
@@ -118,52 +118,52 @@ private:
     [[nodiscard]] static result<double> number(const xml_element& from, std::string_view name) {
         HEDDLE_TRY(const std::string written, text(from, name));
         const std::string_view digits = ascii::trim(written);
-        double made = 0;
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), made);
+        double created = 0;
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), created);
         if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) {
             return unreadable("<" + std::string(name) + "> is no number");
         }
-        return made;
+        return created;
     }
 
     result<task_error::kind> read_exhaustion() const {
-        task_error::resource_exhaustion made;
-        HEDDLE_TRY(made.resource, text(from_, "resource"));
+        task_error::resource_exhaustion exhaustion;
+        HEDDLE_TRY(exhaustion.resource, text(from_, "resource"));
         if (const xml_element* use = child(from_, "metrics")) {
             HEDDLE_TRY(const double used, number(*use, "used"));
             HEDDLE_TRY(const double limit, number(*use, "limit"));
-            made.use = {used, limit};
+            exhaustion.use = {used, limit};
         }
-        return task_error::kind(std::move(made));
+        return task_error::kind(std::move(exhaustion));
     }
 
     result<task_error::kind> read_failure() const {
-        task_error::failure made;
+        task_error::failure created;
         HEDDLE_TRY(const std::string reason, text(from_, "reason"));
         const auto known = task_failure_reason_from(ascii::trim(reason));
         if (!known) return unreadable("'" + utf8::shortened(reason, 80) + "' is no reason");
-        made.reason = *known;
+        created.reason = *known;
         const xml_element* details = child(from_, "details");
-        if (!details) return task_error::kind(std::move(made));
+        if (!details) return task_error::kind(std::move(created));
         if (!details->children.empty()) {
-            made.details_json = json::serialize(as_json(*details));
-            return task_error::kind(std::move(made));
+            created.details_json = json::serialize(as_json(*details));
+            return task_error::kind(std::move(created));
         }
         boost::system::error_code broken;
         const json::value read = json::parse(details->text, broken);
         if (broken || !read.is_object()) {
             return unreadable("<details> holds neither elements nor a JSON object");
         }
-        made.details_json = json::serialize(read);
-        return task_error::kind(std::move(made));
+        created.details_json = json::serialize(read);
+        return task_error::kind(std::move(created));
     }
 
     result<task_error::kind> read_violations() const {
-        task_error::invalid_output made;
+        task_error::invalid_output output;
         const xml_element* all = child(from_, "violations");
         if (!all) return unreadable("<invalid_output> has no <violations>");
-        for (const xml_element& each : all->children) made.violations.push_back(each.text);
-        return task_error::kind(std::move(made));
+        for (const xml_element& each : all->children) output.violations.push_back(each.text);
+        return task_error::kind(std::move(output));
     }
 
     const xml_element& from_;

@@ -61,16 +61,16 @@ public:
             if (!call.name.empty()) results_.push_back(call.name);
         }
         if (steps) body += ")";
-        std::string made = "(define (main";
-        for (const std::string& name : required_) made += " " + name;
-        if (!optional_.empty()) made += " &optional";
-        for (const std::string& name : optional_) made += " " + name;
-        made += ")\n  ";
+        std::string text = "(define (main";
+        for (const std::string& name : required_) text += " " + name;
+        if (!optional_.empty()) text += " &optional";
+        for (const std::string& name : optional_) text += " " + name;
+        text += ")\n  ";
         for (program_part& each : parts_) {
-            each.begin += static_cast<std::uint32_t>(made.size());
-            each.end += static_cast<std::uint32_t>(made.size());
+            each.begin += static_cast<std::uint32_t>(text.size());
+            each.end += static_cast<std::uint32_t>(text.size());
         }
-        return made + body + ")\n";
+        return text + body + ")\n";
     }
 
     /// In the order of the program.
@@ -78,12 +78,12 @@ public:
 
 private:
     std::string written(const template_call& call) {
-        std::string made = "(call-atomic-task '" + call.template_name;
+        std::string out = "(call-atomic-task '" + call.template_name;
         for (std::size_t i = 0; i < call.arguments.size(); ++i) {
             const template_argument& argument = call.arguments[i];
-            made += " (" + argument.name + " " + expression(argument.text) + ")";
+            out += " (" + argument.name + " " + expression(argument.text) + ")";
         }
-        return made + ")";
+        return out + ")";
     }
 
     std::string expression(string_view text) {
@@ -133,9 +133,9 @@ private:
         if (!literal.empty()) parts.push_back(lang::quoted(literal));
         if (parts.empty()) return "\"\"";
         if (parts.size() == 1) return only.empty() ? parts.front() : only;
-        std::string made = "(string-append";
-        for (const std::string& part : parts) made += " " + part;
-        return made + ")";
+        std::string out = "(string-append";
+        for (const std::string& part : parts) out += " " + part;
+        return out + ")";
     }
 
     /// An expression for name.field[0]; empty when it is none.
@@ -145,12 +145,12 @@ private:
         if (!is_input_name(name) || std::find(taken.begin(), taken.end(), name) != taken.end()) {
             return {};
         }
-        std::string made = name;
+        std::string text = name;
         while (at < path.size()) {
             if (path[at] == '.') {
                 const std::size_t end = std::min(path.find_first_of(".[", at + 1), path.size());
                 if (end == at + 1) return {};
-                made = "(get-field " + made + " " +
+                text = "(get-field " + text + " " +
                        lang::quoted(path.substr(at + 1, end - at - 1)) + ")";
                 at = end;
             } else {
@@ -160,7 +160,7 @@ private:
                 const bool whole = !index.empty() && index.size() < 10 &&
                                    index.find_first_not_of("0123456789") == string_view::npos;
                 if (!whole) return {};
-                made = "(nth " + made + " " + std::string(index) + ")";
+                text = "(nth " + text + " " + std::string(index) + ")";
                 at = end + 1;
                 if (at < path.size() && path[at] != '.' && path[at] != '[') return {};
             }
@@ -169,7 +169,7 @@ private:
             std::erase(optional_, name); // one that must be there, after all
             add(required_, name);
         }
-        return made;
+        return text;
     }
 
     [[nodiscard]] bool is_result(const std::string& name) const {

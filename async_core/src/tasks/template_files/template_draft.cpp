@@ -31,7 +31,7 @@ public:
             read_.tell("unknown-element", root.span, "<" + root.name + "> defines no task",
                        "a file holds <task>, <template> or <call>, or several of them in <tasks>");
         }
-        return std::move(made_);
+        return std::move(drafts_);
     }
 
 private:
@@ -45,7 +45,7 @@ private:
         draft.span = draft.name_span = element.span;
         if (element.name == "template") read_template(element, draft);
         else read_task_element(element, draft, problems_);
-        made_.templates.push_back(std::move(draft));
+        drafts_.templates.push_back(std::move(draft));
     }
 
     /// A value that may be an attribute or a child element. Null when it is neither.
@@ -80,14 +80,14 @@ private:
         const auto params = value_of(element, "params");
         const auto returns = value_of(element, "returns");
         if (name && !name->text.empty()) {
-            draft.made.name = name->text;
+            draft.declared.name = name->text;
             draft.name_span = name->place;
         } else {
             read_.tell("missing", element.span, "<template> has no name");
         }
         if (params) read_params(params->text, params->place, draft);
         if (returns) {
-            draft.made.returns = returns->text;
+            draft.declared.returns = returns->text;
             draft.parts["returns"] = returns->place;
         }
         const xml_element* body = nullptr;
@@ -101,22 +101,22 @@ private:
         }
         if (!body) return read_.tell("missing", element.span, "<template> holds no <task>");
         read_task_element(*body, draft, problems_);
-        if (!params && !draft.made.declares_inputs) {
+        if (!params && !draft.declared.declares_inputs) {
             read_.tell("missing", element.span, "<template> has no params",
                        "write params=\"\" for a template that takes none");
         }
     }
 
     void read_params(const std::string& text, source_span place, template_draft& draft) {
-        draft.made.declares_inputs = true;
+        draft.declared.declares_inputs = true;
         draft.parts["params"] = place;
         std::vector<std::string> names = comma_list(text);
         // heddle-check: allow cut-text (a list; too many: told)
         names.resize(std::min(names.size(), template_limits::max_inputs + 1));
         for (std::string& name : names) {
             draft.inputs.try_emplace(name, place);
-            task_input& made = draft.made.inputs.emplace_back();
-            made.name = std::move(name);
+            task_input& input = draft.declared.inputs.emplace_back();
+            input.name = std::move(name);
         }
     }
 
@@ -126,18 +126,18 @@ private:
         call_draft draft;
         draft.span = draft.target_span = element.span;
         if (const auto target = value_of(element, "template"); target && !target->text.empty()) {
-            draft.made.template_name = target->text;
+            draft.call.template_name = target->text;
             draft.target_span = target->place;
         } else {
             read_.tell("missing", element.span, "<call> names no template",
                        "write <call template=\"NAME\">");
         }
         if (const xml_attribute* name = element.attribute("name")) {
-            draft.made.name = std::string(ascii::trim(name->text));
-            if (!is_input_name(draft.made.name)) {
+            draft.call.name = std::string(ascii::trim(name->text));
+            if (!is_input_name(draft.call.name)) {
                 read_.tell("bad-name", name->text_span,
                            "the name of a call must be an identifier, not '" +
-                               utf8::shortened(draft.made.name, 80) + "'");
+                               utf8::shortened(draft.call.name, 80) + "'");
             }
         }
         for (const xml_element& child : element.children) {
@@ -146,19 +146,20 @@ private:
                 read_.unknown_element(child, "call", {"template", "arg"});
             }
         }
-        made_.calls.push_back(std::move(draft));
+        drafts_.calls.push_back(std::move(draft));
     }
 
     /// name="…" of the element, or name=value in its text.
     void read_argument(const xml_element& child, call_draft& draft) {
         read_.only_attributes(child, {"name", "xml:space"});
         read_.no_children(child);
-        template_argument made;
-        made.text = text_block(child);
+        template_argument argument;
+        argument.text = text_block(child);
         if (const xml_attribute* name = child.attribute("name")) {
-            made.name = std::string(ascii::trim(name->text));
-        } else if (const std::size_t equals = made.text.find('='); equals != std::string::npos) {
-            const std::string_view text = made.text;
+            argument.name = std::string(ascii::trim(name->text));
+        } else if (const std::size_t equals = argument.text.find('=');
+                   equals != std::string::npos) {
+            const std::string_view text = argument.text;
             const std::string_view parameter = text.substr(0, equals);
             const std::string_view given = text.substr(equals + 1);
             // A sentence with = in it is a text.
@@ -166,17 +167,17 @@ private:
             const bool word = !given.empty() && given.find_first_of(" \t\n=") == given.npos;
             if (is_input_name(parameter) && (quoted || word)) {
                 const std::string kept(given);
-                made.name = parameter;
-                made.text = kept;
+                argument.name = parameter;
+                argument.text = kept;
             }
         }
         draft.arguments.push_back(element_reading::place(child));
-        draft.made.arguments.push_back(std::move(made));
+        draft.call.arguments.push_back(std::move(argument));
     }
 
     std::vector<lang::problem>& problems_;
     element_reading read_;
-    file_drafts made_;
+    file_drafts drafts_;
 };
 
 } // namespace

@@ -14,7 +14,7 @@ namespace heddle::tasks {
 
 /// A `<task>` or `<template>` before references are resolved and rules are checked.
 struct template_draft {
-    task_template made;
+    task_template declared;
     bool in_template = false;
     bool has_subtype = false;
     source_span span;                                       ///< of the start tag that names it
@@ -26,7 +26,7 @@ struct template_draft {
 };
 
 struct call_draft {
-    template_call made;
+    template_call call;
     source_span span;
     source_span target_span; ///< of the template's name
     std::vector<source_span> arguments;

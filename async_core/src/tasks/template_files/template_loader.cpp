@@ -104,13 +104,13 @@ void template_loader::state::add(std::string name, std::string text) {
         name_drafts(name, read, found);
         line_counter lines(text, position);
         for (template_draft& each : read.templates) {
-            each.made.source = name + ":" + std::to_string(lines.line_of(each.span));
+            each.declared.source = name + ":" + std::to_string(lines.line_of(each.span));
             drafts.push_back(std::move(each));
         }
         for (call_draft& each : read.calls) {
-            each.made.source = name + ":" + std::to_string(lines.line_of(each.span));
-            each.made.begin = each.span.begin - position;
-            each.made.end = each.span.end - position;
+            each.call.source = name + ":" + std::to_string(lines.line_of(each.span));
+            each.call.begin = each.span.begin - position;
+            each.call.end = each.span.end - position;
             calls.push_back(std::move(each));
         }
     }
@@ -130,10 +130,10 @@ void template_loader::state::add(std::string name, std::string text) {
 void template_loader::state::name_drafts(const std::string& file, file_drafts& read,
                                          std::vector<problem>& found) {
     for (template_draft& draft : read.templates) {
-        draft.made.span = draft.span;
-        if (!draft.made.name.empty() || draft.in_template) continue;
+        draft.declared.span = draft.span;
+        if (!draft.declared.name.empty() || draft.in_template) continue;
         if (read.templates.size() == 1 && is_task_name(stem_of(file))) {
-            draft.made.name = stem_of(file);
+            draft.declared.name = stem_of(file);
             continue;
         }
         found.push_back({severity::error, "missing", "<task> has no name",
@@ -147,17 +147,17 @@ void template_loader::state::name_drafts(const std::string& file, file_drafts& r
 void template_loader::state::note_names() {
     for (std::size_t i = 0; i < drafts.size(); ++i) {
         const template_draft& draft = drafts[i];
-        if (draft.made.name.empty()) continue;
-        const auto [place, fresh] = by_name.try_emplace(draft.made.name, i);
+        if (draft.declared.name.empty()) continue;
+        const auto [place, fresh] = by_name.try_emplace(draft.declared.name, i);
         if (fresh) continue;
-        tell("duplicate-name", draft.name_span, "a second template '" + draft.made.name + "'",
-             "the first stands at " + drafts[place->second].made.source);
+        tell("duplicate-name", draft.name_span, "a second template '" + draft.declared.name + "'",
+             "the first stands at " + drafts[place->second].declared.source);
     }
 }
 
 const task_template* template_loader::state::find(std::string_view name) const {
     if (const auto found = by_name.find(name); found != by_name.end()) {
-        return &drafts[found->second].made;
+        return &drafts[found->second].declared;
     }
     return options.known ? options.known(name) : nullptr;
 }
@@ -180,36 +180,37 @@ void template_loader::state::resolve(std::size_t index) {
             const template_draft& first = drafts[chain.front()];
             tell("bad-ref", first.place_of("ref", {}),
                  chain.size() == longest_chain
-                     ? "'" + first.made.name + "' refers to a chain of more than 100 templates"
-                     : "'" + first.made.name + "' refers back to itself, over '" + draft.made.name +
-                           "'");
+                     ? "'" + first.declared.name + "' refers to a chain of more than 100 templates"
+                     : "'" + first.declared.name + "' refers back to itself, over '" +
+                           draft.declared.name + "'");
             for (const std::size_t each : chain) {
                 resolved[each] = progress::done;
-                drafts[each].made.ref.clear();
+                drafts[each].declared.ref.clear();
             }
             return;
         }
         resolved[at] = progress::under_way;
         chain.push_back(at);
-        const auto next = draft.made.ref.empty() ? by_name.end() : by_name.find(draft.made.ref);
+        const auto next =
+            draft.declared.ref.empty() ? by_name.end() : by_name.find(draft.declared.ref);
         if (next == by_name.end()) break;
         at = next->second;
     }
     for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
         template_draft& draft = drafts[*at];
         resolved[*at] = progress::done;
-        if (!draft.made.ref.empty()) {
-            if (const task_template* base = find(draft.made.ref)) {
-                const std::string subtype = draft.made.subtype;
-                fill_absent(draft.made, *base);
-                if (draft.has_subtype) draft.made.subtype = subtype;
+        if (!draft.declared.ref.empty()) {
+            if (const task_template* base = find(draft.declared.ref)) {
+                const std::string subtype = draft.declared.subtype;
+                fill_absent(draft.declared, *base);
+                if (draft.has_subtype) draft.declared.subtype = subtype;
             } else {
                 tell("bad-ref", draft.place_of("ref", {}),
-                     "there is no template '" + draft.made.ref + "'",
-                     lang::suggest_names(draft.made.ref, names()));
+                     "there is no template '" + draft.declared.ref + "'",
+                     lang::suggest_names(draft.declared.ref, names()));
             }
         }
-        complete_template(draft.made);
+        complete_template(draft.declared);
     }
 }
 
@@ -235,13 +236,14 @@ source_span template_loader::state::place_of_placeholder(source_span part,
 }
 
 void template_loader::state::check(const template_draft& draft) {
-    for (template_violation& each : validate_template(draft.made, options.validation)) {
-        if (each.part == "name" && draft.made.name.empty()) continue; // told where it is missing
+    for (template_violation& each : validate_template(draft.declared, options.validation)) {
+        if (each.part == "name" && draft.declared.name.empty())
+            continue; // told where it is missing
         source_span where = draft.place_of(each.part, each.item);
         if (each.code == "unknown-placeholder") where = place_of_placeholder(where, each.item);
         if (each.inside.known()) {
             where = place_in_text(report->sources.text(where), where, text_writing::xml,
-                                  draft.made.output.schema, each.inside);
+                                  draft.declared.output.schema, each.inside);
         }
         if (each.code == "placeholder-in-command") {
             const std::size_t at = report->sources.text(where).find(each.item);
@@ -252,7 +254,8 @@ void template_loader::state::check(const template_draft& draft) {
         }
         report->problems.push_back(
             {each.level, each.code,
-             (draft.made.name.empty() ? std::string("a task") : "'" + draft.made.name + "'") +
+             (draft.declared.name.empty() ? std::string("a task")
+                                          : "'" + draft.declared.name + "'") +
                  ": " + violation_text(each),
              std::move(each.hint), where});
     }
@@ -262,7 +265,7 @@ void template_loader::state::check(const template_draft& draft) {
 
 /// A workflow that writes the name means the form or the builtin.
 void template_loader::state::check_name(const template_draft& draft) {
-    const std::string& name = draft.made.name;
+    const std::string& name = draft.declared.name;
     const bool form = lang::is_special_form(name);
     if (!form && !lang::find_builtin(name)) return;
     report->problems.push_back(
@@ -275,11 +278,12 @@ void template_loader::state::check_name(const template_draft& draft) {
 
 /// Calls of other templates in the texts of its own that are sent.
 void template_loader::state::check_text_calls(const template_draft& draft) {
-    const task_template& made = draft.made;
-    const char* const asked = made.instructions.empty() ? "description" : "instructions";
-    const std::string& prompt = made.instructions.empty() ? made.description : made.instructions;
+    const task_template& declared = draft.declared;
+    const char* const asked = declared.instructions.empty() ? "description" : "instructions";
+    const std::string& prompt =
+        declared.instructions.empty() ? declared.description : declared.instructions;
     for (const auto& [part, text] :
-         {std::pair<const char*, const std::string&>{asked, prompt}, {"system", made.system}}) {
+         {std::pair<const char*, const std::string&>{asked, prompt}, {"system", declared.system}}) {
         if (!draft.parts.contains(part)) continue; // of what it refers to, which is checked
         const auto read = prompt_template::compile(text, nullptr);
         if (!read) continue; // told
@@ -292,7 +296,7 @@ void template_loader::state::check_text_call(const template_draft& draft, source
                                              const prompt_call& call) {
     const task_template* target = find(call.task);
     const source_span where = place_of_placeholder(part, ascii::trim(call.text));
-    const std::string who = "'" + draft.made.name + "': {{" + call.text + "}}: ";
+    const std::string who = "'" + draft.declared.name + "': {{" + call.text + "}}: ";
     if (!target) {
         // A workflow may define it.
         report->problems.push_back({severity::warning, "unknown-template",
@@ -322,17 +326,17 @@ void template_loader::state::check_text_call(const template_draft& draft, source
 }
 
 void template_loader::state::check_call(call_draft& call) {
-    const std::string& wanted = call.made.template_name;
+    const std::string& wanted = call.call.template_name;
     if (wanted.empty()) return; // told
     const task_template* target = find(wanted);
     if (!target) {
         return tell("unknown-template", call.target_span, "there is no template '" + wanted + "'",
                     lang::suggest_names(wanted, names()));
     }
-    for (const task_input& input : target->inputs) call.made.parameters.push_back(input.name);
+    for (const task_input& input : target->inputs) call.call.parameters.push_back(input.name);
     if (target->declares_inputs) return check_arguments(call, *target);
-    for (std::size_t i = 0; i < call.made.arguments.size(); ++i) {
-        if (!call.made.arguments[i].name.empty()) continue;
+    for (std::size_t i = 0; i < call.call.arguments.size(); ++i) {
+        if (!call.call.arguments[i].name.empty()) continue;
         tell("argument-count", call.arguments[i],
              "'" + wanted + "' declares no parameters, so an argument needs a name",
              "write <arg name=\"…\">");
@@ -343,8 +347,8 @@ void template_loader::state::check_arguments(call_draft& call, const task_templa
     std::vector<bool> given(target.inputs.size());
     std::size_t next = 0;
     bool named = false;
-    for (std::size_t i = 0; i < call.made.arguments.size(); ++i) {
-        template_argument& argument = call.made.arguments[i];
+    for (std::size_t i = 0; i < call.call.arguments.size(); ++i) {
+        template_argument& argument = call.call.arguments[i];
         const source_span place = call.arguments[i];
         std::size_t at = next;
         if (!argument.name.empty()) {
@@ -354,7 +358,7 @@ void template_loader::state::check_arguments(call_draft& call, const task_templa
             if (at == given.size()) {
                 tell("argument-count", place,
                      "'" + target.name + "' has no parameter '" + argument.name + "'",
-                     lang::suggest_names(argument.name, call.made.parameters));
+                     lang::suggest_names(argument.name, call.call.parameters));
                 continue;
             }
         } else if (named) {
@@ -363,7 +367,7 @@ void template_loader::state::check_arguments(call_draft& call, const task_templa
         } else if (at >= given.size()) {
             tell("argument-count", place,
                  "'" + target.name + "' takes " + std::to_string(given.size()) +
-                     " arguments, given " + std::to_string(call.made.arguments.size()));
+                     " arguments, given " + std::to_string(call.call.arguments.size()));
             return;
         } else ++next;
         if (given[at]) {
@@ -408,19 +412,19 @@ loaded_templates template_loader::state::finish() {
                                     report->problems.back().span});
     }
 
-    loaded_templates made;
+    loaded_templates loaded;
     if (report->errors() == 0) {
         for (template_draft& draft : drafts) {
-            task_template& one = draft.made;
+            task_template& one = draft.declared;
             one.ref.clear(); // it was filled
             // The places are those of the report, not of a session that takes the template.
             one.span = one.instructions_span = one.system_span = one.output_span = {};
-            made.templates.push_back(std::move(one));
+            loaded.templates.push_back(std::move(one));
         }
-        for (call_draft& call : calls) made.calls.push_back(std::move(call.made));
+        for (call_draft& call : calls) loaded.calls.push_back(std::move(call.call));
     }
-    made.report = std::move(report);
-    return made;
+    loaded.report = std::move(report);
+    return loaded;
 }
 
 template_loader::template_loader(template_load_options options)

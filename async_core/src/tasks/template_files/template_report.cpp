@@ -23,20 +23,20 @@ namespace json = boost::json;
 }
 
 [[nodiscard]] json::object as_json(const lang::problem& found, const source_map& sources) {
-    json::object made;
+    json::object members;
     const source_location begin = sources.locate(found.span);
-    made["file"] = begin.file;
-    made["line"] = begin.line;
-    made["column"] = begin.column;
+    members["file"] = begin.file;
+    members["line"] = begin.line;
+    members["column"] = begin.column;
     if (found.span.known()) {
         const source_location end = sources.locate({found.span.end, found.span.end});
-        made["end"] = {{"line", end.line}, {"column", end.column}};
+        members["end"] = {{"line", end.line}, {"column", end.column}};
     }
-    made["severity"] = json::string(name_of(found.level));
-    made["code"] = json::string(found.code);
-    made["message"] = found.message;
-    if (!found.hint.empty()) made["hint"] = found.hint;
-    return made;
+    members["severity"] = json::string(name_of(found.level));
+    members["code"] = json::string(found.code);
+    members["message"] = found.message;
+    if (!found.hint.empty()) members["hint"] = found.hint;
+    return members;
 }
 
 } // namespace
@@ -50,16 +50,16 @@ std::size_t template_report::errors() const noexcept {
 std::size_t template_report::warnings() const noexcept { return problems.size() - errors(); }
 
 std::string template_report::text(const diagnostic_style& style) const {
-    std::string made;
+    std::string out;
     for (const lang::problem& each : problems) {
         error shown(errc::invalid_argument, each.message);
         shown = std::move(shown).with_span(each.span).with_hint(each.hint);
-        made += render_diagnostic(name_of(each.level), shown, sources, style);
+        out += render_diagnostic(name_of(each.level), shown, sources, style);
     }
     if (!problems.empty()) {
-        made += counted(errors(), "error") + ", " + counted(warnings(), "warning") + "\n";
+        out += counted(errors(), "error") + ", " + counted(warnings(), "warning") + "\n";
     }
-    return made;
+    return out;
 }
 
 std::string template_report::json() const {

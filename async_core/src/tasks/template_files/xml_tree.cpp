@@ -17,22 +17,22 @@ public:
 
     /// Elements come in the order in which they open: so do their places. The depth was checked.
     [[nodiscard]] xml_element make(const pugi::xml_node& node) {
-        xml_element made;
+        xml_element element;
         const xml_tag_place& place = places_[next_++];
-        made.name = node.name();
-        made.span = place.tag;
-        made.inside = place.inside;
+        element.name = node.name();
+        element.span = place.tag;
+        element.inside = place.inside;
         std::size_t i = 0;
         for (const pugi::xml_attribute& each : node.attributes()) {
-            made.attributes.push_back(
+            element.attributes.push_back(
                 {each.name(), each.value(), place.attributes[i].name, place.attributes[i].text});
             ++i;
         }
         for (const pugi::xml_node& child : node.children()) {
-            if (child.type() == pugi::node_element) made.children.push_back(make(child));
-            else made.text += child.value();
+            if (child.type() == pugi::node_element) element.children.push_back(make(child));
+            else element.text += child.value();
         }
-        return made;
+        return element;
     }
 
 private:

@@ -25,26 +25,26 @@ constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs anot
 
 class definition_reading {
 public:
-    definition_reading(lang::realm& world, const lang::value& definition, source_span span,
+    definition_reading(lang::realm& realm, const lang::value& definition, source_span span,
                        std::vector<problem>& problems)
-        : world_(world), whole_{definition, span}, problems_(problems) {}
+        : realm_(realm), whole_{definition, span}, problems_(problems) {}
 
     std::optional<lang::task_signature> run() {
-        auto made = read_clauses();
-        if (!made) return std::nullopt;
-        task_template whole = *made;
+        auto read = read_clauses();
+        if (!read) return std::nullopt;
+        task_template whole = *read;
         complete_template(whole);
         lang::task_signature signature =
             signature_of_task(std::make_shared<const task_template>(std::move(whole)));
-        bool good = check_template(made->instructions, made->instructions_span, signature);
-        good = check_template(made->system, made->system_span, signature) && good;
-        for (const std::string& tool : made->tools)
+        bool good = check_template(read->instructions, read->instructions_span, signature);
+        good = check_template(read->system, read->system_span, signature) && good;
+        for (const std::string& tool : read->tools)
             signature.tools.push_back({tool, clause_span("tools")});
         if (good) {
-            if (readable_) note_unused(*made, signature);
-            complete_template(*made);
-            for (const template_violation& each : validate_template(*made)) {
-                tell_violation(*made, each);
+            if (readable_) note_unused(*read, signature);
+            complete_template(*read);
+            for (const template_violation& each : validate_template(*read)) {
+                tell_violation(*read, each);
             }
         }
         return signature;
@@ -57,22 +57,22 @@ private:
                              info.span.known() ? info.span : whole_.span});
     }
 
-    void tell_violation(const task_template& made, const template_violation& each) {
+    void tell_violation(const task_template& declared, const template_violation& each) {
         const bool bad = each.level == severity::error;
-        tell(bad ? std::string_view("bad-template") : each.code, violation_error(made, each));
+        tell(bad ? std::string_view("bad-template") : each.code, violation_error(declared, each));
         problem& told = problems_.back();
         told.level = each.level;
-        if (each.inside.known()) told.span = place_in_schema(made, each);
+        if (each.inside.known()) told.span = place_in_schema(declared, each);
         if (each.code != "placeholder-in-command") return;
         told.span = clause_span("file_paths");
-        const std::size_t at = world_.sources().text(told.span).find(each.item);
+        const std::size_t at = realm_.sources().text(told.span).find(each.item);
         if (at == std::string_view::npos) return;
         told.span.begin += static_cast<std::uint32_t>(at);
         told.span.end = told.span.begin + static_cast<std::uint32_t>(each.item.size());
     }
 
     /// (output_format ((type "json") (schema …)))
-    [[nodiscard]] source_span place_in_schema(const task_template& made,
+    [[nodiscard]] source_span place_in_schema(const task_template& declared,
                                               const template_violation& wrong) const {
         for (std::size_t i = 2; i < whole_.size(); ++i) {
             const source_form clause = whole_[i];
@@ -83,11 +83,11 @@ private:
                 if (pairs[k].size() != 2 || pairs[k][0].text() != "schema") continue;
                 const source_form schema = pairs[k][1].unquoted();
                 if (!schema.is_string()) return place_in_data(schema, wrong.inside);
-                return place_in_text(world_.sources().text(schema.span), schema.span,
-                                     text_writing::quoted, made.output.schema, wrong.inside);
+                return place_in_text(realm_.sources().text(schema.span), schema.span,
+                                     text_writing::quoted, declared.output.schema, wrong.inside);
             }
         }
-        return made.output_span;
+        return declared.output_span;
     }
 
     /// The template without the clauses that cannot be read. Each of them is told; what is missing
@@ -101,16 +101,16 @@ private:
         }
         const std::size_t all = parts.size();
         for (;;) {
-            auto made = parse_defatom(list_of(parts, places), whole_.span);
-            if (made) return *std::move(made);
-            const source_span where = made.error().info().span;
+            auto parsed = parse_defatom(list_of(parts, places), whole_.span);
+            if (parsed) return *std::move(parsed);
+            const source_span where = parsed.error().info().span;
             const std::size_t wrong = clause_at(places, where);
             if (wrong == places.size()) {
                 // A clause that was taken out may be the one that is missed.
-                if (parts.size() == all) tell("bad-task", made.error());
+                if (parts.size() == all) tell("bad-task", parsed.error());
                 return std::nullopt;
             }
-            tell("bad-task", made.error());
+            tell("bad-task", parsed.error());
             if (all - parts.size() >= most_wrong_clauses) return std::nullopt;
             parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
             places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
@@ -119,17 +119,17 @@ private:
 
     [[nodiscard]] lang::value list_of(const std::vector<lang::value>& parts,
                                       const std::vector<source_span>& places) const {
-        lang::heap& memory = world_.memory();
-        lang::value made = lang::make_list(memory, parts);
-        auto* storage = static_cast<lang::list_object*>(made.target());
+        lang::heap& memory = realm_.memory();
+        lang::value result = lang::make_list(memory, parts);
+        auto* storage = static_cast<lang::list_object*>(result.target());
         const std::size_t room = storage->capacity;
         storage->places =
             new lang::list_places{whole_.span, room, std::make_unique<source_span[]>(room)};
         memory.charge(lang::list_places::bytes_for(room));
         for (std::size_t i = 0; i < places.size(); ++i) {
-            storage->places->elements[made.offset() + i] = places[i];
+            storage->places->elements[result.offset() + i] = places[i];
         }
-        return made;
+        return result;
     }
 
     /// The clause that an error stands in; the number of parts when it stands in none. `defatom` and
@@ -144,14 +144,14 @@ private:
     bool check_template(const std::string& text, source_span place,
                         lang::task_signature& signature) {
         const std::vector<std::string>& inputs = signature.inputs;
-        const auto made = prompt_template::compile(text, nullptr);
-        if (!made) { // compile_task says what is wrong
+        const auto code = prompt_template::compile(text, nullptr);
+        if (!code) { // compile_task says what is wrong
             readable_ = false;
             return true;
         }
-        for (const prompt_call& call : made->calls()) note_call(call, place, signature);
+        for (const prompt_call& call : code->calls()) note_call(call, place, signature);
         bool good = true;
-        for (const std::string& name : made->names()) {
+        for (const std::string& name : code->names()) {
             used_.push_back(name);
             if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
             good = false;
@@ -172,7 +172,7 @@ private:
 
     /// Where a string of the source holds {{name; else the string.
     [[nodiscard]] source_span place_of(std::string_view name, source_span place) const {
-        const std::string_view text = world_.sources().text(place);
+        const std::string_view text = realm_.sources().text(place);
         for (std::size_t at = text.find("{{"); at != std::string_view::npos;
              at = text.find("{{", at + 2)) {
             if (at != 0 && text[at - 1] == '\\') continue;
@@ -190,12 +190,12 @@ private:
     }
 
     void note_call(const prompt_call& call, source_span place, lang::task_signature& signature) {
-        lang::text_call made{call.text, call.task, 0, {}, place_of(call.task, place)};
+        lang::text_call result{call.text, call.task, 0, {}, place_of(call.task, place)};
         for (const prompt_argument& argument : call.arguments) {
-            if (argument.name.empty()) ++made.positions;
-            else made.names.push_back(argument.name);
+            if (argument.name.empty()) ++result.positions;
+            else result.names.push_back(argument.name);
         }
-        signature.calls.push_back(std::move(made));
+        signature.calls.push_back(std::move(result));
     }
 
     void note_unused(const task_template& declared, lang::task_signature& signature) const {
@@ -235,48 +235,48 @@ private:
         return whole_[1].span;
     }
 
-    lang::realm& world_;
+    lang::realm& realm_;
     source_form whole_;
     std::vector<problem>& problems_;
     std::vector<std::string> used_; ///< names in the texts
     bool readable_ = true;          ///< the texts are
 };
 
-std::optional<lang::task_signature> check_tool(lang::realm& world, const lang::value& definition,
+std::optional<lang::task_signature> check_tool(lang::realm& realm, const lang::value& definition,
                                                source_span span, std::vector<problem>& problems) {
-    const auto made = parse_deftool(definition, span);
-    if (!made) {
-        const error_info& info = made.error().info();
+    const auto parsed = parse_deftool(definition, span);
+    if (!parsed) {
+        const error_info& info = parsed.error().info();
         problems.push_back({severity::error, "bad-tool", info.message, info.hint,
                             info.span.known() ? info.span : span});
         return std::nullopt;
     }
     lang::task_signature signature;
     signature.is_tool = true;
-    for (const task_input& input : made->inputs) {
+    for (const task_input& input : parsed->inputs) {
         signature.inputs.push_back(input.name);
         if (!input.optional) signature.required.push_back(input.name);
     }
-    signature.refuses = refusal_by_schema(world, made->name, made->input_schema);
+    signature.refuses = refusal_by_schema(realm, parsed->name, parsed->input_schema);
     return signature;
 }
 
 } // namespace
 
 std::optional<lang::task_signature> definition_check::check(
-    lang::realm& world, const lang::value& definition, source_span span,
+    lang::realm& realm, const lang::value& definition, source_span span,
     std::vector<lang::problem>& problems) const {
     const source_form whole{definition, span};
     const bool tool = whole.is_list() && whole.size() != 0 && whole[0].is_symbol() &&
                       whole[0].text() == "deftool";
-    if (tool) return check_tool(world, definition, span, problems);
-    return definition_reading(world, definition, span, problems).run();
+    if (tool) return check_tool(realm, definition, span, problems);
+    return definition_reading(realm, definition, span, problems).run();
 }
 
 std::optional<lang::task_signature> definition_check::signature_of(
-    lang::realm& world, const lang::host_object& callable) const {
+    lang::realm& realm, const lang::host_object& callable) const {
     if (const auto* tool = dynamic_cast<const tool_callable*>(&callable))
-        return signature_of_tool(world, tool->get());
+        return signature_of_tool(realm, tool->get());
     const auto* task = dynamic_cast<const task_callable*>(&callable);
     if (!task) return std::nullopt;
     return signature_of_task({task->task(), &task->task()->declared});

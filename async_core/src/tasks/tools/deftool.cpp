@@ -23,18 +23,18 @@ constexpr std::string_view usage =
     "write (deftool name (params (p type \"what\")…) (description \"…\") body…)";
 
 [[nodiscard]] json::object schema_of(const task_input& input) {
-    json::object made;
+    json::object members;
     if (const parameter_type* known = find_parameter_type(input.type)) {
-        if (!known->schema.empty()) made["type"] = known->schema;
-        if (!known->items.empty()) made["items"] = json::object{{"type", known->items}};
+        if (!known->schema.empty()) members["type"] = known->schema;
+        if (!known->items.empty()) members["items"] = json::object{{"type", known->items}};
     }
-    if (!input.description.empty()) made["description"] = input.description;
+    if (!input.description.empty()) members["description"] = input.description;
     if (input.default_json) {
         boost::system::error_code unreadable;
         json::value given = json::parse(*input.default_json, unreadable);
-        if (!unreadable) made["default"] = std::move(given);
+        if (!unreadable) members["default"] = std::move(given);
     }
-    return made;
+    return members;
 }
 
 /// The JSON Schema of the clauses of a call.
@@ -78,19 +78,20 @@ coro::task<result<lang::value>> run_body(std::shared_ptr<const tool_definition> 
 
 result<tool_definition> parse_deftool(const lang::value& form, source_span span) {
     const source_form whole{form, span};
-    tool_definition made;
-    made.span = span;
+    tool_definition definition;
+    definition.span = span;
     const auto fail = [&](source_span where, const std::string& what) {
-        return error(lang::errc::evaluation,
-                     "deftool" + (made.name.empty() ? "" : " " + made.name) + ": " + what)
+        return error(
+                   lang::errc::evaluation,
+                   "deftool" + (definition.name.empty() ? "" : " " + definition.name) + ": " + what)
             .with_span(where)
             .with_hint(std::string(usage));
     };
     if (!whole.is_list() || whole.size() < 2 || !whole[1].is_symbol()) {
         return fail(span, "expects a name");
     }
-    made.name = whole[1].text();
-    const std::string definer = "deftool " + made.name;
+    definition.name = whole[1].text();
+    const std::string definer = "deftool " + definition.name;
     bool has_params = false;
     bool has_description = false;
     for (std::size_t i = 2; i < whole.size(); ++i) {
@@ -98,33 +99,33 @@ result<tool_definition> parse_deftool(const lang::value& form, source_span span)
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) break;
         if (clause[0].text() == "params" && !has_params) {
             has_params = true;
-            HEDDLE_TRY(made.inputs, read_parameters(clause, definer));
+            HEDDLE_TRY(definition.inputs, read_parameters(clause, definer));
         } else if (clause[0].text() == "description" && !has_description) {
             has_description = true;
             if (clause.size() != 2 || !clause[1].is_string() || clause[1].text().empty()) {
                 return fail(clause.span, "description must be one string that is not empty");
             }
-            made.description = clause[1].text();
+            definition.description = clause[1].text();
         } else break;
     }
     if (!has_params || !has_description) {
         return fail(span, "(params …) and (description \"…\") come before the body");
     }
-    made.input_schema = schema_of(made.inputs);
-    return made;
+    definition.input_schema = schema_of(definition.inputs);
+    return definition;
 }
 
 tool make_language_tool(tool_definition definition, lang::value body) {
-    tool made;
-    made.name = definition.name;
-    made.description = definition.description;
-    made.input_schema = definition.input_schema;
+    tool result;
+    result.name = definition.name;
+    result.description = definition.description;
+    result.input_schema = definition.input_schema;
     const auto shared = std::make_shared<const tool_definition>(std::move(definition));
-    made.body = std::make_shared<const lang::value>(std::move(body));
-    made.run = [shared, kept = made.body](tool_call call) {
+    result.body = std::make_shared<const lang::value>(std::move(body));
+    result.run = [shared, kept = result.body](tool_call call) {
         return run_body(shared, *kept, std::move(call));
     };
-    return made;
+    return result;
 }
 
 } // namespace heddle::tasks

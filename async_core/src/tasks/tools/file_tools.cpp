@@ -146,23 +146,23 @@ coro::task<result<value>> list_one(tool_call call) {
         co_await (*files)->list(text_of(call, "path", "."), call.context);
     if (!names) co_return in_script(names.error(), name);
     lang::heap& memory = call.owner.memory();
-    value made = value::empty_list();
+    value created = value::empty_list();
     for (const std::string& each : *names) {
-        made = lang::list_push_back(memory, std::move(made), lang::make_string(memory, each));
+        created = lang::list_push_back(memory, std::move(created), lang::make_string(memory, each));
     }
-    co_return made;
+    co_return created;
 }
 
 [[nodiscard]] tool file_tool(std::string name, std::vector<std::string> aliases,
                              std::string description, std::string_view schema,
                              coro::task<result<value>> (*run)(tool_call)) {
-    tool made;
-    made.name = std::move(name);
-    made.aliases = std::move(aliases);
-    made.description = std::move(description);
-    made.input_schema = schema;
-    made.run = run;
-    return made;
+    tool created;
+    created.name = std::move(name);
+    created.aliases = std::move(aliases);
+    created.description = std::move(description);
+    created.input_schema = schema;
+    created.run = run;
+    return created;
 }
 
 } // namespace

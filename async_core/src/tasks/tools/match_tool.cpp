@@ -34,15 +34,15 @@ constexpr std::string_view input_schema = R"({
 
 [[nodiscard]] value written(lang::heap& memory, const matching_task& match) {
     const task_template& declared = match.found->task->declared;
-    value made = value::empty_map();
+    value result = value::empty_map();
     const auto put = [&](std::string_view key, value item) {
-        made = lang::map_put(memory, std::move(made), key, std::move(item));
+        result = lang::map_put(memory, std::move(result), key, std::move(item));
     };
     put("name", lang::make_string(memory, declared.name));
     put("score", value::real(match.score));
     put("kind", lang::make_string(memory, declared.type + ":" + declared.subtype));
     put("description", lang::make_string(memory, declared.description));
-    return made;
+    return result;
 }
 
 coro::task<result<value>> find(const task_registry* registry, tool_call call) {
@@ -57,25 +57,25 @@ coro::task<result<value>> find(const task_registry* registry, tool_call call) {
     }
     const auto limit = static_cast<std::size_t>(number_or(call.inputs, "limit", 10));
     const double threshold = number_or(call.inputs, "threshold", default_match_threshold);
-    value made = value::empty_list();
+    value created = value::empty_list();
     for (const matching_task& each : registry->find_matching_tasks(text, threshold, hints)) {
-        if (made.length() == limit) break;
-        made = lang::list_push_back(memory, std::move(made), written(memory, each));
+        if (created.length() == limit) break;
+        created = lang::list_push_back(memory, std::move(created), written(memory, each));
     }
-    co_return made;
+    co_return created;
 }
 
 } // namespace
 
 tool match_tool(const task_registry& registry) {
-    tool made;
-    made.name = "match-tasks";
-    made.aliases = {"match_tasks", "system:match_tasks"};
-    made.description = "Finds the tasks whose descriptions match a text, best first";
-    made.input_schema = input_schema;
+    tool result;
+    result.name = "match-tasks";
+    result.aliases = {"match_tasks", "system:match_tasks"};
+    result.description = "Finds the tasks whose descriptions match a text, best first";
+    result.input_schema = input_schema;
     const task_registry* tasks = &registry;
-    made.run = [tasks](tool_call call) { return find(tasks, std::move(call)); };
-    return made;
+    result.run = [tasks](tool_call call) { return find(tasks, std::move(call)); };
+    return result;
 }
 
 } // namespace heddle::tasks

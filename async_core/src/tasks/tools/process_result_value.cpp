@@ -71,14 +71,14 @@ lang::value process_notes(lang::heap& memory, ports::process_result& ended) {
 }
 
 lang::value failure_note(lang::heap& memory, std::string_view reason, std::string_view message) {
-    lang::value made = lang::value::empty_map();
+    lang::value result = lang::value::empty_map();
     const auto put = [&](std::string_view key, std::string_view text) {
-        made = lang::map_put(memory, std::move(made), key, lang::make_string(memory, text));
+        result = lang::map_put(memory, std::move(result), key, lang::make_string(memory, text));
     };
     put("type", "TASK_FAILURE");
     put("reason", reason);
     put("message", message);
-    return lang::map_put(memory, std::move(made), "details", lang::value::empty_map());
+    return lang::map_put(memory, std::move(result), "details", lang::value::empty_map());
 }
 
 lang::value tool_result(lang::heap& memory, lang::value content, lang::value notes,
@@ -87,11 +87,11 @@ lang::value tool_result(lang::heap& memory, lang::value content, lang::value not
         notes =
             lang::map_put(memory, std::move(notes), "error", failure_note(memory, reason, message));
     }
-    lang::value made =
+    lang::value result =
         lang::map_put(memory, lang::value::empty_map(), "status",
                       lang::make_string(memory, reason.empty() ? "COMPLETE" : "FAILED"));
-    made = lang::map_put(memory, std::move(made), "content", std::move(content));
-    return lang::map_put(memory, std::move(made), "notes", std::move(notes));
+    result = lang::map_put(memory, std::move(result), "content", std::move(content));
+    return lang::map_put(memory, std::move(result), "notes", std::move(notes));
 }
 
 error no_programs(std::string_view who, const std::string& hint) {

@@ -52,12 +52,12 @@ public:
     script_reader(std::string_view tool, const value& inputs) : tool_(tool), inputs_(inputs) {}
 
     result<ports::process_request> read() {
-        ports::process_request made;
-        HEDDLE_CHECK(read_command(made));
+        ports::process_request request;
+        HEDDLE_CHECK(read_command(request));
         if (const value* given = given_value("input")) {
             if (!given->is(kind::string)) return wrong("input", "a string", *given);
-            made.input = lang::string_bytes(*given);
-            if (made.input.size() > most_input) {
+            request.input = lang::string_bytes(*given);
+            if (request.input.size() > most_input) {
                 return error(lang::errc::limit, tool_ + ": input is longer than " +
                                                     std::to_string(most_input) + " bytes")
                     .with_hint("write it to a file first");
@@ -65,11 +65,11 @@ public:
         }
         if (const value* given = given_value("cwd")) {
             if (!given->is(kind::string)) return wrong("cwd", "a string", *given);
-            made.directory = lang::string_bytes(*given);
+            request.directory = lang::string_bytes(*given);
         }
-        HEDDLE_CHECK(read_environment(made));
-        HEDDLE_CHECK(read_limits(made));
-        return made;
+        HEDDLE_CHECK(read_environment(request));
+        HEDDLE_CHECK(read_limits(request));
+        return request;
     }
 
 private:
@@ -88,36 +88,36 @@ private:
                                                  lang::print_value(given, options));
     }
 
-    result<void> read_command(ports::process_request& made) const {
+    result<void> read_command(ports::process_request& request) const {
         constexpr std::string_view wanted = "a command line or a list of strings";
         const value* given = given_value("command");
         if (!given) return wrong("command", wanted, value());
         if (given->is(kind::string)) {
-            made.through_shell = true;
-            made.arguments.emplace_back(lang::string_bytes(*given));
+            request.through_shell = true;
+            request.arguments.emplace_back(lang::string_bytes(*given));
             return {};
         }
         if (!given->is(kind::list) || given->length() == 0) return wrong("command", wanted, *given);
         for (const value& each : lang::list_items(*given)) {
             if (!each.is(kind::string)) return wrong("command", wanted, *given);
-            made.arguments.emplace_back(lang::string_bytes(each));
+            request.arguments.emplace_back(lang::string_bytes(each));
         }
         return {};
     }
 
-    result<void> read_environment(ports::process_request& made) const {
+    result<void> read_environment(ports::process_request& request) const {
         const value* given = given_value("env");
         if (!given) return {};
         if (!given->is(kind::map)) return wrong("env", "a map of strings", *given);
         for (const lang::map_entry& entry : lang::map_entries(*given)) {
             if (!entry.item.is(kind::string)) return wrong("env", "a map of strings", *given);
-            made.environment.emplace_back(lang::string_bytes(entry.key),
-                                          lang::string_bytes(entry.item));
+            request.environment.emplace_back(lang::string_bytes(entry.key),
+                                             lang::string_bytes(entry.item));
         }
         return {};
     }
 
-    result<void> read_limits(ports::process_request& made) const {
+    result<void> read_limits(ports::process_request& request) const {
         if (const value* given = given_value("timeout")) {
             const double seconds = given->is_integer() ? static_cast<double>(given->as_integer())
                                    : given->is_real()  ? given->as_real()
@@ -125,7 +125,7 @@ private:
             if (!(seconds > 0) || seconds > longest_timeout) {
                 return wrong("timeout", "a number of seconds above 0", *given);
             }
-            made.timeout =
+            request.timeout =
                 std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
         }
         if (const value* given = given_value("max_output")) {
@@ -133,7 +133,7 @@ private:
                 given->as_integer() > most_output) {
                 return wrong("max_output", "a number of bytes from 1 to 16777216", *given);
             }
-            made.max_output = static_cast<std::size_t>(given->as_integer());
+            request.max_output = static_cast<std::size_t>(given->as_integer());
         }
         return {};
     }
@@ -197,21 +197,21 @@ coro::task<result<value>> run_script(ports::process_port* processes, std::string
 } // namespace
 
 std::vector<tool> process_tools(ports::process_port* processes, std::string hint) {
-    tool made;
-    made.name = "system:run_script";
-    made.aliases = {"system:execute_shell_command"};
-    made.description =
+    tool created;
+    created.name = "system:run_script";
+    created.aliases = {"system:execute_shell_command"};
+    created.description =
         "Runs a program or a shell command in the workspace and gives its output "
         "and exit code";
-    made.input_schema = input_schema;
-    made.check_values = [name = made.name](const value& inputs) -> result<void> {
+    created.input_schema = input_schema;
+    created.check_values = [name = created.name](const value& inputs) -> result<void> {
         HEDDLE_CHECK(script_reader(name, inputs).read());
         return {};
     };
-    made.run = [processes, name = made.name, hint = std::move(hint)](tool_call call) {
+    created.run = [processes, name = created.name, hint = std::move(hint)](tool_call call) {
         return run_script(processes, name, hint, std::move(call));
     };
-    return {std::move(made)};
+    return {std::move(created)};
 }
 
 } // namespace heddle::tasks

@@ -26,18 +26,18 @@ constexpr std::string_view subtask_prefix = "subtask:";
 /// Services allow letters, digits, - and _; heddle's names have colons and more.
 [[nodiscard]] std::string wire_name_of(std::string_view name,
                                        const std::vector<offered_tool>& others) {
-    std::string made;
+    std::string text;
     for (const char c : utf8::prefix(name, longest_wire_name - 4)) {
         const bool plain = ascii::is_letter(c) || ascii::is_digit(c) || c == '_' || c == '-';
-        made += plain ? c : '_';
+        text += plain ? c : '_';
     }
-    const std::string base = made;
+    const std::string base = text;
     const auto taken = [&] {
         return std::any_of(others.begin(), others.end(),
-                           [&](const offered_tool& one) { return one.wire_name == made; });
+                           [&](const offered_tool& one) { return one.wire_name == text; });
     };
-    for (unsigned next = 2; taken(); ++next) made = base + "_" + std::to_string(next);
-    return made;
+    for (unsigned next = 2; taken(); ++next) text = base + "_" + std::to_string(next);
+    return text;
 }
 
 /// Types of inputs are words of people; those that JSON Schema has too are passed on.
@@ -96,18 +96,18 @@ constexpr std::string_view named_subtask_schema = R"({"type":"object","propertie
 "required":["description","inputs"],"additionalProperties":false})";
 
 [[nodiscard]] offered_tool subtask_tool(std::string_view name, ports::tool_spec& spec) {
-    offered_tool made;
-    made.what = offered_tool::kind::subtask;
-    made.name = name;
-    if (name.starts_with(subtask_prefix)) made.hint = name.substr(subtask_prefix.size());
-    spec.parameters_json = made.hint.empty() ? subtask_schema : named_subtask_schema;
+    offered_tool tool;
+    tool.what = offered_tool::kind::subtask;
+    tool.name = name;
+    if (name.starts_with(subtask_prefix)) tool.hint = name.substr(subtask_prefix.size());
+    spec.parameters_json = tool.hint.empty() ? subtask_schema : named_subtask_schema;
     spec.description =
-        made.hint.empty()
+        tool.hint.empty()
             ? "Runs a subtask and returns its result. The template is chosen by "
               "name, by subtype, or by the description and the hints."
-            : "Runs a subtask of the kind '" + made.hint + "' and returns its result.";
+            : "Runs a subtask of the kind '" + tool.hint + "' and returns its result.";
     spec.strict = false;
-    return made;
+    return tool;
 }
 
 } // namespace
@@ -115,7 +115,7 @@ constexpr std::string_view named_subtask_schema = R"({"type":"object","propertie
 result<std::vector<offered_tool>> offer_tools(const compiled_task& task, const task_registry& tasks,
                                               const tool_registry& tools,
                                               std::vector<ports::tool_spec>& specs) {
-    std::vector<offered_tool> made;
+    std::vector<offered_tool> list;
     for (const std::string& name : task.declared.tools) {
         offered_tool one;
         ports::tool_spec spec;
@@ -146,12 +146,12 @@ result<std::vector<offered_tool>> offer_tools(const compiled_task& task, const t
                                    name + "' to offer to the model")
                 .with_hint(lang::suggest_names(name, known));
         }
-        one.wire_name = wire_name_of(one.name, made);
+        one.wire_name = wire_name_of(one.name, list);
         spec.name = one.wire_name;
         specs.push_back(std::move(spec));
-        made.push_back(std::move(one));
+        list.push_back(std::move(one));
     }
-    return made;
+    return list;
 }
 
 } // namespace heddle::tasks

@@ -29,15 +29,15 @@ namespace json = boost::json;
 }
 
 /// The clauses out of the schema's properties.
-[[nodiscard]] result<void> read_clauses(registered_tool& made) {
-    const tool& declared = made.declared;
+[[nodiscard]] result<void> read_clauses(registered_tool& registered) {
+    const tool& declared = registered.declared;
     if (declared.input_schema.empty()) {
-        made.open = true;
+        registered.open = true;
         return {};
     }
     auto schema = output_schema::compile(declared.input_schema);
     if (!schema) return unfit(declared, "its input schema: " + schema.error().message());
-    made.schema = *std::move(schema);
+    registered.schema = *std::move(schema);
     boost::system::error_code unreadable;
     const json::value read = json::parse(declared.input_schema, unreadable);
     const json::object* top = unreadable ? nullptr : read.if_object();
@@ -48,16 +48,16 @@ namespace json = boost::json;
     }
     if (const json::value* properties = top->if_contains("properties")) {
         for (const auto& [name, property] : properties->as_object()) {
-            made.clauses.emplace_back(name.data(), name.size());
+            registered.clauses.emplace_back(name.data(), name.size());
         }
     }
     if (const json::value* required = top->if_contains("required")) {
         for (const json::value& name : required->as_array()) {
-            made.required.emplace_back(name.as_string().data(), name.as_string().size());
+            registered.required.emplace_back(name.as_string().data(), name.as_string().size());
         }
     }
     const json::value* more = top->if_contains("additionalProperties");
-    made.open = more && *more != json::value(false);
+    registered.open = more && *more != json::value(false);
     return {};
 }
 
@@ -77,7 +77,7 @@ namespace json = boost::json;
 /// arguments are the inputs in their order.
 [[nodiscard]] result<lang::value> bind_clauses(const registered_tool& one, lang::heap& memory,
                                                lang::effect_request request) {
-    lang::value made = lang::value::empty_map();
+    lang::value created = lang::value::empty_map();
     const bool by_clause = request.names.is(lang::kind::list);
     if (!by_clause && request.arguments.size() > one.clauses.size()) {
         return malformed(one,
@@ -96,21 +96,21 @@ namespace json = boost::json;
             return malformed(one, "there is no clause '" + std::string(name) + "'", request.span)
                 .with_hint(clauses_hint(one, name));
         }
-        if (lang::map_find(made, name)) {
+        if (lang::map_find(created, name)) {
             return malformed(one, "the clause '" + std::string(name) + "' is given twice",
                              request.span);
         }
-        made = lang::map_put(memory, std::move(made), name, std::move(request.arguments[i]));
+        created = lang::map_put(memory, std::move(created), name, std::move(request.arguments[i]));
     }
     std::vector<std::string> missing;
     for (const std::string& name : one.required) {
-        if (!lang::map_find(made, name)) missing.push_back(name);
+        if (!lang::map_find(created, name)) missing.push_back(name);
     }
     if (!missing.empty()) {
         return malformed(one, "needs the clause " + ascii::join(missing, ", "), request.span)
             .with_hint("write (" + one.declared.name + " (" + missing.front() + " …))");
     }
-    return made;
+    return created;
 }
 
 /// Means nothing when `work` says to stop.
@@ -143,14 +143,14 @@ result<void> tool_registry::add(lang::heap& memory, tool declared) {
         return error(heddle::errc::invalid_argument, "a tool has no name");
     }
     if (!declared.run) return unfit(declared, "it has no coroutine");
-    auto made = std::make_shared<registered_tool>();
-    made->declared = std::move(declared);
-    HEDDLE_CHECK(read_clauses(*made));
-    const lang::value callable = lang::make_host(memory, std::make_unique<tool_callable>(made));
-    for (const std::string& alias : made->declared.aliases) {
+    auto object = std::make_shared<registered_tool>();
+    object->declared = std::move(declared);
+    HEDDLE_CHECK(read_clauses(*object));
+    const lang::value callable = lang::make_host(memory, std::make_unique<tool_callable>(object));
+    for (const std::string& alias : object->declared.aliases) {
         by_name_.insert_or_assign(alias, callable);
     }
-    by_name_.insert_or_assign(made->declared.name, callable);
+    by_name_.insert_or_assign(object->declared.name, callable);
     return {};
 }
 
@@ -191,8 +191,8 @@ coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool>
     }
     if (!fits) co_return std::move(fits).error();
     const bool raises = raises_failures(call.scope);
-    tool_call made{call.owner, *std::move(inputs), std::move(call.scope), call.context, span};
-    result<lang::value> ended = co_await one->declared.run(std::move(made));
+    tool_call tool{call.owner, *std::move(inputs), std::move(call.scope), call.context, span};
+    result<lang::value> ended = co_await one->declared.run(std::move(tool));
     if (!ended) co_return std::move(ended).error().with_span(span);
     if (raises && is_failed_result(*ended)) {
         co_return task_error_of(*ended).with_span(span).with_trace("in tool " + one->declared.name,

@@ -27,15 +27,15 @@ constexpr std::string_view input_schema = R"({
 })";
 
 [[nodiscard]] user_question question_of(const value& inputs) {
-    user_question made;
-    made.text = lang::string_bytes(*lang::map_find(inputs, "question"));
+    user_question question;
+    question.text = lang::string_bytes(*lang::map_find(inputs, "question"));
     if (const value* given = lang::map_find(inputs, "choices")) {
         for (const value& each : lang::list_items(*given))
-            made.choices.emplace_back(lang::string_bytes(each));
+            question.choices.emplace_back(lang::string_bytes(each));
     }
     if (const value* given = lang::map_find(inputs, "default"))
-        made.fallback = lang::string_bytes(*given);
-    return made;
+        question.fallback = lang::string_bytes(*given);
+    return question;
 }
 
 [[nodiscard]] bool is_choice(const user_question& asked, const std::string& answer) {
@@ -68,14 +68,14 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
 } // namespace
 
 tool user_tool(user_port ask) {
-    tool made;
-    made.name = "system:ask_user";
-    made.aliases = {"ask-user"};
-    made.description = "Asks the person who runs the workflow, and gives the answer";
-    made.input_schema = input_schema;
+    tool result;
+    result.name = "system:ask_user";
+    result.aliases = {"ask-user"};
+    result.description = "Asks the person who runs the workflow, and gives the answer";
+    result.input_schema = input_schema;
     const auto kept = std::make_shared<const user_port>(std::move(ask));
-    made.run = [kept](tool_call call) { return ask_user(kept.get(), std::move(call)); };
-    return made;
+    result.run = [kept](tool_call call) { return ask_user(kept.get(), std::move(call)); };
+    return result;
 }
 
 } // namespace heddle::tasks

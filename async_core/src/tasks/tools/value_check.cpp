@@ -35,30 +35,30 @@ using lang::value_refusal;
 /// The schema of each clause alone: what else a call must give is not known here.
 [[nodiscard]] std::map<std::string, output_schema, std::less<>> clause_schemas(
     const std::string& input_schema) {
-    std::map<std::string, output_schema, std::less<>> made;
+    std::map<std::string, output_schema, std::less<>> by_name;
     boost::system::error_code unreadable;
     const json::value read = json::parse(input_schema, unreadable);
     const json::object* whole = unreadable ? nullptr : read.if_object();
     const json::value* all = whole ? whole->if_contains("properties") : nullptr;
-    if (!all || !all->is_object()) return made;
+    if (!all || !all->is_object()) return by_name;
     for (const auto& [name, property] : all->get_object()) {
         json::object one{{"type", "object"}, {"properties", json::object{{name, property}}}};
         for (const char* shared : {"$defs", "definitions"}) {
             if (const json::value* found = whole->if_contains(shared)) one[shared] = *found;
         }
         if (auto schema = output_schema::compile(json::serialize(one)))
-            made.emplace(std::string(name), *std::move(schema));
+            by_name.emplace(std::string(name), *std::move(schema));
     }
-    return made;
+    return by_name;
 }
 
 /// A tool that checks its values itself is asked with the clause alone, and a text for each of the
 /// others that it needs.
-[[nodiscard]] std::optional<value_refusal> refusal_by_tool(lang::realm& world,
+[[nodiscard]] std::optional<value_refusal> refusal_by_tool(lang::realm& realm,
                                                            const registered_tool& tool,
                                                            std::string_view clause,
                                                            const value& given) {
-    lang::heap& memory = world.memory();
+    lang::heap& memory = realm.memory();
     value inputs = value::empty_map();
     for (const std::string& name : tool.required)
         inputs = lang::map_put(memory, std::move(inputs), name, lang::make_string(memory, "x"));
@@ -80,12 +80,12 @@ using lang::value_refusal;
 } // namespace
 
 std::function<std::optional<value_refusal>(std::string_view, const value&)> refusal_by_schema(
-    lang::realm& world, std::string tool, const std::string& input_schema) {
-    return [&world, tool = std::move(tool), schemas = clause_schemas(input_schema)](
+    lang::realm& realm, std::string tool, const std::string& input_schema) {
+    return [&realm, tool = std::move(tool), schemas = clause_schemas(input_schema)](
                std::string_view clause, const value& given) -> std::optional<value_refusal> {
         const auto schema = schemas.find(clause);
         if (schema == schemas.end()) return std::nullopt;
-        lang::heap& memory = world.memory();
+        lang::heap& memory = realm.memory();
         const auto written = message_json(lang::map_put(memory, value::empty_map(), clause, given));
         if (!written) return refusal(written.error());
         const auto plain = lang::json_to_value(memory, *written);
@@ -97,39 +97,40 @@ std::function<std::optional<value_refusal>(std::string_view, const value&)> refu
     };
 }
 
-lang::task_signature signature_of_tool(lang::realm& world,
+lang::task_signature signature_of_tool(lang::realm& realm,
                                        std::shared_ptr<const registered_tool> tool) {
-    lang::task_signature made;
-    made.is_tool = true;
-    made.inputs = tool->clauses;
-    made.required = tool->required;
-    made.open = tool->open;
+    lang::task_signature signature;
+    signature.is_tool = true;
+    signature.inputs = tool->clauses;
+    signature.required = tool->required;
+    signature.open = tool->open;
     if (!tool->declared.check_values) {
-        made.refuses = refusal_by_schema(world, tool->declared.name, tool->declared.input_schema);
-        return made;
+        signature.refuses =
+            refusal_by_schema(realm, tool->declared.name, tool->declared.input_schema);
+        return signature;
     }
-    made.refuses = [&world, tool](std::string_view clause, const value& given) {
-        return refusal_by_tool(world, *tool, clause, given);
+    signature.refuses = [&realm, tool](std::string_view clause, const value& given) {
+        return refusal_by_tool(realm, *tool, clause, given);
     };
-    return made;
+    return signature;
 }
 
 lang::task_signature signature_of_task(std::shared_ptr<const task_template> declared) {
-    lang::task_signature made;
-    made.open = !declared->declares_inputs;
+    lang::task_signature signature;
+    signature.open = !declared->declares_inputs;
     const bool aider = is_aider_subtype(declared->subtype);
     for (const task_input& input : declared->inputs) {
-        made.inputs.push_back(input.name);
+        signature.inputs.push_back(input.name);
         const bool filled = input.optional || input.default_json || !input.from.empty() ||
                             (aider && input.name == task_description_input);
-        if (!filled) made.required.push_back(input.name);
+        if (!filled) signature.required.push_back(input.name);
     }
     for (const task_input& input : declared->inputs) {
-        if (!input.from.empty()) made.inputs.push_back(input.from);
+        if (!input.from.empty()) signature.inputs.push_back(input.from);
     }
-    made.refuses = [declared, inputs = made.inputs](
-                       std::string_view clause,
-                       const value& given) -> std::optional<value_refusal> {
+    signature.refuses = [declared, inputs = signature.inputs](
+                            std::string_view clause,
+                            const value& given) -> std::optional<value_refusal> {
         const bool input = std::find(inputs.begin(), inputs.end(), clause) != inputs.end();
         if (input || !is_reserved_call_key(clause)) return std::nullopt;
         call_overrides scratch;
@@ -137,7 +138,7 @@ lang::task_signature signature_of_task(std::shared_ptr<const task_template> decl
         if (read) return std::nullopt;
         return refusal(read.error());
     };
-    return made;
+    return signature;
 }
 
 } // namespace heddle::tasks

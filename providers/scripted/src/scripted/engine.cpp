@@ -135,27 +135,27 @@ struct engine::state {
     }
 
     fault unmatched(std::string_view user) const {
-        fault made;
-        made.status = 400;
-        made.type = "invalid_request_error";
-        made.code = "no_matching_rule";
+        fault result;
+        result.status = 400;
+        result.type = "invalid_request_error";
+        result.code = "no_matching_rule";
         std::string shown;
         append_json_string(shown, presentable(user, shown_prompt, nullptr));
-        made.message = "no rule of " + file + " takes the prompt that begins " + shown;
-        return made;
+        result.message = "no rule of " + file + " takes the prompt that begins " + shown;
+        return result;
     }
 
     chat_response reply(const rule& chosen, const chat_request& request) {
-        chat_response made;
+        chat_response response;
         ++answers;
-        made.id = "chatcmpl-scripted-" + std::to_string(answers);
-        made.model = request.model.empty() ? rules.models.front() : request.model;
-        if (chosen.text) chosen.text->fill(made.text, values);
-        if (chosen.refusal) chosen.refusal->fill(made.refusal, values);
-        std::size_t output = made.text.size() + made.refusal.size();
+        response.id = "chatcmpl-scripted-" + std::to_string(answers);
+        response.model = request.model.empty() ? rules.models.front() : request.model;
+        if (chosen.text) chosen.text->fill(response.text, values);
+        if (chosen.refusal) chosen.refusal->fill(response.refusal, values);
+        std::size_t output = response.text.size() + response.refusal.size();
         for (std::size_t i = 0; i < chosen.calls.size(); ++i) {
             const rule_call& call = chosen.calls[i];
-            ports::tool_call& out = made.tool_calls.emplace_back();
+            ports::tool_call& out = response.tool_calls.emplace_back();
             out.id = call.id.empty()
                          ? "call_" + std::to_string(answers) + "_" + std::to_string(i + 1)
                          : call.id;
@@ -163,27 +163,27 @@ struct engine::state {
             call.arguments.fill(out.arguments_json, values);
             output += out.name.size() + out.arguments_json.size();
         }
-        made.finish =
-            chosen.finish.value_or(made.tool_calls.empty() ? ports::finish_reason::stop
-                                                           : ports::finish_reason::tool_calls);
-        if (!made.refusal.empty()) made.finish = ports::finish_reason::refusal;
-        if (chosen.usage == rule::usage_kind::given) made.usage = chosen.given_usage;
+        response.finish =
+            chosen.finish.value_or(response.tool_calls.empty() ? ports::finish_reason::stop
+                                                               : ports::finish_reason::tool_calls);
+        if (!response.refusal.empty()) response.finish = ports::finish_reason::refusal;
+        if (chosen.usage == rule::usage_kind::given) response.usage = chosen.given_usage;
         if (chosen.usage == rule::usage_kind::estimated) {
-            made.usage = ports::token_usage{estimate_tokens(prompt_bytes(request)),
-                                            estimate_tokens(output), 0, 0};
+            response.usage = ports::token_usage{estimate_tokens(prompt_bytes(request)),
+                                                estimate_tokens(output), 0, 0};
         }
-        return made;
+        return response;
     }
 };
 
-engine::engine(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+engine::engine(std::unique_ptr<state> object) noexcept : state_(std::move(object)) {}
 engine::~engine() = default;
 
 result<std::shared_ptr<engine>> engine::parse(std::string_view json, std::string file) {
-    auto made = std::make_unique<state>();
-    HEDDLE_TRY(made->rules, read_rules(json, file));
-    made->file = std::move(file);
-    return std::shared_ptr<engine>(new engine(std::move(made)));
+    auto object = std::make_unique<state>();
+    HEDDLE_TRY(object->rules, read_rules(json, file));
+    object->file = std::move(file);
+    return std::shared_ptr<engine>(new engine(std::move(object)));
 }
 
 outcome engine::answer(const chat_request& request) {
@@ -194,12 +194,12 @@ outcome engine::answer(const chat_request& request) {
         rule& tried = self.rules.rules[i];
         if (!matches(tried, self.values)) continue;
         ++tried.matched;
-        outcome made;
-        made.delay = self.delay_of(tried, i);
-        made.piece_delay = tried.piece_delay;
-        if (tried.error && self.fails(tried, i)) made.answer = tried.error->shown;
-        else made.answer = self.reply(tried, request);
-        return made;
+        outcome result;
+        result.delay = self.delay_of(tried, i);
+        result.piece_delay = tried.piece_delay;
+        if (tried.error && self.fails(tried, i)) result.answer = tried.error->shown;
+        else result.answer = self.reply(tried, request);
+        return result;
     }
     outcome none;
     none.answer = self.unmatched(texts.user);

@@ -52,24 +52,24 @@ private:
                 co_return ports::between_attempts(*std::move(stop), std::move(lost),
                                                   tries.attempts() - 1);
             }
-            outcome made = rules_->answer(request);
-            if (made.delay.count() > 0) {
+            outcome created = rules_->answer(request);
+            if (created.delay.count() > 0) {
                 result<void> waited =
-                    co_await coro::sleep_until(context, context.loop->now() + made.delay);
+                    co_await coro::sleep_until(context, context.loop->now() + created.delay);
                 if (!waited) co_return ended(std::move(waited).error(), std::move(lost), tries);
             }
-            if (auto* answer = std::get_if<chat_response>(&made.answer)) {
+            if (auto* answer = std::get_if<chat_response>(&created.answer)) {
                 answer->attempts = tries.attempts();
                 answer->lost = lost;
                 if (!on_delta || !*on_delta) co_return std::move(*answer);
-                result<void> handed_out =
-                    co_await hand_out(*answer, *on_delta, made.piece_delay, request.gate, context);
+                result<void> handed_out = co_await hand_out(*answer, *on_delta, created.piece_delay,
+                                                            request.gate, context);
                 if (!handed_out) {
                     co_return ended(std::move(handed_out).error(), std::move(lost), tries);
                 }
                 co_return std::move(*answer);
             }
-            const error failure = as_error(std::get<fault>(made.answer));
+            const error failure = as_error(std::get<fault>(created.answer));
             const retry_decision decision =
                 tries.after(failure, context.loop->now(), context.until);
             if (log_.enabled(log_level::debug)) {

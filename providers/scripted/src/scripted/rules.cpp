@@ -39,21 +39,21 @@ public:
     explicit reader(std::vector<rule_mistake>& mistakes) : mistakes_(mistakes) {}
 
     rule_set read(const json::value& root) {
-        rule_set made;
+        rule_set set;
         const json::object* file = root.if_object();
         if (!file) {
             mistake("", "a rules file is a JSON object");
-            return made;
+            return set;
         }
         only(*file, "", {"seed", "models", "rules", "default", "description"});
         if (const json::value* seed = file->if_contains("seed")) {
             if (seed->is_int64() && seed->get_int64() >= 0) {
-                made.seed = static_cast<std::uint64_t>(seed->get_int64());
+                set.seed = static_cast<std::uint64_t>(seed->get_int64());
             } else {
                 mistake("seed", "must be a whole number that is not negative");
             }
         }
-        read_models(*file, made);
+        read_models(*file, set);
         const json::value* rules = file->if_contains("rules");
         const json::array* list = rules ? rules->if_array() : nullptr;
         if (rules && !list) mistake("rules", "must be a list");
@@ -61,14 +61,14 @@ public:
         if (list && list->size() <= max_rules) {
             for (std::size_t i = 0; i < list->size(); ++i) {
                 const std::string path = "rules[" + std::to_string(i) + "]";
-                made.rules.push_back(read_rule((*list)[i], path, true, made));
+                set.rules.push_back(read_rule((*list)[i], path, true, set));
             }
         }
         if (const json::value* last = file->if_contains("default")) {
-            made.rules.push_back(read_rule(*last, "default", false, made));
+            set.rules.push_back(read_rule(*last, "default", false, set));
         }
         if (!rules && !file->contains("default")) mistake("", "holds neither rules nor a default");
-        return made;
+        return set;
     }
 
 private:
@@ -122,28 +122,28 @@ private:
         return std::nullopt;
     }
 
-    void read_models(const json::object& file, rule_set& made) {
+    void read_models(const json::object& file, rule_set& set) {
         if (const json::value* models = file.if_contains("models")) {
             const json::array* list = models->if_array();
             if (!list || list->empty()) mistake("models", "must be a list of names");
             for (std::size_t i = 0; list && i < list->size(); ++i) {
                 if (const json::string* name = (*list)[i].if_string(); name && !name->empty()) {
-                    made.models.emplace_back(view(*name));
+                    set.models.emplace_back(view(*name));
                 } else {
                     mistake("models[" + std::to_string(i) + "]", "must be a name");
                 }
             }
         }
-        if (made.models.empty()) made.models.emplace_back("scripted");
+        if (set.models.empty()) set.models.emplace_back("scripted");
     }
 
     rule read_rule(const json::value& value, const std::string& path, bool has_match,
                    rule_set& file) {
-        rule made;
+        rule result;
         const json::object* object = value.if_object();
         if (!object) {
             mistake(path, "must be an object");
-            return made;
+            return result;
         }
         if (has_match) {
             only(*object, path,
@@ -156,36 +156,36 @@ private:
         }
         text_in(*object, path, "name");
         template_scope scope;
-        if (has_match) read_match(*object, path, made, scope, file);
-        read_reply(*object, path, made, scope);
-        read_delay(*object, path, made);
-        read_error(*object, path, made);
-        read_finish(*object, path, made);
-        read_usage(*object, path, made);
-        if (!made.text && !made.refusal && made.calls.empty() && !made.error) {
+        if (has_match) read_match(*object, path, result, scope, file);
+        read_reply(*object, path, result, scope);
+        read_delay(*object, path, result);
+        read_error(*object, path, result);
+        read_finish(*object, path, result);
+        read_usage(*object, path, result);
+        if (!result.text && !result.refusal && result.calls.empty() && !result.error) {
             mistake(path, "gives no answer: text, template, json, tool_calls, refusal or error");
         }
         const auto uses_prompt = [&](const text_template& one) {
             return one.uses(text_slot::prompt);
         };
-        if ((made.text && uses_prompt(*made.text)) ||
-            (made.refusal && uses_prompt(*made.refusal))) {
+        if ((result.text && uses_prompt(*result.text)) ||
+            (result.refusal && uses_prompt(*result.refusal))) {
             file.looks_at_prompt = true;
         }
-        for (const rule_call& call : made.calls) {
+        for (const rule_call& call : result.calls) {
             if (uses_prompt(call.arguments)) file.looks_at_prompt = true;
         }
-        return made;
+        return result;
     }
 
-    void read_match(const json::object& object, const std::string& path, rule& made,
+    void read_match(const json::object& object, const std::string& path, rule& result,
                     template_scope& scope, rule_set& file) {
         const json::value* match = object.if_contains("match");
         const std::string here = below(path, "match");
         if (!match) {
             mistake(path, "lacks its match; a rule for every prompt is the default");
         } else if (const json::string* expression = match->if_string()) {
-            add_pattern(view(*expression), here, text_slot::user, made, scope);
+            add_pattern(view(*expression), here, text_slot::user, result, scope);
         } else if (const json::object* parts = match->if_object()) {
             only(*parts, here, {"user", "system", "model", "prompt", "tool"});
             if (parts->empty()) mistake(here, "holds no expression");
@@ -199,17 +199,17 @@ private:
                 if (!text) mistake(below(here, name), "must be an expression in a text");
                 else
                     add_pattern(view(*text), below(here, name),
-                                static_cast<text_slot>(slot->second), made, scope);
+                                static_cast<text_slot>(slot->second), result, scope);
             }
         } else {
             mistake(here, "must be an expression or an object of expressions");
         }
-        for (const rule_pattern& pattern : made.patterns) {
+        for (const rule_pattern& pattern : result.patterns) {
             if (pattern.over == text_slot::prompt) file.looks_at_prompt = true;
         }
     }
 
-    void add_pattern(std::string_view text, const std::string& path, text_slot over, rule& made,
+    void add_pattern(std::string_view text, const std::string& path, text_slot over, rule& result,
                      template_scope& scope) {
         auto expression = compile_expression(text, anchors::whole_text);
         if (!expression) {
@@ -229,33 +229,33 @@ private:
             }
         }
         scope.groups += static_cast<std::size_t>((*expression)->NumberOfCapturingGroups());
-        made.patterns.push_back({over, *std::move(expression)});
+        result.patterns.push_back({over, *std::move(expression)});
     }
 
     void keep(const result<void>& added, const std::string& path) {
         if (!added) mistake(path, added.error().message());
     }
 
-    void read_reply(const json::object& object, const std::string& path, rule& made,
+    void read_reply(const json::object& object, const std::string& path, rule& result,
                     const template_scope& scope) {
         int bodies = 0;
         if (const json::string* text = text_in(object, path, "text")) {
-            made.text.emplace().add_literal(view(*text));
+            result.text.emplace().add_literal(view(*text));
             ++bodies;
         }
         if (const json::string* text = text_in(object, path, "template")) {
             const auto form = text_template::form::plain;
-            keep(made.text.emplace().add(view(*text), scope, form), below(path, "template"));
+            keep(result.text.emplace().add(view(*text), scope, form), below(path, "template"));
             ++bodies;
         }
         if (const json::value* value = object.if_contains("json")) {
-            add_json(made.text.emplace(), *value, below(path, "json"), scope);
+            add_json(result.text.emplace(), *value, below(path, "json"), scope);
             ++bodies;
         }
         if (bodies > 1) mistake(path, "has more than one of text, template and json");
         if (const json::string* text = text_in(object, path, "refusal")) {
             const auto form = text_template::form::plain;
-            keep(made.refusal.emplace().add(view(*text), scope, form), below(path, "refusal"));
+            keep(result.refusal.emplace().add(view(*text), scope, form), below(path, "refusal"));
         }
         const json::value* calls = object.if_contains("tool_calls");
         if (!calls) return;
@@ -263,16 +263,16 @@ private:
         const json::array* list = calls->if_array();
         if (!list || list->empty()) return mistake(here, "must be a list of calls");
         for (std::size_t i = 0; i < list->size(); ++i) {
-            read_call((*list)[i], here + "[" + std::to_string(i) + "]", made, scope);
+            read_call((*list)[i], here + "[" + std::to_string(i) + "]", result, scope);
         }
     }
 
-    void read_call(const json::value& value, const std::string& path, rule& made,
+    void read_call(const json::value& value, const std::string& path, rule& result,
                    const template_scope& scope) {
         const json::object* object = value.if_object();
         if (!object) return mistake(path, "must be an object");
         only(*object, path, {"name", "arguments", "id"});
-        rule_call& call = made.calls.emplace_back();
+        rule_call& call = result.calls.emplace_back();
         const json::string* name = text_in(*object, path, "name");
         if (name && !name->empty()) call.name = view(*name);
         else mistake(below(path, "name"), "must name a tool");
@@ -311,9 +311,9 @@ private:
         }
     }
 
-    void read_delay(const json::object& object, const std::string& path, rule& made) {
+    void read_delay(const json::object& object, const std::string& path, rule& result) {
         const auto piece = number_in(object, path, "piece_ms", 0, 60'000);
-        made.piece_delay = milliseconds(std::llround(piece.value_or(0)));
+        result.piece_delay = milliseconds(std::llround(piece.value_or(0)));
         const json::value* delay = object.if_contains("delay_ms");
         if (!delay) return;
         const std::string here = below(path, "delay_ms");
@@ -324,11 +324,11 @@ private:
         const auto longest = number(range ? (*range)[1] : *delay, here, 0, longest_delay_ms);
         if (!least || !longest) return;
         if (*longest < *least) return mistake(here, "begins with the longer time");
-        made.least_delay = milliseconds(std::llround(*least));
-        made.longest_delay = milliseconds(std::llround(*longest));
+        result.least_delay = milliseconds(std::llround(*least));
+        result.longest_delay = milliseconds(std::llround(*longest));
     }
 
-    void read_error(const json::object& object, const std::string& path, rule& made) {
+    void read_error(const json::object& object, const std::string& path, rule& result) {
         const json::value* value = object.if_contains("error");
         if (!value) return;
         const std::string here = below(path, "error");
@@ -336,7 +336,7 @@ private:
         if (!said) return mistake(here, "must be an object");
         only(*said, here,
              {"status", "type", "code", "message", "retry_after", "times", "every", "probability"});
-        rule_fault& made_fault = made.error.emplace();
+        rule_fault& made_fault = result.error.emplace();
         const auto status = number_in(*said, here, "status", 400, 599);
         if (status) made_fault.shown.status = static_cast<int>(*status);
         else if (!said->contains("status")) mistake(here, "lacks its status");
@@ -366,29 +366,29 @@ private:
             ++conditions;
         }
         if (conditions > 1) mistake(here, "has more than one of times, every and probability");
-        const bool answers = made.text || made.refusal || !made.calls.empty();
+        const bool answers = result.text || result.refusal || !result.calls.empty();
         if (conditions == 1 && !answers)
             mistake(path, "fails at times but has no answer for the others");
     }
 
-    void read_finish(const json::object& object, const std::string& path, rule& made) {
+    void read_finish(const json::object& object, const std::string& path, rule& result) {
         const json::string* finish = text_in(object, path, "finish");
         if (!finish) return;
         for (const auto reason :
              {ports::finish_reason::stop, ports::finish_reason::length,
               ports::finish_reason::tool_calls, ports::finish_reason::content_filter}) {
-            if (to_string(reason) == view(*finish)) made.finish = reason;
+            if (to_string(reason) == view(*finish)) result.finish = reason;
         }
-        if (!made.finish)
+        if (!result.finish)
             mistake(below(path, "finish"), "must be stop, length, tool_calls or content_filter");
     }
 
-    void read_usage(const json::object& object, const std::string& path, rule& made) {
+    void read_usage(const json::object& object, const std::string& path, rule& result) {
         const json::value* usage = object.if_contains("usage");
         if (!usage) return;
         const std::string here = below(path, "usage");
         if (usage->is_null()) {
-            made.usage = rule::usage_kind::none;
+            result.usage = rule::usage_kind::none;
             return;
         }
         const json::object* counts = usage->if_object();
@@ -397,11 +397,11 @@ private:
         const auto count = [&](std::string_view name) {
             return std::llround(number_in(*counts, here, name, 0, 1e12).value_or(0));
         };
-        made.usage = rule::usage_kind::given;
-        made.given_usage.input = count("input");
-        made.given_usage.output = count("output");
-        made.given_usage.cached = count("cached");
-        made.given_usage.reasoning = count("reasoning");
+        result.usage = rule::usage_kind::given;
+        result.given_usage.input = count("input");
+        result.given_usage.output = count("output");
+        result.given_usage.cached = count("cached");
+        result.given_usage.reasoning = count("reasoning");
     }
 
     std::vector<rule_mistake>& mistakes_;
@@ -442,9 +442,9 @@ result<rule_set> read_rules(std::string_view text, const std::string& file) {
         return report(file, std::move(mistakes));
     }
     const json::value root = parser.release();
-    rule_set made = reader(mistakes).read(root);
+    rule_set set = reader(mistakes).read(root);
     if (!mistakes.empty()) return report(file, std::move(mistakes));
-    return made;
+    return set;
 }
 
 } // namespace heddle::scripted

@@ -102,18 +102,18 @@ result<std::unique_ptr<server>> server::listen(std::shared_ptr<engine> rules,
             .with_hint("use 127.0.0.1, or allow any address explicitly");
     }
     const tcp::endpoint endpoint(address, options.port);
-    auto made = std::make_unique<state>(std::move(rules), std::move(options), loop, log);
+    auto object = std::make_unique<state>(std::move(rules), std::move(options), loop, log);
     const std::string where = address.to_string() + ":" + std::to_string(endpoint.port());
-    made->acceptor.open(endpoint.protocol(), ec);
-    if (!ec) made->acceptor.set_option(acceptor_type::reuse_address(true), ec);
-    if (!ec) made->acceptor.bind(endpoint, ec);
+    object->acceptor.open(endpoint.protocol(), ec);
+    if (!ec) object->acceptor.set_option(acceptor_type::reuse_address(true), ec);
+    if (!ec) object->acceptor.bind(endpoint, ec);
     constexpr int backlog = 4096; // a whole batch connects at once; the kernel caps it
-    if (!ec) made->acceptor.listen(backlog, ec);
+    if (!ec) object->acceptor.listen(backlog, ec);
     if (ec) return port_error("cannot listen on " + where, ec);
-    made->port = made->acceptor.local_endpoint(ec).port();
+    object->port = object->acceptor.local_endpoint(ec).port();
     if (ec) return port_error("cannot listen on " + where, ec);
-    made->address = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
-    return std::unique_ptr<server>(new server(std::move(made)));
+    object->address = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+    return std::unique_ptr<server>(new server(std::move(object)));
 }
 
 coro::task<result<void>> server::serve(coro::call_context context) {
@@ -181,7 +181,7 @@ coro::task<result<void>> server::state::run_connection(
     co_return result<void>();
 }
 
-server::server(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+server::server(std::unique_ptr<state> object) noexcept : state_(std::move(object)) {}
 server::~server() = default;
 
 std::uint16_t server::port() const noexcept { return state_->port; }

@@ -160,14 +160,14 @@ coro::task<void> server_connection::linger(server_connection& self) {
 
 coro::task<bool> server_connection::answer_chat(server_connection& self,
                                                 coro::call_context context) {
-    const std::chrono::milliseconds delay = self.pending_.made.delay;
+    const std::chrono::milliseconds delay = self.pending_.result.delay;
     if (delay.count() > 0) {
         const bool sent = co_await flush(self); // what earlier requests still have coming
         if (!sent) co_return false;
         const bool still_there = co_await pause(self, delay, context);
         if (!still_there) co_return false;
     }
-    const bool is_answer = std::holds_alternative<ports::chat_response>(self.pending_.made.answer);
+    const bool is_answer = std::holds_alternative<ports::chat_response>(self.pending_.result.answer);
     if (is_answer && self.pending_.asked.stream) {
         const bool sent = co_await stream_answer(self, context);
         co_return sent;
@@ -186,8 +186,8 @@ coro::task<bool> server_connection::pause(server_connection& self, std::chrono::
 
 coro::task<bool> server_connection::stream_answer(server_connection& self,
                                                   coro::call_context context) {
-    const auto& answer = std::get<ports::chat_response>(self.pending_.made.answer);
-    const std::chrono::milliseconds pause_time = self.pending_.made.piece_delay;
+    const auto& answer = std::get<ports::chat_response>(self.pending_.result.answer);
+    const std::chrono::milliseconds pause_time = self.pending_.result.piece_delay;
     const auto pieces = stream_pieces(answer.refusal.empty() ? answer.text : answer.refusal);
     const auto events =
         self.pending_.format->events(self.pending_.asked, answer, pieces, now_in_seconds());
@@ -291,22 +291,22 @@ void server_connection::take_chat(const served_route& route, std::string_view bo
         wrong.status = 400;
         wrong.type = "invalid_request_error";
         wrong.message = read.error().message();
-        pending_.made.answer = std::move(wrong);
+        pending_.result.answer = std::move(wrong);
         return;
     }
     pending_.asked = *std::move(read);
-    pending_.made = shared_.rules->answer(pending_.asked.chat);
+    pending_.result = shared_.rules->answer(pending_.asked.chat);
     pending_.asked.chat = {}; // its texts are not needed while the answer waits
 }
 
 void server_connection::write_chat() {
-    if (const auto* failed = std::get_if<fault>(&pending_.made.answer)) {
+    if (const auto* failed = std::get_if<fault>(&pending_.result.answer)) {
         write_fault(*failed);
         return;
     }
     shared_.body.clear();
     pending_.format->append_answer(
-        shared_.body, std::get<ports::chat_response>(pending_.made.answer), now_in_seconds());
+        shared_.body, std::get<ports::chat_response>(pending_.result.answer), now_in_seconds());
     write_json(200, shared_.body);
 }
 

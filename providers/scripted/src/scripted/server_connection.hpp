@@ -56,7 +56,7 @@ private:
 
     /// A request that has to wait before its answer goes out.
     struct pending {
-        outcome made;
+        outcome result;
         const served_format* format = &default_format(); ///< of this request, or the last
         served_chat asked;
     };

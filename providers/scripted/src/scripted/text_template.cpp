@@ -22,9 +22,9 @@ constexpr std::string_view closing = "}}";
 error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 std::string quoted(std::string_view text) {
-    std::string made;
-    append_json_string(made, text);
-    return made;
+    std::string out;
+    append_json_string(out, text);
+    return out;
 }
 
 /// Where the placeholder that begins at `at` ends (after its braces), or npos. Its end is the first
@@ -182,16 +182,16 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
         source = text.substr(name_end + 1, has_expression ? colon - name_end - 1 : colon);
     if (has_expression) expression = text.substr(colon + 1);
 
-    part made;
-    made.written = written;
+    part created;
+    created.written = written;
     const auto known = std::find_if(operations().begin(), operations().end(),
                                     [&](const operation& one) { return one.name == name; });
     if (known == operations().end()) {
-        made.kind = what::text;
+        created.kind = what::text;
         if (has_source || has_expression) return wrong("unknown operation in " + quoted(shown));
         source = name;
     } else {
-        made.kind = known->kind;
+        created.kind = known->kind;
         if (known->needs_expression != has_expression) {
             return wrong(quoted(shown) +
                          (has_expression ? " takes no expression" : " lacks its :EXPRESSION"));
@@ -204,19 +204,20 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     if (ec == std::errc{} && end == source.data() + source.size()) {
         if (number >= scope.groups)
             return wrong("there is no group " + std::string(source) + " for " + quoted(shown));
-        made.slot = group_slot(number);
+        created.slot = group_slot(number);
     } else {
         const auto slot = scope.slots.find(source);
         if (slot == scope.slots.end()) return wrong("unknown name in " + quoted(shown));
-        made.slot = slot->second;
+        created.slot = slot->second;
     }
     if (has_expression) {
-        HEDDLE_TRY(made.expression, compile_expression(expression, anchors::each_line));
-        if (made.expression->NumberOfCapturingGroups() == 0 && (made.kind == what::longest_block)) {
+        HEDDLE_TRY(created.expression, compile_expression(expression, anchors::each_line));
+        if (created.expression->NumberOfCapturingGroups() == 0 &&
+            (created.kind == what::longest_block)) {
             return wrong("the expression in " + quoted(shown) + " needs a group for the name");
         }
     }
-    return made;
+    return created;
 }
 
 void text_template::fill(std::string& out, const slot_values& values) const {
@@ -271,9 +272,10 @@ result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view text
     options.set_log_errors(false);
     std::string pattern = where == anchors::each_line ? "(?m)" : "";
     pattern += text;
-    auto made = std::make_shared<const re2::RE2>(pattern, options);
-    if (!made->ok()) return wrong("the expression " + quoted(text) + " is wrong: " + made->error());
-    return made;
+    auto object = std::make_shared<const re2::RE2>(pattern, options);
+    if (!object->ok())
+        return wrong("the expression " + quoted(text) + " is wrong: " + object->error());
+    return object;
 }
 
 } // namespace heddle::scripted

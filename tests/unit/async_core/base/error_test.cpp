@@ -18,10 +18,10 @@ using namespace std::chrono_literals;
 
 /// Of an error and its causes.
 std::vector<std::string> messages_of(const error& failure) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const error* each = &failure; each; each = each->info().cause.get())
-        made.push_back(each->message());
-    return made;
+        strings.push_back(each->message());
+    return strings;
 }
 
 TEST(error, a_copy_shares_until_one_of_both_changes) {
@@ -219,14 +219,14 @@ TEST(error, every_reason_of_cancellation_has_words_of_its_own) {
 
 TEST(error, copies_are_changed_in_several_threads) {
     const error shared = error(errc::io_error, "shared").with_trace("first");
-    std::vector<error> made(4);
+    std::vector<error> errors(4);
     std::vector<std::thread> threads;
-    for (error& each : made)
+    for (error& each : errors)
         threads.emplace_back([&each, copy = shared]() mutable {
             for (int i = 0; i < 1000; ++i) each = error(copy).with_trace("second");
         });
     for (std::thread& each : threads) each.join();
-    for (const error& each : made) EXPECT_EQ(each.info().trace.size(), 2U);
+    for (const error& each : errors) EXPECT_EQ(each.info().trace.size(), 2U);
     EXPECT_EQ(shared.info().trace.size(), 1U);
 }
 

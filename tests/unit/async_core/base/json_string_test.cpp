@@ -24,9 +24,9 @@ TEST(json_string, escapes_at_each_place_of_a_word) {
     for (const char special : {'"', '\\', '\n', '\x02'}) {
         for (std::size_t before = 0; before < 20; ++before) {
             const std::string plain(before, 'x');
-            const std::string made = json_string(plain + special + plain);
-            ASSERT_TRUE(made.starts_with('"' + plain + '\\')) << made;
-            ASSERT_TRUE(made.ends_with(plain + '"')) << made;
+            const std::string text = json_string(plain + special + plain);
+            ASSERT_TRUE(text.starts_with('"' + plain + '\\')) << text;
+            ASSERT_TRUE(text.ends_with(plain + '"')) << text;
         }
     }
 }

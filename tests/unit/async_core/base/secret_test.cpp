@@ -39,7 +39,7 @@ static_assert(std::is_nothrow_move_constructible_v<secret> &&
 class secret_memory : public ::testing::Test {
 protected:
     /// Moved in, so that no copy but the secret's is made.
-    static secret made() {
+    static secret sample() {
         std::string key;
         key.reserve(64);
         key += mark;
@@ -55,13 +55,13 @@ TEST_F(secret_memory, the_watch_sees_what_a_string_leaves_behind) {
 }
 
 TEST_F(secret_memory, nothing_is_left_by_a_secret_that_ends) {
-    { const secret key = made(); }
+    { const secret key = sample(); }
     EXPECT_EQ(watch_.found(), 0);
 }
 
 TEST_F(secret_memory, nothing_is_left_by_copies_and_moves) {
     {
-        secret key = made();
+        secret key = sample();
         secret copy = key;
         secret moved = std::move(copy);
         EXPECT_TRUE(copy.empty()); // NOLINT(bugprone-use-after-move): that is the contract
@@ -78,21 +78,21 @@ TEST_F(secret_memory, nothing_is_left_by_copies_and_moves) {
 
 TEST_F(secret_memory, nothing_is_left_when_another_value_is_assigned) {
     {
-        secret key = made();
+        secret key = sample();
         const secret longer(std::string(1000, 'x')); // asks for new memory
         key = longer;
         EXPECT_EQ(key.reveal().size(), 1000U);
     }
     EXPECT_EQ(watch_.found(), 0);
     {
-        secret key = made();
+        secret key = sample();
         const secret shorter("x"); // fits in front of the old bytes
         key = shorter;
         EXPECT_EQ(key.reveal(), "x");
     }
     EXPECT_EQ(watch_.found(), 0);
     {
-        secret key = made();
+        secret key = sample();
         key = secret("x");
     }
     EXPECT_EQ(watch_.found(), 0);

@@ -64,15 +64,15 @@ TEST(source_map, only_the_last_mebibyte_of_generated_code_is_kept) {
     source_map map;
     const std::uint32_t file = map.add("file", "kept");
     const std::string text(300 * 1024, 'x');
-    std::vector<std::uint32_t> made;
-    for (int i = 0; i < 8; ++i) made.push_back(map.add_generated("g", text));
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        EXPECT_EQ(map.locate({made[i], made[i] + 1}).line, i + 3 < made.size() ? 0U : 1U) << i;
+    std::vector<std::uint32_t> items;
+    for (int i = 0; i < 8; ++i) items.push_back(map.add_generated("g", text));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        EXPECT_EQ(map.locate({items[i], items[i] + 1}).line, i + 3 < items.size() ? 0U : 1U) << i;
     }
     EXPECT_EQ(at(map, file), "file:1:1|kept|0+1");
     // A text that alone is over the limit has no positions; those before it stay.
     EXPECT_EQ(map.add_generated("g", std::string(1024 * 1024 + 1, 'x')), 0U);
-    EXPECT_EQ(map.locate({made.back(), made.back() + 1}).line, 1U);
+    EXPECT_EQ(map.locate({items.back(), items.back() + 1}).line, 1U);
 }
 
 TEST(source_map, a_bounded_number_of_generated_texts_is_kept) {
@@ -111,15 +111,15 @@ TEST(source_map, dropped_code_makes_room_for_other) {
     source_map map;
     const std::string text(600 * 1024, 'x');
     for (int i = 0; i < 4; ++i) { // as the last, whose positions are given out again
-        const std::uint32_t made = map.add_generated("g", text);
-        ASSERT_EQ(map.text({made, made + 1}), "x") << i;
-        map.drop_last(made);
+        const std::uint32_t result = map.add_generated("g", text);
+        ASSERT_EQ(map.text({result, result + 1}), "x") << i;
+        map.drop_last(result);
     }
     for (int i = 0; i < 4; ++i) { // and not as the last
-        const std::uint32_t made = map.add_generated("g", text);
+        const std::uint32_t result = map.add_generated("g", text);
         const std::uint32_t file = map.add("file", "kept");
-        ASSERT_EQ(map.text({made, made + 1}), "x") << i;
-        map.drop_last(made);
+        ASSERT_EQ(map.text({result, result + 1}), "x") << i;
+        map.drop_last(result);
         EXPECT_EQ(map.text({file, file + 4}), "kept");
     }
     const std::uint32_t last = map.add_generated("g", "last");

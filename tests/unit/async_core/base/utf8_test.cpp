@@ -86,22 +86,22 @@ const std::vector<std::vector<byte_range>> table_3_7{
 
 /// What the table says of the beginning of a text: the longest part that fits a row, or one byte.
 utf8::code_point by_table(std::string_view text) {
-    utf8::code_point made;
+    utf8::code_point point;
     for (const auto& row : table_3_7) {
         std::size_t fits = 0;
         while (fits < row.size() && fits < text.size() &&
                static_cast<unsigned char>(text[fits]) >= row[fits].low &&
                static_cast<unsigned char>(text[fits]) <= row[fits].high)
             ++fits;
-        made.bytes = std::max(made.bytes, fits);
-        made.valid = made.valid || fits == row.size();
+        point.bytes = std::max(point.bytes, fits);
+        point.valid = point.valid || fits == row.size();
     }
-    if (!made.valid) return made;
-    const unsigned first_bits = made.bytes == 1 ? 0x7F : 0x7F >> made.bytes;
-    made.value = static_cast<unsigned char>(text[0]) & first_bits;
-    for (std::size_t i = 1; i < made.bytes; ++i)
-        made.value = made.value << 6 | (static_cast<unsigned char>(text[i]) & 0x3F);
-    return made;
+    if (!point.valid) return point;
+    const unsigned first_bits = point.bytes == 1 ? 0x7F : 0x7F >> point.bytes;
+    point.value = static_cast<unsigned char>(text[0]) & first_bits;
+    for (std::size_t i = 1; i < point.bytes; ++i)
+        point.value = point.value << 6 | (static_cast<unsigned char>(text[i]) & 0x3F);
+    return point;
 }
 
 void expect_as_by_table(const std::string& text) {

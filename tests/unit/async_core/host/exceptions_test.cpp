@@ -244,8 +244,8 @@ TEST_F(exceptions, a_session_can_be_made_after_one_that_found_no_memory) {
         bool failed = false;
         {
             const failing_allocations::scope here(true);
-            const auto made = engine_->new_session();
-            failed = !made;
+            const auto result = engine_->new_session();
+            failed = !result;
         }
         failing_allocations::plan(0);
         if (failed) continue;

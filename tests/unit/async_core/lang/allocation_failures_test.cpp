@@ -113,7 +113,7 @@ TEST_P(without_memory, so_it_does_when_branches_are_split_off) {
 // The error itself finds no memory.
 TEST_P(without_memory, so_it_does_when_the_next_allocations_fail_too) { fail_each({}, 5); }
 
-TEST_P(without_memory, so_it_does_when_the_strand_has_to_be_given_up) {
+TEST_P(without_memory, so_it_does_when_the_fiber_has_to_be_given_up) {
     schedule how;
     how.outlived = true;
     fail_each(how, 40);

@@ -83,12 +83,12 @@ TEST_F(builtins_data, survive_arguments_of_every_kind) {
                         arguments.push_back(kinds[rest % kinds.size()]);
                     }
                     free_work work;
-                    native_call made(memory(), row, work);
-                    const value result = row.run(made, std::span<value>(arguments));
-                    if (made.failure()) {
+                    native_call call(memory(), row, work);
+                    const value result = row.run(call, std::span<value>(arguments));
+                    if (call.failure()) {
                         EXPECT_TRUE(result.is_nil()) << row.name;
-                        EXPECT_TRUE(is_evaluation_error(*made.failure())) << row.name;
-                        EXPECT_TRUE(made.failure()->message().starts_with(row.name));
+                        EXPECT_TRUE(is_evaluation_error(*call.failure())) << row.name;
+                        EXPECT_TRUE(call.failure()->message().starts_with(row.name));
                     }
                 }
             }

@@ -16,8 +16,8 @@ TEST_F(builtins_lists, append_in_a_loop_is_linear_and_keeps_older_versions) {
         const value item = value::integer(i);
         value arguments[] = {std::move(list), make_list(memory(), std::span(&item, 1))};
         free_work work;
-        native_call made(memory(), *row, work);
-        list = row->run(made, std::span<value>(arguments));
+        native_call call(memory(), *row, work);
+        list = row->run(call, std::span<value>(arguments));
         if (i == 2) early = list;
     }
     EXPECT_EQ(list.length(), 300'000U);
@@ -53,8 +53,8 @@ TEST_F(builtins_lists, unique_of_many_is_not_quadratic) {
     value arguments[] = {make_list(memory(), rows)};
     const builtin* row = find_builtin("unique");
     free_work work;
-    native_call made(memory(), *row, work);
-    EXPECT_EQ(row->run(made, std::span<value>(arguments)).length(), 50'000U);
+    native_call call(memory(), *row, work);
+    EXPECT_EQ(row->run(call, std::span<value>(arguments)).length(), 50'000U);
 }
 
 } // namespace

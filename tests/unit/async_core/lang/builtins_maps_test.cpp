@@ -36,11 +36,12 @@ TEST_F(builtins_maps, a_failed_result_raises_its_task_error) {
               "TaskError: parsed: the result is FAILED (llm_error): no answer");
     const builtin* row = find_builtin("content");
     free_work work;
-    native_call made(memory(), *row, work);
+    native_call native(memory(), *row, work);
     value arguments[] = {failed};
-    EXPECT_TRUE(row->run(made, std::span<value>(arguments)).is_nil());
-    ASSERT_TRUE(made.failure().has_value());
-    const auto* payload = dynamic_cast<const script_payload*>(made.failure()->info().payload.get());
+    EXPECT_TRUE(row->run(native, std::span<value>(arguments)).is_nil());
+    ASSERT_TRUE(native.failure().has_value());
+    const auto* payload =
+        dynamic_cast<const script_payload*>(native.failure()->info().payload.get());
     ASSERT_NE(payload, nullptr);
     EXPECT_EQ(payload->reason, "llm_error");
     EXPECT_TRUE(payload->result.identical(failed));

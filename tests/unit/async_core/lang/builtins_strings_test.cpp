@@ -15,8 +15,8 @@ TEST_F(builtins_strings, string_append_in_a_loop_is_linear) {
     for (int i = 0; i < 1'000'000; ++i) {
         value arguments[] = {text, make_string(memory(), "x")};
         free_work work;
-        native_call made(memory(), *row, work);
-        text = row->run(made, std::span<value>(arguments));
+        native_call call(memory(), *row, work);
+        text = row->run(call, std::span<value>(arguments));
     }
     EXPECT_EQ(text.length(), 1'000'000U);
 }

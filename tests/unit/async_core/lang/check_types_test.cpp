@@ -19,13 +19,13 @@ lines problems(const std::string& text) {
     realm world;
     EXPECT_TRUE(load_prelude(world));
     const std::uint32_t position = world.sources().add("p", text);
-    lines made;
+    lines result;
     for (const problem& each : check_program(world, text, position)) {
         const source_location place = world.sources().locate(each.span);
-        made.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
-                       std::to_string(place.column) + " " + each.message);
+        result.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
+                         std::to_string(place.column) + " " + each.message);
     }
-    return made;
+    return result;
 }
 
 TEST(check_types, constants_that_a_builtin_refuses) {

@@ -109,12 +109,12 @@ TEST(depth, values_of_any_depth_are_walked) {
         heap_owner memory(heap::create());
         free_work work;
         const auto nested = [&](bool maps) {
-            value made = value::integer(1);
+            value result = value::integer(1);
             for (std::size_t i = 0; i < deep; ++i) {
-                made = maps ? map_put(*memory, value::empty_map(), "k", std::move(made))
-                            : list_push_back(*memory, value::empty_list(), std::move(made));
+                result = maps ? map_put(*memory, value::empty_map(), "k", std::move(result))
+                              : list_push_back(*memory, value::empty_list(), std::move(result));
             }
-            return made;
+            return result;
         };
         for (const bool maps : {false, true}) {
             const value one = nested(maps);

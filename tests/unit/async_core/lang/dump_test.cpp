@@ -22,11 +22,11 @@ protected:
 };
 
 TEST_F(dump, shows_nodes_with_places_and_homes) {
-    const auto made = tree(
+    const auto result = tree(
         "(define (f x)\n  (if x (+ x 1) nil))\n"
         "(let ((k 1)) (lambda () (set! k 2)))");
-    ASSERT_TRUE(made) << made.error().message();
-    EXPECT_EQ(*made,
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(*result,
               "sequence  ; 1:1-2:22\n"
               "  define-global f  ; 1:1-2:22\n"
               "    lambda f (x)  ; 1:1-2:22\n"
@@ -46,33 +46,33 @@ TEST_F(dump, shows_nodes_with_places_and_homes) {
 }
 
 TEST_F(dump, a_byte_order_mark_shifts_no_column) {
-    const auto made = tree("\xEF\xBB\xBF(+ 1\n x)");
-    ASSERT_TRUE(made) << made.error().message();
-    EXPECT_EQ(*made, *tree("(+ 1\n x)"));
+    const auto result = tree("\xEF\xBB\xBF(+ 1\n x)");
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(*result, *tree("(+ 1\n x)"));
 }
 
 TEST_F(dump, writes_json_that_reads) {
-    const auto made =
+    const auto result =
         tree("(define (f \xc3\xa9) \"a\\\"b\") (try (f 1) (catch (e) 2))", dump_format::json);
-    ASSERT_TRUE(made) << made.error().message();
-    const auto read = json_to_value(world.memory(), *made);
-    EXPECT_TRUE(read) << *made;
+    ASSERT_TRUE(result) << result.error().message();
+    const auto read = json_to_value(world.memory(), *result);
+    EXPECT_TRUE(read) << *result;
 }
 
 TEST_F(dump, runs_nothing_and_stands_long_chains) {
     EXPECT_TRUE(tree("(error \"never\") (while true 1)"));
     std::string chain = "(cond ";
     for (int i = 0; i < 3000; ++i) chain += "((= 1 " + std::to_string(i) + ") 1)\n";
-    const auto made = tree(chain + ")");
-    ASSERT_TRUE(made);
-    EXPECT_LT(made->size(), 4U * 1024 * 1024);
+    const auto result = tree(chain + ")");
+    ASSERT_TRUE(result);
+    EXPECT_LT(result->size(), 4U * 1024 * 1024);
 }
 
 TEST_F(dump, stands_every_program_of_the_repository) {
     for (const auto& [name, text] : repository_sources()) {
-        const auto made = tree(text, dump_format::json);
-        if (!made) continue; // the fuzzer's corpus holds mistakes, the prelude forms of its own
-        EXPECT_TRUE(json_to_value(world.memory(), *made, {20'000})) << name;
+        const auto result = tree(text, dump_format::json);
+        if (!result) continue; // the fuzzer's corpus holds mistakes, the prelude forms of its own
+        EXPECT_TRUE(json_to_value(world.memory(), *result, {20'000})) << name;
     }
 }
 

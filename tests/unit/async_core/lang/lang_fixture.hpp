@@ -57,9 +57,9 @@ protected:
             return "ArityError";
         }
         free_work work;
-        native_call made(*memory_, *row, work);
-        const value result = row->run(made, given);
-        if (made.failure()) return described(*made.failure());
+        native_call call(*memory_, *row, work);
+        const value result = row->run(call, given);
+        if (call.failure()) return described(*call.failure());
         return print_value(result);
     }
 
@@ -80,9 +80,9 @@ private:
             }
             return map;
         }
-        std::vector<value> made;
-        for (const value& item : items) made.push_back(with_maps(item));
-        return make_list(*memory_, made);
+        std::vector<value> values;
+        for (const value& item : items) values.push_back(with_maps(item));
+        return make_list(*memory_, values);
     }
 
     heap_owner memory_{heap::create()};

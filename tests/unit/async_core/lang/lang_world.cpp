@@ -74,23 +74,23 @@ void lang_world::wake(fiber& ready) noexcept {
 void lang_world::cancel_effect(fiber& waiting) noexcept {
     const failing_allocations::scope ours(false);
     const auto found = std::find_if(pending_.begin(), pending_.end(),
-                                    [&](const pending& p) { return p.strand == &waiting; });
+                                    [&](const pending& p) { return p.self == &waiting; });
     if (found == pending_.end()) return;
     pending_.erase(found);
     machine::resume(waiting, error::cancelled(waiting.cancelled_because()));
     ready_.push_back(&waiting);
 }
 
-void lang_world::begin_effect(fiber& strand) {
-    const effect_request& request = strand.request();
-    if (strand.cancel_requested() && !strand.cancellation_masked()) {
-        machine::resume(strand, error::cancelled(strand.cancelled_because()));
-        ready_.push_back(&strand);
+void lang_world::begin_effect(fiber& self) {
+    const effect_request& request = self.request();
+    if (self.cancel_requested() && !self.cancellation_masked()) {
+        machine::resume(self, error::cancelled(self.cancelled_because()));
+        ready_.push_back(&self);
         return;
     }
     const bool timed = request.row->name != "note" && request.row->name != "%jitter";
-    pending begun{&strand, clock_ + (timed ? number(request.arguments[0]) : 0), order_++};
-    if (const auto until = strand.deadline(); until && *until < begun.at) {
+    pending begun{&self, clock_ + (timed ? number(request.arguments[0]) : 0), order_++};
+    if (const auto until = self.deadline(); until && *until < begun.at) {
         begun.at = std::max(clock_, *until);
         begun.cut = true;
     }
@@ -100,23 +100,23 @@ void lang_world::begin_effect(fiber& strand) {
 
 void lang_world::answer(const pending& due) {
     clock_ = std::max(clock_, due.at);
-    effect_request& request = due.strand->request();
+    effect_request& request = due.self->request();
     if (due.cut) {
-        machine::resume(*due.strand, machine::deadline_failure(*due.strand));
+        machine::resume(*due.self, machine::deadline_failure(*due.self));
     } else if (request.row->name == "%jitter") {
-        machine::resume(*due.strand, value::real(0.5));
+        machine::resume(*due.self, value::real(0.5));
     } else if (request.row->name == "sleep") {
-        machine::resume(*due.strand, value());
+        machine::resume(*due.self, value());
     } else if (request.row->name == "note") {
         notes.push_back(print_value(request.arguments[0], {}));
-        machine::resume(*due.strand, value(request.arguments[0]));
+        machine::resume(*due.self, value(request.arguments[0]));
     } else if (request.row->name == "fail-after") {
-        machine::resume(*due.strand, error(errc::evaluation,
-                                           print_value(request.arguments[1], {.display = true})));
+        machine::resume(*due.self, error(errc::evaluation,
+                                         print_value(request.arguments[1], {.display = true})));
     } else {
-        machine::resume(*due.strand, value(request.arguments[0]));
+        machine::resume(*due.self, value(request.arguments[0]));
     }
-    ready_.push_back(due.strand);
+    ready_.push_back(due.self);
 }
 
 void lang_world::adopt(std::unique_ptr<fiber> child) {
@@ -153,9 +153,9 @@ bool lang_world::pass_time() {
 }
 
 /// The machine alone may lack memory, if a test says so.
-outcome lang_world::step(fiber& strand, run_budget& budget, std::uint32_t slice) {
+outcome lang_world::step(fiber& self, run_budget& budget, std::uint32_t slice) {
     const failing_allocations::scope machine_only(true);
-    return machine::run(strand, budget, slice);
+    return machine::run(self, budget, slice);
 }
 
 outcome lang_world::run(const std::string& program, const schedule& how) {
@@ -196,29 +196,29 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
             }
             continue;
         }
-        fiber* strand = ready_.front();
+        fiber* self = ready_.front();
         ready_.pop_front();
         if (runs++ == how.cancel_at && !main_ended) main->request_cancel(cancel_reason::user);
-        outcome now = step(*strand, budget, how.slice);
+        outcome now = step(*self, budget, how.slice);
         switch (now.kind) {
-        case outcome_kind::effect: begin_effect(*strand); break;
+        case outcome_kind::effect: begin_effect(*self); break;
         case outcome_kind::parked: break;
         case outcome_kind::forked:
-            ready_.push_front(strand);
+            ready_.push_front(self);
             adopt(std::move(now.child));
             break;
         case outcome_kind::out_of_steps:
-            ready_.push_back(strand);
+            ready_.push_back(self);
             if (how.split) {
-                if (auto child = machine::split_running_branch(*strand)) adopt(std::move(child));
+                if (auto child = machine::split_running_branch(*self)) adopt(std::move(child));
             }
             break;
         default:
-            if (strand == main) {
+            if (self == main) {
                 ended = std::move(now);
                 main_ended = true;
             }
-            std::erase_if(fibers_, [&](const auto& f) { return f.get() == strand; });
+            std::erase_if(fibers_, [&](const auto& f) { return f.get() == self; });
         }
         if (main_ended && how.outlived) continue;
         if (main_ended && !fibers_.empty()) stuck = true; // nothing may outlive the main fiber

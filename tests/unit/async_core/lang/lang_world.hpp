@@ -57,17 +57,17 @@ public:
 
 private:
     struct pending {
-        fiber* strand;
+        fiber* self;
         double at;
         std::uint64_t order;
         bool cut = false; ///< by the deadline of the fiber
     };
     void wake(fiber& ready) noexcept override;
     void cancel_effect(fiber& waiting) noexcept override;
-    void begin_effect(fiber& strand);
+    void begin_effect(fiber& self);
     void answer(const pending& due);
     bool pass_time();
-    static outcome step(fiber& strand, run_budget& budget, std::uint32_t slice);
+    static outcome step(fiber& self, run_budget& budget, std::uint32_t slice);
     void adopt(std::unique_ptr<fiber> child);
 
     double clock_ = 0;

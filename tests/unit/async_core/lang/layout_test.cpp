@@ -15,9 +15,9 @@ namespace {
 std::string laid_out(std::string_view text, std::size_t width = 100) {
     layout_options options;
     options.width = width;
-    auto made = lay_out(text, 0, options);
-    if (!made) return "error: " + made.error().message();
-    return *std::move(made);
+    auto result = lay_out(text, 0, options);
+    if (!result) return "error: " + result.error().message();
+    return *std::move(result);
 }
 
 /// Empty when all is well, else what is wrong.
@@ -164,10 +164,10 @@ TEST(layout, line_ends_of_windows_become_plain) {
 }
 
 TEST(layout, refuses_what_the_reader_refuses_with_its_place) {
-    const auto made = lay_out("(f\n(g", 1);
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code(), errc::syntax);
-    EXPECT_EQ(made.error().info().span.begin, 4U);
+    const auto result = lay_out("(f\n(g", 1);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code(), errc::syntax);
+    EXPECT_EQ(result.error().info().span.begin, 4U);
     EXPECT_NE(laid_out("\"").find("unterminated string"), std::string::npos);
     EXPECT_NE(laid_out("\xff").find("invalid UTF-8"), std::string::npos);
 }

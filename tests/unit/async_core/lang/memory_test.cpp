@@ -136,7 +136,7 @@ TEST(memory, futures_that_nobody_holds_leave_nothing) {
 
 value large_value(heap& memory, const std::string& shape) {
     constexpr int size = 200'000;
-    value made = value::empty_list();
+    value result = value::empty_list();
     value table = value::empty_map();
     for (int k = 0; k < size; ++k) {
         value item = make_string(memory, "a text of its own: " + std::to_string(k));
@@ -145,10 +145,10 @@ value large_value(heap& memory, const std::string& shape) {
             item = list_push_back(memory, std::move(inner), std::move(item));
         }
         if (shape == "map") table = map_put(memory, std::move(table), std::to_string(k), item);
-        else if (shape == "chain") made = make_list(memory, std::vector<value>{item, made});
-        else made = list_push_back(memory, std::move(made), std::move(item));
+        else if (shape == "chain") result = make_list(memory, std::vector<value>{item, result});
+        else result = list_push_back(memory, std::move(result), std::move(item));
     }
-    return shape == "map" ? table : made;
+    return shape == "map" ? table : result;
 }
 
 TEST(memory, what_is_large_is_freed_in_turns) {

@@ -25,11 +25,11 @@ class patterns : public ::testing::TestWithParam<int> {
 protected:
     /// Slices of any length, branches split off or not, concurrency of 64 or 1.
     static schedule how() {
-        schedule made;
-        made.slice = GetParam() == 0 ? 2000 : 1;
-        made.split = GetParam() == 2;
-        if (GetParam() == 3) made.concurrency = 1;
-        return made;
+        schedule result;
+        result.slice = GetParam() == 0 ? 2000 : 1;
+        result.split = GetParam() == 2;
+        if (GetParam() == 3) result.concurrency = 1;
+        return result;
     }
     void load(std::string_view module) {
         world.run("(import std/" + std::string(module) + ")" + helpers);
@@ -116,9 +116,9 @@ TEST_P(patterns, verification_answers_questions_and_revises) {
         "(lambda (f) (get f 'answer)) findings) \"+\")) \"?\" (dict "
         "'max-questions 3))";
     const auto with = [&](const std::string& plan) {
-        std::string made = chain;
-        made.replace(made.find("PLAN"), 4, plan);
-        return shown("(at " + made + " 'answer 'revised 'questions 'calls)");
+        std::string text = chain;
+        text.replace(text.find("PLAN"), 4, plan);
+        return shown("(at " + text + " 'answer 'revised 'questions 'calls)");
     };
     EXPECT_EQ(with("'(\"a\" \"b\")"), "(\"A+B\" true (\"a\" \"b\") 5)");
     EXPECT_EQ(with("(dict 'questions (list (dict 'question \"a\") 7 nil \"a\"))"),

@@ -29,18 +29,18 @@ TEST(storage, that_is_large_is_not_kept_by_small_windows) {
 TEST(storage, of_a_copy_is_within_the_limit) {
     schedule how;
     how.memory = 33'000'000; // the list alone takes 16 MB
-    for (const std::string& made :
+    for (const std::string& text :
          {std::string("(cons 1 (rest b))"),
           std::string("(reduce (lambda (l f) (f 1 l)) (rest b) (list cons))"),
           std::string("(append b '(1))")}) {
         lang_world world;
         const std::string program =
-            "(let* ((b (range 1000000)) (c " + made + ")) (+ (length b) (length c)))";
+            "(let* ((b (range 1000000)) (c " + text + ")) (+ (length b) (length c)))";
         const std::string shown = world.shown(program, how);
-        EXPECT_TRUE(shown.starts_with("LimitError")) << made << ": " << shown;
+        EXPECT_TRUE(shown.starts_with("LimitError")) << text << ": " << shown;
         lang_world sandboxed;
         const std::string inside = sandboxed.shown("(sandbox ((memory 33000000)) " + program + ")");
-        EXPECT_TRUE(inside.starts_with("LimitError")) << made << ": " << inside;
+        EXPECT_TRUE(inside.starts_with("LimitError")) << text << ": " << inside;
     }
 }
 

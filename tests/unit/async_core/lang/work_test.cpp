@@ -138,10 +138,10 @@ std::vector<growing> growing_builtins() {
         });
     };
     const maker ascending = [](heap&, std::size_t n) {
-        arguments made;
+        arguments result;
         for (std::size_t i = 0; i < n; ++i)
-            made.push_back(value::integer(static_cast<std::int64_t>(i)));
-        return made;
+            result.push_back(value::integer(static_cast<std::int64_t>(i)));
+        return result;
     };
     const maker equal_texts = [](heap& memory, std::size_t n) {
         return arguments{text(memory, "same", n), text(memory, "same", n)};
@@ -167,12 +167,12 @@ std::vector<growing> growing_builtins() {
         return list;
     };
     const maker keys_and_values = [](heap& memory, std::size_t n) {
-        arguments made;
+        arguments result;
         for (std::size_t i = 0; i < n / 2; ++i) {
-            made.push_back(make_string(memory, std::to_string(i)));
-            made.push_back(value::integer(1));
+            result.push_back(make_string(memory, std::to_string(i)));
+            result.push_back(value::integer(1));
         }
-        return made;
+        return result;
     };
     return {
         {"+", "", ascending, 2},
@@ -314,7 +314,7 @@ measured measure(const growing& one, std::size_t n, bool refuses = false) {
     std::span<value> all = given;
     if (row->max_arguments != builtin::any_number)
         all = all.first(std::min<std::size_t>(all.size(), row->max_arguments));
-    const value made = row->run(call, all);
+    const value result = row->run(call, all);
     measured seen;
     seen.seconds = seconds_of_processor() - began;
     seen.units = work.done();
@@ -547,12 +547,12 @@ TEST(hash, agrees_with_equality) {
     EXPECT_EQ(hash(value::integer(1)), hash(value::boolean(true)));
     EXPECT_EQ(hash(value::real(0.0)), hash(value::real(-0.0)));
     const auto map = [](heap& of, bool reversed) {
-        value made = value::empty_map();
+        value result = value::empty_map();
         for (int i = 0; i < 50; ++i) {
             const int k = reversed ? 49 - i : i;
-            made = map_put(of, std::move(made), std::to_string(k), value::integer(k));
+            result = map_put(of, std::move(result), std::to_string(k), value::integer(k));
         }
-        return made;
+        return result;
     };
     const value one = map(*memory, false);
     const value two = map(*memory, true);

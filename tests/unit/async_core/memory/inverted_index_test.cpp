@@ -17,25 +17,25 @@ using ::testing::IsEmpty;
 
 prepared_file file(std::string path, std::string_view text, std::string metadata = "",
                    std::int64_t modified = 1) {
-    prepared_file made;
-    made.path_terms = count_terms(path, most_tokens);
-    made.path = std::move(path);
-    made.metadata_terms = count_terms(metadata, most_tokens);
-    made.metadata = std::move(metadata);
-    made.content_terms = count_terms(text, most_tokens);
-    made.stamp = {modified, text.size()};
-    return made;
+    prepared_file prepared;
+    prepared.path_terms = count_terms(path, most_tokens);
+    prepared.path = std::move(path);
+    prepared.metadata_terms = count_terms(metadata, most_tokens);
+    prepared.metadata = std::move(metadata);
+    prepared.content_terms = count_terms(text, most_tokens);
+    prepared.stamp = {modified, text.size()};
+    return prepared;
 }
 
 index_query words(std::string_view text, matching_strategy strategy = matching_strategy::content,
                   std::size_t limit = 100) {
-    index_query made;
+    index_query query;
     token_list tokens;
     append_tokens(text, tokens);
-    for (std::size_t i = 0; i < tokens.size(); ++i) made.terms.push_back({std::string(tokens[i])});
-    made.strategy = strategy;
-    made.limit = limit;
-    return made;
+    for (std::size_t i = 0; i < tokens.size(); ++i) query.terms.push_back({std::string(tokens[i])});
+    query.strategy = strategy;
+    query.limit = limit;
+    return query;
 }
 
 std::vector<std::string> paths(const inverted_index& index, const index_query& query) {

@@ -18,10 +18,10 @@ protected:
     }
     /// The first look-up indexes the root.
     memory_options lazily() {
-        memory_options made;
-        made.roots = {here()};
-        made.refresh_after = std::chrono::hours(1);
-        return made;
+        memory_options options;
+        options.roots = {here()};
+        options.refresh_after = std::chrono::hours(1);
+        return options;
     }
 };
 
@@ -241,7 +241,7 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     EXPECT_TRUE(stdfs::is_fifo(pipe));
     // An empty file is nobody's.
     const std::string empty = (base / "empty").string();
-    { const std::ofstream made(empty); }
+    { const std::ofstream result(empty); }
     EXPECT_TRUE(test.run(memory->save(empty, test.context())));
 }
 

@@ -68,9 +68,9 @@ public:
                                stdfs::last_write_time(root / name) - std::chrono::seconds(5));
     }
     [[nodiscard]] index_options here() const {
-        index_options made;
-        made.root = root.string();
-        return made;
+        index_options options;
+        options.root = root.string();
+        return options;
     }
     void open(memory_options options = {}) {
         memory.reset();

@@ -18,20 +18,20 @@ using testing::with_prices;
 using testing::world;
 
 task_template plain(std::string name = "t", std::size_t prompt_bytes = 0) {
-    task_template made;
-    made.name = std::move(name);
-    made.instructions = std::string(prompt_bytes, 'p') + "go {{x}}";
+    task_template declared;
+    declared.name = std::move(name);
+    declared.instructions = std::string(prompt_bytes, 'p') + "go {{x}}";
     task_input x;
     x.name = "x";
     x.optional = true;
-    made.inputs.push_back(x);
-    return made;
+    declared.inputs.push_back(x);
+    return declared;
 }
 
 /// At most a tenth of a dollar of output.
-task_template bounded(task_template made) {
-    made.max_tokens = 100;
-    return made;
+task_template bounded(task_template declared) {
+    declared.max_tokens = 100;
+    return declared;
 }
 
 /// Maps a task over 1 ... n, and shows the states.
@@ -42,9 +42,9 @@ std::string states(int n, const std::string& call = "(t i)") {
 /// A response without usage. At four bytes a token, 4,000 bytes cost a dollar.
 testing::scripted_llm::reply silent(std::size_t bytes) {
     return [=](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text.assign(bytes, 'x');
-        return made;
+        ports::chat_response response;
+        response.text.assign(bytes, 'x');
+        return response;
     };
 }
 
@@ -98,9 +98,9 @@ TEST(budgets, are_held_and_used_up) {
     world w({plain()}, with_prices());
     w.llm.say("x"); // 0.015 each
     w.llm.delay = std::chrono::milliseconds(1);
-    const std::string made = w.json("(with ((budget-usd 0.2)) " + states(100) + ")");
+    const std::string text = w.json("(with ((budget-usd 0.2)) " + states(100) + ")");
     EXPECT_EQ(w.llm.asked.size(), 13U) << "0.195, and no more fit";
-    EXPECT_THAT(made, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    EXPECT_THAT(text, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
     EXPECT_THAT(w.json("(with ((budget-usd 0.02)) (t) (get-in (t) '(notes error)))"),
                 AllOf(HasSubstr(R"("resource":"cost")"),
                       HasSubstr("$0.015 of $0.02 are spent, and this call costs about $0.015")));
@@ -229,11 +229,11 @@ TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_
 TEST(budgets, count_further_attempts_with_their_input) {
     world w({plain("t", 4000)}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.usage = ports::token_usage{1000, 0, 0, 0};
-        made.attempts = 3;
-        made.lost.resize(2);
-        return made;
+        ports::chat_response response;
+        response.usage = ports::token_usage{1000, 0, 0, 0};
+        response.attempts = 3;
+        response.lost.resize(2);
+        return response;
     });
     w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 2U) << "three dollars each";
@@ -242,10 +242,10 @@ TEST(budgets, count_further_attempts_with_their_input) {
 TEST(budgets, do_not_count_responses_of_a_cache) {
     world w({plain()}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.usage = ports::token_usage{1000, 1000, 0, 0};
-        made.attempts = 0;
-        return made;
+        ports::chat_response response;
+        response.usage = ports::token_usage{1000, 1000, 0, 0};
+        response.attempts = 0;
+        return response;
     });
     w.llm.delay = std::chrono::milliseconds(1);
     EXPECT_EQ(w.json("(with ((budget-usd 0.5) (max-calls 1)) " + states(3) + ")"),
@@ -317,8 +317,8 @@ TEST(budgets, set_aside_what_is_known_by_now_for_calls_in_flight) {
     world w({plain()}, with_prices());
     w.llm.replies.push_back(silent(40'000 * 4)); // 40 dollars; the first estimate is about 4
     w.llm.delay = std::chrono::milliseconds(5);
-    const std::string made = w.json("(with ((budget-usd 200)) " + states(70) + ")");
-    EXPECT_THAT(made, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    const std::string text = w.json("(with ((budget-usd 200)) " + states(70) + ")");
+    EXPECT_THAT(text, AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
     EXPECT_LE(w.llm.asked.size(), 5U) << "200 dollars";
     EXPECT_GE(w.llm.asked.size(), 4U);
 }

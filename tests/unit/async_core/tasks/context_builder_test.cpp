@@ -26,33 +26,33 @@ struct bench : context_bench {
     }
     assembled_context good(task_template declared, const std::string& clauses = "()",
                            std::shared_ptr<const assembled_context> inherited = nullptr) {
-        auto made = make(std::move(declared), clauses, std::move(inherited));
-        EXPECT_TRUE(made) << (made ? "" : made.error().message());
-        return made ? **made : assembled_context();
+        auto result = make(std::move(declared), clauses, std::move(inherited));
+        EXPECT_TRUE(result) << (result ? "" : result.error().message());
+        return result ? **result : assembled_context();
     }
 };
 
 [[nodiscard]] task_template with_files(kind from, std::string text) {
-    task_template made;
-    made.files = file_paths_source{from, {}, std::move(text)};
-    return made;
+    task_template declared;
+    declared.files = file_paths_source{from, {}, std::move(text)};
+    return declared;
 }
 
 [[nodiscard]] task_template fresh() {
-    task_template made;
-    made.description = "Mends the parser";
-    made.context.fresh_context = true;
-    return made;
+    task_template declared;
+    declared.description = "Mends the parser";
+    declared.context.fresh_context = true;
+    return declared;
 }
 
 [[nodiscard]] std::shared_ptr<const assembled_context> callers() {
-    auto made = std::make_shared<assembled_context>();
-    made->parts.push_back(
+    auto object = std::make_shared<assembled_context>();
+    object->parts.push_back(
         {"weft.md", std::make_shared<const std::string>("the shuttle carries it")});
-    made->parts.push_back(
+    object->parts.push_back(
         {"parser.md", std::make_shared<const std::string>("how the parser works")});
-    made->text = "…";
-    return made;
+    object->text = "…";
+    return object;
 }
 
 TEST(context_files, of_a_call_come_first) {
@@ -60,9 +60,10 @@ TEST(context_files, of_a_call_come_first) {
     b.memory.find({b.folder.at("src/parser.cpp")});
     task_template declared = with_files(kind::literal, "");
     declared.files->paths = {"a.txt"};
-    const assembled_context made = b.good(declared, "((files (\"b.txt\" \"./b.txt\" \"a.txt\")))");
-    EXPECT_EQ(made.source, context_source::explicit_request);
-    EXPECT_EQ(made.text,
+    const assembled_context context =
+        b.good(declared, "((files (\"b.txt\" \"./b.txt\" \"a.txt\")))");
+    EXPECT_EQ(context.source, context_source::explicit_request);
+    EXPECT_EQ(context.text,
               "<context>\n<file path=\"b.txt\">\ntwo\n</file>\n"
               "<file path=\"a.txt\">\none\n</file>\n</context>");
     EXPECT_TRUE(b.concerned);
@@ -76,9 +77,9 @@ TEST(context_files, of_the_template_come_before_a_look_up) {
     bench b;
     task_template declared = fresh();
     declared.files = file_paths_source{kind::literal, {"a.txt"}, {}};
-    const assembled_context made = b.good(declared);
-    EXPECT_EQ(made.source, context_source::task_template);
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt"));
+    const assembled_context context = b.good(declared);
+    EXPECT_EQ(context.source, context_source::task_template);
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt"));
     EXPECT_TRUE(b.memory.asked.empty());
 }
 
@@ -86,15 +87,15 @@ TEST(context_files, that_are_missing_or_refused_are_warnings) {
     bench b;
     std::filesystem::create_symlink("/etc/passwd", b.folder.path / "link.txt");
     b.folder.file("binary.bin", std::string("\xFF\xFE\x00", 3));
-    const assembled_context made =
+    const assembled_context context =
         b.good({},
                "((files (\"none.txt\" \"../secret\" \"/etc/passwd\" \"link.txt\" \"binary.bin\" "
                "\"src\" \"a.txt\")))");
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt"));
-    ASSERT_EQ(made.warnings.size(), 6U);
-    EXPECT_THAT(made.warnings[0], HasSubstr("none.txt is left out"));
-    EXPECT_THAT(made.warnings[1], HasSubstr("../secret"));
-    EXPECT_THAT(made.text, ::testing::Not(HasSubstr("root:")));
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt"));
+    ASSERT_EQ(context.warnings.size(), 6U);
+    EXPECT_THAT(context.warnings[0], HasSubstr("none.txt is left out"));
+    EXPECT_THAT(context.warnings[1], HasSubstr("../secret"));
+    EXPECT_THAT(context.text, ::testing::Not(HasSubstr("root:")));
 }
 
 TEST(context_files, many_missing_ones_are_told_in_few_words) {
@@ -116,10 +117,10 @@ TEST(context_files, without_access_to_files_say_so) {
 TEST(context_command, prints_one_path_a_line) {
     bench b;
     b.processes.print("b.txt\r\n\na.txt\nb.txt\n");
-    const assembled_context made = b.good(with_files(kind::command, "git ls-files"));
-    EXPECT_THAT(paths_of(made), ElementsAre("b.txt", "a.txt"));
-    EXPECT_EQ(made.source, context_source::task_template);
-    EXPECT_THAT(made.warnings, IsEmpty());
+    const assembled_context context = b.good(with_files(kind::command, "git ls-files"));
+    EXPECT_THAT(paths_of(context), ElementsAre("b.txt", "a.txt"));
+    EXPECT_EQ(context.source, context_source::task_template);
+    EXPECT_THAT(context.warnings, IsEmpty());
     ASSERT_EQ(b.processes.asked.size(), 1U);
     EXPECT_THAT(b.processes.asked[0].arguments, ElementsAre("git ls-files"));
     EXPECT_TRUE(b.processes.asked[0].through_shell);
@@ -129,10 +130,11 @@ TEST(context_command, prints_one_path_a_line) {
 TEST(context_command, that_fails_is_a_warning) {
     bench b;
     b.processes.print("a.txt\n", 2, "no such thing\nsecond line");
-    const assembled_context made = b.good(with_files(kind::command, "git ls-files"));
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt"));
-    EXPECT_THAT(made.warnings, ElementsAre("file_paths: the command `git ls-files` ended with 2: "
-                                           "no such thing"));
+    const assembled_context context = b.good(with_files(kind::command, "git ls-files"));
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt"));
+    EXPECT_THAT(context.warnings,
+                ElementsAre("file_paths: the command `git ls-files` ended with 2: "
+                            "no such thing"));
     b.processes.outcome = error(ports::process_errc::start_failed, "no more processes");
     EXPECT_THAT(b.good(with_files(kind::command, "ls")).warnings,
                 ElementsAre(HasSubstr("cannot be run: no more processes")));
@@ -143,10 +145,10 @@ TEST(context_command, that_fails_is_a_warning) {
 
 TEST(context_command, that_prints_too_much_loses_its_last_line) {
     bench b;
-    ports::process_result made;
-    made.out = "a.txt\nb.t";
-    made.out_dropped = 10;
-    b.processes.outcome = made;
+    ports::process_result result;
+    result.out = "a.txt\nb.t";
+    result.out_dropped = 10;
+    b.processes.outcome = result;
     const assembled_context context = b.good(with_files(kind::command, "ls"));
     EXPECT_THAT(paths_of(context), ElementsAre("a.txt"));
     EXPECT_THAT(context.warnings, ElementsAre(HasSubstr("printed too much")));
@@ -155,17 +157,17 @@ TEST(context_command, that_prints_too_much_loses_its_last_line) {
 TEST(context_command, that_prints_rubbish_is_a_warning) {
     bench b;
     b.processes.print("a.txt\n\xFF\xFE\n" + std::string(5000, 'x') + "\n");
-    const assembled_context made = b.good(with_files(kind::command, "ls"));
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt"));
-    EXPECT_EQ(made.warnings.size(), 2U);
+    const assembled_context context = b.good(with_files(kind::command, "ls"));
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt"));
+    EXPECT_EQ(context.warnings.size(), 2U);
 }
 
 TEST(context_command, has_a_time_of_its_own) {
     bench b;
     b.processes.waits = true;
     b.options.command_timeout = std::chrono::milliseconds(20);
-    const assembled_context made = b.good(with_files(kind::command, "sleep 1000"));
-    EXPECT_THAT(made.warnings, ElementsAre(HasSubstr("did not end within")));
+    const assembled_context context = b.good(with_files(kind::command, "sleep 1000"));
+    EXPECT_THAT(context.warnings, ElementsAre(HasSubstr("did not end within")));
 }
 
 TEST(context_description, is_looked_up_after_substitution) {
@@ -188,9 +190,9 @@ TEST(context_description, is_looked_up_after_substitution) {
 TEST(context_lookup, is_automatic_with_fresh_context) {
     bench b;
     b.memory.find({b.folder.at("src/parser.cpp")});
-    const assembled_context made = b.good(fresh(), "((wish \"json\"))");
-    EXPECT_EQ(made.source, context_source::automatic_lookup);
-    EXPECT_THAT(paths_of(made), ElementsAre(b.folder.at("src/parser.cpp")));
+    const assembled_context context = b.good(fresh(), "((wish \"json\"))");
+    EXPECT_EQ(context.source, context_source::automatic_lookup);
+    EXPECT_THAT(paths_of(context), ElementsAre(b.folder.at("src/parser.cpp")));
     EXPECT_EQ(b.memory.asked[0].query, "Mends the parser");
     EXPECT_FALSE(b.memory.asked[0].template_description);
     EXPECT_EQ(b.memory.asked[0].inputs->at(0).name, "wish");
@@ -222,11 +224,11 @@ TEST(context_lookup, names_the_inputs_that_take_part) {
 TEST(context_lookup, that_fails_ends_the_task) {
     bench b;
     b.memory.answer = error(heddle::errc::io_error, "the disk is gone").with_hint("mount it");
-    const auto made = b.make(fresh());
-    ASSERT_FALSE(made);
-    EXPECT_EQ(reason_of(made.error()), "context_retrieval_failure");
-    EXPECT_THAT(made.error().message(), HasSubstr("the disk is gone"));
-    EXPECT_EQ(made.error().info().hint, "mount it");
+    const auto result = b.make(fresh());
+    ASSERT_FALSE(result);
+    EXPECT_EQ(reason_of(result.error()), "context_retrieval_failure");
+    EXPECT_THAT(result.error().message(), HasSubstr("the disk is gone"));
+    EXPECT_EQ(result.error().info().hint, "mount it");
     ports::memory_answer broken;
     broken.error = "no index";
     b.memory.answer = broken;
@@ -245,10 +247,10 @@ TEST(context_lookup, without_a_memory_warns_only_who_asked_for_it) {
 
 TEST(context_query, with_an_unknown_placeholder_is_refused) {
     bench b;
-    const auto made = b.make(with_files(kind::context_description, "about {{nothing}}"));
-    ASSERT_FALSE(made);
-    EXPECT_EQ(reason_of(made.error()), "input_validation_failure");
-    EXPECT_THAT(made.error().message(), HasSubstr("task t: file_paths: "));
+    const auto result = b.make(with_files(kind::context_description, "about {{nothing}}"));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(reason_of(result.error()), "input_validation_failure");
+    EXPECT_THAT(result.error().message(), HasSubstr("task t: file_paths: "));
     EXPECT_TRUE(b.memory.asked.empty());
 }
 
@@ -274,11 +276,11 @@ TEST(inherited_context, follows_the_files_of_the_task_and_repeats_none) {
     bench b;
     auto inherited = std::make_shared<assembled_context>(*callers());
     inherited->parts.push_back({"a.txt", std::make_shared<const std::string>("old")});
-    const assembled_context made = b.good({}, "((files (\"a.txt\")))", inherited);
-    EXPECT_EQ(made.source, context_source::explicit_request);
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt", "weft.md", "parser.md"));
-    EXPECT_EQ(*made.parts[0].text, "one");
-    EXPECT_EQ(made.parts[1].text.get(), inherited->parts[0].text.get()) << "the text is shared";
+    const assembled_context context = b.good({}, "((files (\"a.txt\")))", inherited);
+    EXPECT_EQ(context.source, context_source::explicit_request);
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt", "weft.md", "parser.md"));
+    EXPECT_EQ(*context.parts[0].text, "one");
+    EXPECT_EQ(context.parts[1].text.get(), inherited->parts[0].text.get()) << "the text is shared";
 }
 
 TEST(inherited_context, and_a_look_up_go_together_in_a_subtask) {
@@ -287,9 +289,9 @@ TEST(inherited_context, and_a_look_up_go_together_in_a_subtask) {
     task_template declared;
     declared.subtype = "subtask";
     declared.description = "Mends the parser";
-    const assembled_context made = b.good(declared, "()", callers());
-    EXPECT_EQ(made.source, context_source::automatic_lookup);
-    EXPECT_THAT(paths_of(made), ElementsAre(b.folder.at("src/parser.cpp"), "parser.md"));
+    const assembled_context context = b.good(declared, "()", callers());
+    EXPECT_EQ(context.source, context_source::automatic_lookup);
+    EXPECT_THAT(paths_of(context), ElementsAre(b.folder.at("src/parser.cpp"), "parser.md"));
     EXPECT_EQ(b.memory.asked[0].inherited_context, "weft.md\nparser.md\n");
 }
 
@@ -302,9 +304,9 @@ TEST(inherited_context, of_a_workflow_is_what_is_named_around_the_call) {
         scope.settings = lang::map_put(memory, lang::value::empty_map(), "files",
                                        lang::make_list(memory, files));
     });
-    const assembled_context made = b.good({});
-    EXPECT_EQ(made.source, context_source::inherited);
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt", "b.txt"));
+    const assembled_context context = b.good({});
+    EXPECT_EQ(context.source, context_source::inherited);
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt", "b.txt"));
     EXPECT_TRUE(b.concerned);
     EXPECT_THAT(paths_of(b.good({}, "((files (\"b.txt\")))")), ElementsAre("b.txt", "a.txt"));
     EXPECT_TRUE(b.good({}, "((context ((inherit_context none))))").text.empty());
@@ -314,20 +316,20 @@ TEST(context_assembly, orders_and_drops_parts) {
     bench b;
     task_template declared;
     declared.assembly = {{"b.txt"}, {"a.txt"}, {"weft.md"}};
-    const assembled_context made =
+    const assembled_context context =
         b.good(declared, "((files (\"a.txt\" \"src/parser.cpp\" \"b.txt\")))", callers());
-    EXPECT_THAT(paths_of(made), ElementsAre("b.txt", "src/parser.cpp", "parser.md", "a.txt"));
+    EXPECT_THAT(paths_of(context), ElementsAre("b.txt", "src/parser.cpp", "parser.md", "a.txt"));
 }
 
 TEST(context_room, cuts_at_whole_documents) {
     bench b;
     b.folder.file("big.txt", std::string(20'000, 'x'));
     b.room = 2000;
-    const assembled_context made = b.good({}, "((files (\"a.txt\" \"big.txt\" \"b.txt\")))");
-    EXPECT_THAT(paths_of(made), ElementsAre("a.txt", "b.txt"));
-    EXPECT_THAT(made.left_out, ElementsAre("big.txt"));
-    EXPECT_THAT(made.text, HasSubstr("<left_out>1 file did not fit: big.txt</left_out>"));
-    EXPECT_THAT(made.warnings, ElementsAre(HasSubstr("did not fit into the context")));
+    const assembled_context context = b.good({}, "((files (\"a.txt\" \"big.txt\" \"b.txt\")))");
+    EXPECT_THAT(paths_of(context), ElementsAre("a.txt", "b.txt"));
+    EXPECT_THAT(context.left_out, ElementsAre("big.txt"));
+    EXPECT_THAT(context.text, HasSubstr("<left_out>1 file did not fit: big.txt</left_out>"));
+    EXPECT_THAT(context.warnings, ElementsAre(HasSubstr("did not fit into the context")));
     b.room = 0;
     const assembled_context none = b.good({}, "((files (\"a.txt\")))");
     EXPECT_TRUE(none.text.empty());
@@ -345,9 +347,9 @@ TEST(context_room, bounds_what_is_read) {
         declared.files->paths.push_back(name);
     }
     b.options.max_bytes = 4000;
-    const assembled_context made = b.good(declared);
-    EXPECT_LE(made.text.size(), 4000U);
-    EXPECT_EQ(made.left_out.size(), 64U - made.parts.size());
+    const assembled_context context = b.good(declared);
+    EXPECT_LE(context.text.size(), 4000U);
+    EXPECT_EQ(context.left_out.size(), 64U - context.parts.size());
 }
 
 TEST(context_text, is_the_same_for_the_same_files) {
@@ -376,9 +378,9 @@ TEST(context_of_a_plain_task, costs_nothing) {
     coro::cancel_source cancel;
     b.cancel = &cancel;
     b.w.runner.later([&] { cancel.request(cancel_reason::user); }, 20);
-    auto made = b.make(std::move(declared), clauses);
-    EXPECT_FALSE(made);
-    return made ? error(heddle::errc::internal, "") : made.error();
+    auto result = b.make(std::move(declared), clauses);
+    EXPECT_FALSE(result);
+    return result ? error(heddle::errc::internal, "") : result.error();
 }
 
 TEST(context_cancellation, ends_a_command_a_look_up_and_a_read) {
@@ -399,9 +401,9 @@ TEST(context_cancellation, by_the_deadline_of_the_call_is_no_slow_command) {
     bench b;
     b.processes.waits = true;
     b.until = b.w.runner.in(std::chrono::milliseconds(20));
-    const auto made = b.make(with_files(kind::command, "sleep 1000"));
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().cancelled_because(), cancel_reason::deadline);
+    const auto result = b.make(with_files(kind::command, "sleep 1000"));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().cancelled_because(), cancel_reason::deadline);
 }
 
 /// Reads wait until they are cancelled.

@@ -17,39 +17,39 @@ using kind = file_paths_source::kind;
 
 [[nodiscard]] task_template declared_with(const std::string& clause) {
     reading text;
-    auto made = parse_defatom(text.form(task_with(clause)), {});
-    EXPECT_TRUE(made) << clause << ": " << (made ? "" : made.error().message());
-    return made ? *std::move(made) : task_template{};
+    auto parsed = parse_defatom(text.form(task_with(clause)), {});
+    EXPECT_TRUE(parsed) << clause << ": " << (parsed ? "" : parsed.error().message());
+    return parsed ? *std::move(parsed) : task_template{};
 }
 
 TEST(context_clauses, of_a_definition_become_settings) {
-    const task_template made = declared_with(
+    const task_template declared = declared_with(
         "(context_management ((inheritContext \"none\") (fresh-context enabled) "
         "(accumulate_data true) (accumulation_format 'full_output))) "
         "(history_config ((use_session_history false) (history_turns_to_include 3) "
         "(record_in_session_history \"true\")))");
-    EXPECT_EQ(made.context.inherit_context, inherit_mode::none);
-    EXPECT_EQ(made.context.fresh_context, true);
-    EXPECT_EQ(made.context.accumulate_data, true);
-    EXPECT_EQ(made.context.accumulation_format, accumulation::full_output);
-    EXPECT_EQ(made.history.use_session_history, false);
-    EXPECT_EQ(made.history.history_turns_to_include, 3);
-    EXPECT_EQ(made.history.record_in_session_history, true);
+    EXPECT_EQ(declared.context.inherit_context, inherit_mode::none);
+    EXPECT_EQ(declared.context.fresh_context, true);
+    EXPECT_EQ(declared.context.accumulate_data, true);
+    EXPECT_EQ(declared.context.accumulation_format, accumulation::full_output);
+    EXPECT_EQ(declared.history.use_session_history, false);
+    EXPECT_EQ(declared.history.history_turns_to_include, 3);
+    EXPECT_EQ(declared.history.record_in_session_history, true);
 }
 
 TEST(context_clauses, nil_and_an_empty_list_say_nothing) {
-    const task_template made =
+    const task_template declared =
         declared_with("(context_management ((inherit_context nil))) (history_config ())");
-    EXPECT_TRUE(made.context.empty());
-    EXPECT_FALSE(made.history.use_session_history);
-    EXPECT_FALSE(made.files);
+    EXPECT_TRUE(declared.context.empty());
+    EXPECT_FALSE(declared.history.use_session_history);
+    EXPECT_FALSE(declared.files);
 }
 
 TEST(context_clauses, a_pair_that_is_the_preset_is_allowed) {
-    const task_template made = declared_with(
+    const task_template declared = declared_with(
         "(context_management ((inherit_context subset) (fresh_context enabled))) "
         "(subtype \"aider_automatic\")");
-    EXPECT_EQ(made.context.fresh_context, true);
+    EXPECT_EQ(declared.context.fresh_context, true);
 }
 
 TEST(file_paths_clause, has_five_spellings) {
@@ -81,10 +81,10 @@ class context_clause_refuses : public ::testing::TestWithParam<wrong_clause> {};
 
 TEST_P(context_clause_refuses, with_its_name_and_place) {
     reading text;
-    const auto made = parse_defatom(text.form(task_with(GetParam().clause)), {});
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().message(), std::string("defatom t: ") + GetParam().said);
-    EXPECT_EQ(text.sources.text(made.error().info().span), GetParam().marked);
+    const auto parsed = parse_defatom(text.form(task_with(GetParam().clause)), {});
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().message(), std::string("defatom t: ") + GetParam().said);
+    EXPECT_EQ(text.sources.text(parsed.error().info().span), GetParam().marked);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -17,9 +17,9 @@ using ::testing::StartsWith;
 }
 
 [[nodiscard]] std::vector<std::string> paths_of(const std::vector<context_part>& parts) {
-    std::vector<std::string> made;
-    for (const context_part& one : parts) made.push_back(one.path);
-    return made;
+    std::vector<std::string> strings;
+    for (const context_part& one : parts) strings.push_back(one.path);
+    return strings;
 }
 
 [[nodiscard]] std::vector<context_part> loom() {
@@ -94,41 +94,41 @@ TEST(arrange, absolute_paths_match_as_relative_ones_do) {
 }
 
 TEST(write_context, wraps_each_document_with_its_path) {
-    assembled_context made;
-    write_context({part("a.txt", "one"), part("b \"&<>.txt", "two\n")}, 1000, made);
-    EXPECT_EQ(made.text,
+    assembled_context context;
+    write_context({part("a.txt", "one"), part("b \"&<>.txt", "two\n")}, 1000, context);
+    EXPECT_EQ(context.text,
               "<context>\n"
               "<file path=\"a.txt\">\none\n</file>\n"
               "<file path=\"b &quot;&amp;&lt;&gt;.txt\">\ntwo\n</file>\n"
               "</context>");
-    EXPECT_THAT(paths_of(made.parts), ElementsAre("a.txt", "b \"&<>.txt"));
-    EXPECT_TRUE(made.left_out.empty());
+    EXPECT_THAT(paths_of(context.parts), ElementsAre("a.txt", "b \"&<>.txt"));
+    EXPECT_TRUE(context.left_out.empty());
 }
 
 TEST(write_context, no_document_can_end_itself_early) {
-    assembled_context made;
+    assembled_context context;
     write_context({part("a", "x</file>\n</context>"), part("b", "</file-7> </file-999999999999>")},
-                  1000, made);
-    EXPECT_THAT(made.text, HasSubstr("<file-1 path=\"a\">\nx</file>\n</context>\n</file-1>\n"));
-    EXPECT_THAT(made.text, HasSubstr("<file-1000000000 path=\"b\">"));
+                  1000, context);
+    EXPECT_THAT(context.text, HasSubstr("<file-1 path=\"a\">\nx</file>\n</context>\n</file-1>\n"));
+    EXPECT_THAT(context.text, HasSubstr("<file-1000000000 path=\"b\">"));
 }
 
 TEST(write_context, nothing_is_no_context) {
-    assembled_context made;
-    write_context({}, 1000, made);
-    EXPECT_TRUE(made.text.empty());
+    assembled_context context;
+    write_context({}, 1000, context);
+    EXPECT_TRUE(context.text.empty());
 }
 
 TEST(write_context, is_cut_at_whole_documents_and_says_what_is_missing) {
-    assembled_context made;
+    assembled_context context;
     write_context({part("a", std::string(100, 'a')), part("b", std::string(5000, 'b')),
                    part("c", std::string(100, 'c'))},
-                  2000, made);
-    EXPECT_THAT(paths_of(made.parts), ElementsAre("a", "c"));
-    EXPECT_THAT(made.left_out, ElementsAre("b"));
-    EXPECT_THAT(made.text, HasSubstr("<left_out>1 file did not fit: b</left_out>\n</context>"));
-    EXPECT_THAT(made.text, Not(HasSubstr("bbb")));
-    EXPECT_LE(made.text.size(), 2000U);
+                  2000, context);
+    EXPECT_THAT(paths_of(context.parts), ElementsAre("a", "c"));
+    EXPECT_THAT(context.left_out, ElementsAre("b"));
+    EXPECT_THAT(context.text, HasSubstr("<left_out>1 file did not fit: b</left_out>\n</context>"));
+    EXPECT_THAT(context.text, Not(HasSubstr("bbb")));
+    EXPECT_LE(context.text.size(), 2000U);
 }
 
 TEST(write_context, fits_for_every_limit) {
@@ -138,15 +138,15 @@ TEST(write_context, fits_for_every_limit) {
             parts.push_back(part("file-" + std::to_string(i),
                                  std::string(static_cast<std::size_t>(i) * 9, 'x')));
         }
-        assembled_context made;
-        write_context(parts, limit, made);
-        ASSERT_LE(made.text.size(), limit);
-        ASSERT_EQ(made.parts.size() + made.left_out.size(), 30U);
-        if (!made.text.empty()) {
-            ASSERT_THAT(made.text, StartsWith("<context>\n"));
-            ASSERT_TRUE(made.text.ends_with("</context>"));
+        assembled_context context;
+        write_context(parts, limit, context);
+        ASSERT_LE(context.text.size(), limit);
+        ASSERT_EQ(context.parts.size() + context.left_out.size(), 30U);
+        if (!context.text.empty()) {
+            ASSERT_THAT(context.text, StartsWith("<context>\n"));
+            ASSERT_TRUE(context.text.ends_with("</context>"));
         } else {
-            ASSERT_TRUE(made.parts.empty());
+            ASSERT_TRUE(context.parts.empty());
         }
     }
 }
@@ -156,12 +156,12 @@ TEST(write_context, the_note_is_short_whatever_is_left_out) {
     for (int i = 0; i < 1000; ++i) {
         parts.push_back(part(std::string(400, 'p') + std::to_string(i), std::string(9000, 'x')));
     }
-    assembled_context made;
-    write_context(std::move(parts), 8000, made);
-    EXPECT_EQ(made.left_out.size(), 1000U);
-    EXPECT_THAT(made.text, HasSubstr("1000 files did not fit:"));
-    EXPECT_THAT(made.text, HasSubstr("more</left_out>"));
-    EXPECT_LT(made.text.size(), 1200U);
+    assembled_context context;
+    write_context(std::move(parts), 8000, context);
+    EXPECT_EQ(context.left_out.size(), 1000U);
+    EXPECT_THAT(context.text, HasSubstr("1000 files did not fit:"));
+    EXPECT_THAT(context.text, HasSubstr("more</left_out>"));
+    EXPECT_LT(context.text.size(), 1200U);
 }
 
 } // namespace

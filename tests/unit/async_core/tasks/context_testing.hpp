@@ -58,14 +58,14 @@ public:
         co_return answer;
     }
     void find(std::vector<std::string> paths) {
-        ports::memory_answer made;
+        ports::memory_answer memory;
         double score = 1;
         for (std::string& path : paths) {
             score *= 0.9;
-            made.matches.push_back(
+            memory.matches.push_back(
                 {path, path, std::nullopt, score, "text/plain", "about " + path});
         }
-        answer = std::move(made);
+        answer = std::move(memory);
     }
 
     std::vector<ports::memory_request> asked;
@@ -87,11 +87,11 @@ public:
         co_return outcome;
     }
     void print(std::string text, int exit_code = 0, std::string err = {}) {
-        ports::process_result made;
-        made.out = std::move(text);
-        made.err = std::move(err);
-        made.exit_code = exit_code;
-        outcome = std::move(made);
+        ports::process_result result;
+        result.out = std::move(text);
+        result.err = std::move(err);
+        result.exit_code = exit_code;
+        outcome = std::move(result);
     }
 
     std::vector<ports::process_request> asked;
@@ -219,9 +219,9 @@ public:
     std::unique_ptr<host::session> session;
 };
 
-[[nodiscard]] inline std::vector<std::string> paths_of(const assembled_context& made) {
+[[nodiscard]] inline std::vector<std::string> paths_of(const assembled_context& context) {
     std::vector<std::string> paths;
-    for (const context_part& part : made.parts) paths.push_back(part.path);
+    for (const context_part& part : context.parts) paths.push_back(part.path);
     return paths;
 }
 

@@ -31,9 +31,9 @@ struct context_world {
         memory.answer = std::move(two);
     }
     task_system_parts parts() {
-        task_system_parts made;
-        made.memory = &memory;
-        return made;
+        task_system_parts task;
+        task.memory = &memory;
+        return task;
     }
     prepared_memory memory;
     world w;

@@ -179,9 +179,9 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
         task_template declared;
         declared.files =
             file_paths_source{file_paths_source::kind::command, {}, std::move(command)};
-        auto made = b.make(std::move(declared));
-        EXPECT_TRUE(made);
-        return made ? **made : assembled_context();
+        auto result = b.make(std::move(declared));
+        EXPECT_TRUE(result);
+        return result ? **result : assembled_context();
     };
     EXPECT_THAT(testing::paths_of(with_command("ls *.md")), ::testing::ElementsAre("b.md"));
     EXPECT_THAT(with_command("ls none*; exit 3").warnings,
@@ -198,9 +198,9 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
     b.w.runner.later([&] { cancel.request(cancel_reason::user); }, 20);
     task_template declared;
     declared.files = file_paths_source{file_paths_source::kind::command, {}, "sleep 1000"};
-    const auto made = b.make(std::move(declared));
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().cancelled_because(), cancel_reason::user);
+    const auto result = b.make(std::move(declared));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().cancelled_because(), cancel_reason::user);
 }
 
 /// Registers the templates of an XML text.
@@ -286,10 +286,10 @@ TEST(fresh_context, of_a_real_index_finds_the_file) {
 }
 
 [[nodiscard]] model_matching staged(std::size_t shard = 10) {
-    model_matching made;
-    made.enabled = true;
-    made.shard = shard;
-    return made;
+    model_matching matching;
+    matching.enabled = true;
+    matching.shard = shard;
+    return matching;
 }
 
 TEST(model_stage, chooses_among_what_the_index_found) {

@@ -11,7 +11,7 @@ using testing::reading;
 
 TEST(defatom, reads_every_clause) {
     reading text;
-    auto made = parse_defatom(text.form(R"((defatom user:plan
+    auto parsed = parse_defatom(text.form(R"((defatom user:plan
         (params goal (style optional string "how") (n integer (default 3)) (tags (default '("a"))))
         (instructions "Plan {{goal}}")
         (description "Plans") (subtype "director") (model "gpt") (provider "openai")
@@ -24,39 +24,39 @@ TEST(defatom, reads_every_clause) {
         (history_config ((use_session_history false)))
         (context_management ((inherit_context "none")))
         (file_paths ("a.txt" "b.txt")) (tools (read-file grep))))"),
-                              {});
-    ASSERT_TRUE(made) << made.error().message();
-    EXPECT_EQ(made->name, "user:plan");
-    ASSERT_EQ(made->inputs.size(), 4U);
-    EXPECT_FALSE(made->inputs[0].optional);
-    EXPECT_TRUE(made->inputs[1].optional);
-    EXPECT_EQ(made->inputs[1].type, "string");
-    EXPECT_EQ(made->inputs[1].description, "how");
-    EXPECT_EQ(made->inputs[2].default_json, "3");
-    EXPECT_EQ(made->inputs[3].default_json, "[\"a\"]");
-    EXPECT_TRUE(made->declares_inputs);
-    EXPECT_EQ(made->subtype, "director");
-    EXPECT_EQ(made->temperature, 0.5);
-    EXPECT_EQ(made->max_tokens, 100);
-    EXPECT_EQ(made->timeout, std::chrono::milliseconds(2500));
-    EXPECT_EQ(made->retries, 2U);
-    EXPECT_EQ(made->criteria, "is good");
-    EXPECT_EQ(made->limits.max_turns, 5);
-    EXPECT_EQ(made->limits.max_context, 0.5);
-    EXPECT_EQ(made->limits.max_cost_usd, 1);
-    ASSERT_EQ(made->relevance.size(), 2U);
-    EXPECT_FALSE(made->relevance[1].include);
-    EXPECT_EQ(made->assembly.primary, (std::vector<std::string>{"goal", "src/*"}));
-    EXPECT_EQ(made->assembly.excluded, (std::vector<std::string>{"build/*"}));
-    EXPECT_EQ(made->returns, "string[]");
-    EXPECT_TRUE(made->disable_reparsing);
-    EXPECT_TRUE(compile_task(*made));
-    EXPECT_TRUE(made->output.json);
-    EXPECT_EQ(made->output.schema, "string[]");
-    EXPECT_EQ(made->history.use_session_history, false);
-    EXPECT_EQ(made->context.inherit_context, inherit_mode::none);
-    EXPECT_EQ(made->files.value().paths, (std::vector<std::string>{"a.txt", "b.txt"}));
-    EXPECT_EQ(made->tools, (std::vector<std::string>{"read-file", "grep"}));
+                                {});
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(parsed->name, "user:plan");
+    ASSERT_EQ(parsed->inputs.size(), 4U);
+    EXPECT_FALSE(parsed->inputs[0].optional);
+    EXPECT_TRUE(parsed->inputs[1].optional);
+    EXPECT_EQ(parsed->inputs[1].type, "string");
+    EXPECT_EQ(parsed->inputs[1].description, "how");
+    EXPECT_EQ(parsed->inputs[2].default_json, "3");
+    EXPECT_EQ(parsed->inputs[3].default_json, "[\"a\"]");
+    EXPECT_TRUE(parsed->declares_inputs);
+    EXPECT_EQ(parsed->subtype, "director");
+    EXPECT_EQ(parsed->temperature, 0.5);
+    EXPECT_EQ(parsed->max_tokens, 100);
+    EXPECT_EQ(parsed->timeout, std::chrono::milliseconds(2500));
+    EXPECT_EQ(parsed->retries, 2U);
+    EXPECT_EQ(parsed->criteria, "is good");
+    EXPECT_EQ(parsed->limits.max_turns, 5);
+    EXPECT_EQ(parsed->limits.max_context, 0.5);
+    EXPECT_EQ(parsed->limits.max_cost_usd, 1);
+    ASSERT_EQ(parsed->relevance.size(), 2U);
+    EXPECT_FALSE(parsed->relevance[1].include);
+    EXPECT_EQ(parsed->assembly.primary, (std::vector<std::string>{"goal", "src/*"}));
+    EXPECT_EQ(parsed->assembly.excluded, (std::vector<std::string>{"build/*"}));
+    EXPECT_EQ(parsed->returns, "string[]");
+    EXPECT_TRUE(parsed->disable_reparsing);
+    EXPECT_TRUE(compile_task(*parsed));
+    EXPECT_TRUE(parsed->output.json);
+    EXPECT_EQ(parsed->output.schema, "string[]");
+    EXPECT_EQ(parsed->history.use_session_history, false);
+    EXPECT_EQ(parsed->context.inherit_context, inherit_mode::none);
+    EXPECT_EQ(parsed->files.value().paths, (std::vector<std::string>{"a.txt", "b.txt"}));
+    EXPECT_EQ(parsed->tools, (std::vector<std::string>{"read-file", "grep"}));
 }
 
 TEST(defatom, defaults_that_have_the_type_of_their_parameter) {
@@ -67,18 +67,18 @@ TEST(defatom, defaults_that_have_the_type_of_their_parameter) {
           "(n (default 3))", "(n string (default nil))", "(n boolean (default false))", "(n str)",
           "(n optional integer \"how many\" (default 2))"}) {
         reading text;
-        const auto made = parse_defatom(
+        const auto parsed = parse_defatom(
             text.form("(defatom t (params " + std::string(good) + ") (instructions \"x\"))"), {});
-        EXPECT_TRUE(made) << good << ": " << (made ? "" : made.error().message());
+        EXPECT_TRUE(parsed) << good << ": " << (parsed ? "" : parsed.error().message());
     }
 }
 
 TEST(defatom, suggests_the_clause_that_is_meant) {
     const auto hint = [](const std::string& clause) {
         reading text;
-        const auto made = parse_defatom(
+        const auto parsed = parse_defatom(
             text.form("(defatom t (params a) (instructions \"x\") (" + clause + " 1))"), {});
-        return made ? std::string() : made.error().info().hint;
+        return parsed ? std::string() : parsed.error().info().hint;
     };
     EXPECT_EQ(hint("temprature"), "did you mean 'temperature'?");
     EXPECT_EQ(hint("instruction"), "did you mean 'instructions'?");
@@ -88,31 +88,31 @@ TEST(defatom, suggests_the_clause_that_is_meant) {
 
 TEST(defatom, says_how_a_quote_is_written) {
     reading text;
-    const auto made =
+    const auto parsed =
         parse_defatom(text.form("(defatom t (params a) (instructions \"Say \" hi \" to\"))"), {});
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().info().hint, "write \\\" for a quote inside a string");
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().info().hint, "write \\\" for a quote inside a string");
 }
 
 TEST(defatom, has_defaults) {
     reading text;
-    auto made = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});
-    ASSERT_TRUE(made);
-    EXPECT_EQ(made->description, "Inline task definition");
-    EXPECT_EQ(made->subtype, "standard");
-    EXPECT_TRUE(made->declares_inputs);
-    EXPECT_FALSE(made->output.json);
+    auto parsed = parse_defatom(text.form("(defatom t (params) (instructions \"Go\"))"), {});
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->description, "Inline task definition");
+    EXPECT_EQ(parsed->subtype, "standard");
+    EXPECT_TRUE(parsed->declares_inputs);
+    EXPECT_FALSE(parsed->output.json);
 }
 
 TEST(defatom, a_schema_may_be_written_as_data) {
     reading text;
-    auto made = parse_defatom(text.form(R"((defatom t (params) (instructions "x")
+    auto parsed = parse_defatom(text.form(R"((defatom t (params) (instructions "x")
         (output_format ((type "json") (schema ((type "object")
             (properties ((a ((type "string"))) (b ())))
             (required ("a"))))))))"),
-                              {});
-    ASSERT_TRUE(made) << made.error().message();
-    EXPECT_EQ(made->output.schema,
+                                {});
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(parsed->output.schema,
               R"({"type":"object","properties":{"a":{"type":"string"},"b":[]},"required":["a"]})");
 }
 
@@ -126,11 +126,11 @@ class defatom_refuses : public ::testing::TestWithParam<wrong_form> {};
 
 TEST_P(defatom_refuses, with_the_place_of_the_clause) {
     reading text;
-    const auto made = parse_defatom(text.form(GetParam().text), {});
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code(), lang::make_error_code(lang::errc::evaluation));
-    EXPECT_THAT(made.error().message(), HasSubstr(GetParam().named));
-    EXPECT_EQ(text.sources.text(made.error().info().span), GetParam().marked);
+    const auto parsed = parse_defatom(text.form(GetParam().text), {});
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().code(), lang::make_error_code(lang::errc::evaluation));
+    EXPECT_THAT(parsed.error().message(), HasSubstr(GetParam().named));
+    EXPECT_EQ(text.sources.text(parsed.error().info().span), GetParam().marked);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -195,10 +195,10 @@ TEST(defatom, needs_params_and_instructions) {
 
 TEST(compile_task, holds_placeholders_to_the_params) {
     reading text;
-    auto made = parse_defatom(
+    auto parsed = parse_defatom(
         text.form("(defatom t (params a) (instructions \"{{a}} {{b}}\") (system \"s\"))"), {});
-    ASSERT_TRUE(made);
-    const auto compiled = compile_task(*made);
+    ASSERT_TRUE(parsed);
+    const auto compiled = compile_task(*parsed);
     ASSERT_FALSE(compiled);
     EXPECT_THAT(compiled.error().message(), HasSubstr("instructions: {{b}}"));
     EXPECT_EQ(text.sources.text(compiled.error().info().span), "\"{{a}} {{b}}\"");

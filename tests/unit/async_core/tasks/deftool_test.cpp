@@ -300,13 +300,13 @@ TEST(deftool, help_shows_its_parameters) {
 /// The model's next answer: calls of tools, {name, arguments} each.
 void call_tools(scripted_llm& llm, std::vector<std::pair<std::string, std::string>> wanted) {
     llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.finish = ports::finish_reason::tool_calls;
+        ports::chat_response response;
+        response.finish = ports::finish_reason::tool_calls;
         for (const auto& [name, arguments] : wanted) {
-            made.tool_calls.push_back(
-                {"id" + std::to_string(made.tool_calls.size()), name, arguments});
+            response.tool_calls.push_back(
+                {"id" + std::to_string(response.tool_calls.size()), name, arguments});
         }
-        return made;
+        return response;
     });
 }
 
@@ -366,7 +366,7 @@ TEST(run_script, is_called_by_models_under_a_name_that_services_allow) {
 
 std::vector<lang::problem> check(const std::string& text) {
     world w;
-    lang::realm& realm = w.session->world();
+    lang::realm& realm = w.session->realm();
     const std::uint32_t position = realm.sources().add("test", text);
     const definition_check definitions;
     lang::check_options options;

@@ -12,16 +12,16 @@ namespace {
 using ::testing::HasSubstr;
 
 task_template greeting() {
-    task_template made;
-    made.name = "greet";
-    made.subtype = "polite";
-    made.description = "Greets somebody";
-    made.inputs.resize(2);
-    made.inputs[0].name = "who";
-    made.inputs[1].name = "tone";
-    made.inputs[1].optional = true;
-    made.instructions = "Greet {{who}}";
-    return made;
+    task_template declared;
+    declared.name = "greet";
+    declared.subtype = "polite";
+    declared.description = "Greets somebody";
+    declared.inputs.resize(2);
+    declared.inputs[0].name = "who";
+    declared.inputs[1].name = "tone";
+    declared.inputs[1].optional = true;
+    declared.instructions = "Greet {{who}}";
+    return declared;
 }
 
 class dispatching : public ::testing::Test {

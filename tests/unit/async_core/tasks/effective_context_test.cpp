@@ -14,17 +14,18 @@ using ::testing::HasSubstr;
 
 /// "f+" as inherit_context full, fresh_context enabled; "." says nothing.
 [[nodiscard]] context_management layer_of(std::string_view text) {
-    context_management made;
-    if (text[0] == 'f') made.inherit_context = inherit_mode::full;
-    if (text[0] == 's') made.inherit_context = inherit_mode::subset;
-    if (text[0] == 'n') made.inherit_context = inherit_mode::none;
-    if (text[1] != '.') made.fresh_context = text[1] == '+';
-    return made;
+    context_management management;
+    if (text[0] == 'f') management.inherit_context = inherit_mode::full;
+    if (text[0] == 's') management.inherit_context = inherit_mode::subset;
+    if (text[0] == 'n') management.inherit_context = inherit_mode::none;
+    if (text[1] != '.') management.fresh_context = text[1] == '+';
+    return management;
 }
 
-[[nodiscard]] std::string shown(const result<effective_context>& made) {
-    if (!made) return "xx";
-    return std::string(1, to_string(made->inherit_context)[0]) + (made->fresh_context ? "+" : "-");
+[[nodiscard]] std::string shown(const result<effective_context>& outcome) {
+    if (!outcome) return "xx";
+    return std::string(1, to_string(outcome->inherit_context)[0]) +
+           (outcome->fresh_context ? "+" : "-");
 }
 
 struct row {
@@ -120,21 +121,21 @@ TEST(merge_context, the_last_layer_that_says_it_holds) {
                     of_call == 1 ? accumulation::full_output : accumulation::notes_only;
             }
             const int last = of_call >= 0 ? of_call : of_task;
-            const auto made = merge_context("aider_interactive", task, call);
-            ASSERT_TRUE(made);
-            EXPECT_EQ(made->accumulate_data, last != 0); // its preset is true
-            EXPECT_EQ(made->accumulation_format == accumulation::full_output, last == 1);
+            const auto result = merge_context("aider_interactive", task, call);
+            ASSERT_TRUE(result);
+            EXPECT_EQ(result->accumulate_data, last != 0); // its preset is true
+            EXPECT_EQ(result->accumulation_format == accumulation::full_output, last == 1);
             EXPECT_EQ(merge_context("standard", task, call)->accumulate_data, last == 1);
         }
     }
 }
 
 TEST(merge_context, a_refusal_names_both_and_a_way_out) {
-    const auto made = merge_context("standard", {}, layer_of("s+"));
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().message(),
+    const auto result = merge_context("standard", {}, layer_of("s+"));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message(),
               "fresh_context \"enabled\" excludes inherit_context \"subset\"");
-    EXPECT_THAT(made.error().info().hint, HasSubstr("\"none\""));
+    EXPECT_THAT(result.error().info().hint, HasSubstr("\"none\""));
 }
 
 TEST(compile_task, refuses_context_settings_that_exclude_each_other) {

@@ -36,10 +36,10 @@ TEST(exceptions, of_a_provider_end_nothing_but_the_branch_that_asked) {
                         if (no_memory) throw std::bad_alloc();
                         throw std::runtime_error("the provider's bug");
                     }
-                    ports::chat_response made;
-                    made.text = "said";
-                    made.usage = ports::token_usage{10, 5, 2, 0};
-                    return made;
+                    ports::chat_response response;
+                    response.text = "said";
+                    response.usage = ports::token_usage{10, 5, 2, 0};
+                    return response;
                 });
             const std::string ended = w.json(program);
             const std::string kind = no_memory ? "\"LimitError\"" : "\"InternalError\"";

@@ -45,9 +45,9 @@ private:
 
 /// A list of `bytes` bytes, with `last` as its last element.
 std::string long_list(std::size_t bytes, std::string_view element, std::string_view last) {
-    std::string made = "[";
-    while (made.size() + element.size() + last.size() + 2 <= bytes) made.append(element) += ',';
-    return made.append(last) += ']';
+    std::string text = "[";
+    while (text.size() + element.size() + last.size() + 2 <= bytes) text.append(element) += ',';
+    return text.append(last) += ']';
 }
 
 constexpr std::string_view row = R"({"id":1234567,"name":"a name","tags":["one","two"]})";
@@ -57,12 +57,12 @@ constexpr std::string_view schema =
     R"("tags":{"type":"array","items":{"type":"string"}}}}})";
 
 task_template answering(std::string_view with) {
-    task_template made;
-    made.name = "t";
-    made.instructions = "go";
-    made.output = {true, std::string(with)};
-    made.retries = 0;
-    return made;
+    task_template declared;
+    declared.name = "t";
+    declared.instructions = "go";
+    declared.output = {true, std::string(with)};
+    declared.retries = 0;
+    return declared;
 }
 
 struct long_answer {
@@ -101,18 +101,18 @@ TEST(long_checks, of_answers_let_timers_fire) {
 
 /// Each of `levels` schemas asks for the next one twice, of the same value.
 std::string doubling(int levels, const std::string& last) {
-    std::string made = R"({"$defs":{)";
+    std::string text = R"({"$defs":{)";
     for (int i = 0; i < levels; ++i) {
         const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
-        made += "\"d" + std::to_string(i) + R"(":{"allOf":[)" + next + "," + next + "]},";
+        text += "\"d" + std::to_string(i) + R"(":{"allOf":[)" + next + "," + next + "]},";
     }
-    return made + "\"d" + std::to_string(levels) + "\":" + last + R"(},"$ref":"#/$defs/d0"})";
+    return text + "\"d" + std::to_string(levels) + "\":" + last + R"(},"$ref":"#/$defs/d0"})";
 }
 
 std::string object_of(int members) {
-    std::string made = "{\"a\":1";
-    for (int i = 0; i < members; ++i) made += ",\"m" + std::to_string(i) + "\":0";
-    return made + "}";
+    std::string text = "{\"a\":1";
+    for (int i = 0; i < members; ++i) text += ",\"m" + std::to_string(i) + "\":0";
+    return text + "}";
 }
 
 /// A check of what holds much by many schemas, each of which says little of it.
@@ -205,10 +205,10 @@ TEST(long_checks, of_arguments_let_timers_fire) {
     ASSERT_TRUE(tasks->add(std::move(counts)));
     const std::string rows = long_list(3'000'000, row, row);
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.finish = ports::finish_reason::tool_calls;
-        made.tool_calls.push_back({"1", "test_count", "{\"rows\":" + rows + "}"});
-        return made;
+        ports::chat_response response;
+        response.finish = ports::finish_reason::tool_calls;
+        response.tool_calls.push_back({"1", "test_count", "{\"rows\":" + rows + "}"});
+        return response;
     });
     w.llm.say("done");
     const late_timer timer(w.runner);

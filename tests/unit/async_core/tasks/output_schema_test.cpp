@@ -16,9 +16,9 @@ using ::testing::StartsWith;
 /// "" when the answer is accepted, "refused: …" when the schema is.
 std::string check(std::string_view schema, std::string_view json) {
     testing::reading text;
-    auto made = output_schema::compile(schema);
-    if (!made) return "refused: " + made.error().message();
-    const auto wrong = made->check(text.json(json), json);
+    auto code = output_schema::compile(schema);
+    if (!code) return "refused: " + code.error().message();
+    const auto wrong = code->check(text.json(json), json);
     return wrong ? wrong->path + "|" + wrong->message : "";
 }
 

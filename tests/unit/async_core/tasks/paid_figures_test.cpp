@@ -43,15 +43,15 @@ task_system_parts priced() {
 }
 
 chat_response answer(std::string text, std::optional<ports::token_usage> usage) {
-    chat_response made;
-    made.text = std::move(text);
-    made.model = "scripted-1";
-    made.usage = usage;
-    return made;
+    chat_response response;
+    response.text = std::move(text);
+    response.model = "scripted-1";
+    response.usage = usage;
+    return response;
 }
 
-reply giving(chat_response made) {
-    return [=](const chat_request&) -> result<chat_response> { return made; };
+reply giving(chat_response response) {
+    return [=](const chat_request&) -> result<chat_response> { return response; };
 }
 reply failing(error failure) {
     return [=](const chat_request&) -> result<chat_response> { return failure; };
@@ -59,16 +59,16 @@ reply failing(error failure) {
 error server_error() { return error(make_error_code(llm_errc::server), "broken"); }
 
 chat_response calling(std::string arguments) {
-    chat_response made = answer("looking", ports::token_usage{100, 20});
-    made.finish = ports::finish_reason::tool_calls;
-    made.tool_calls = {{"c", "look", std::move(arguments)}, {"c", "look", R"({"n":1})"}};
-    return made;
+    chat_response response = answer("looking", ports::token_usage{100, 20});
+    response.finish = ports::finish_reason::tool_calls;
+    response.tool_calls = {{"c", "look", std::move(arguments)}, {"c", "look", R"({"n":1})"}};
+    return response;
 }
 
-chat_response with_lost(chat_response made, std::vector<ports::lost_request> lost) {
-    made.attempts = 1 + static_cast<std::uint32_t>(lost.size());
-    made.lost = std::move(lost);
-    return made;
+chat_response with_lost(chat_response response, std::vector<ports::lost_request> lost) {
+    response.attempts = 1 + static_cast<std::uint32_t>(lost.size());
+    response.lost = std::move(lost);
+    return response;
 }
 
 error with_part(error failure, chat_response part) {
@@ -152,17 +152,17 @@ struct told {
 };
 
 told run(world& w, const std::string& call) {
-    told made;
-    made.text = w.json("(with ((budget-usd 1000)) (let ((r " + call +
-                       ")) (list (get-in r '(notes usage cost_usd)) (get-in (gold) '(notes error "
-                       "message)))))");
+    told result;
+    result.text = w.json("(with ((budget-usd 1000)) (let ((r " + call +
+                         ")) (list (get-in r '(notes usage cost_usd)) (get-in (gold) '(notes error "
+                         "message)))))");
     boost::system::error_code wrong;
-    const auto read = boost::json::parse(made.text, wrong);
-    if (wrong || !read.is_array() || !read.as_array()[1].is_string()) return made;
-    if (read.as_array()[0].is_number()) made.notes = read.as_array()[0].to_number<double>();
+    const auto read = boost::json::parse(result.text, wrong);
+    if (wrong || !read.is_array() || !read.as_array()[1].is_string()) return result;
+    if (read.as_array()[0].is_number()) result.notes = read.as_array()[0].to_number<double>();
     const std::string message(read.as_array()[1].as_string());
-    (void)std::sscanf(message.c_str(), "budget-usd: $%lf of", &made.budget);
-    return made;
+    (void)std::sscanf(message.c_str(), "budget-usd: $%lf of", &result.budget);
+    return result;
 }
 
 TEST(paid_figures, are_the_same_wherever_they_are_told) {
@@ -349,25 +349,25 @@ public:
     coro::task<result<chat_response>> complete(const chat_request& request,
                                                coro::call_context context) override {
         if (request.messages.back().text.find("kept") != std::string::npos) {
-            chat_response made = answer("kept", ports::token_usage{});
-            made.attempts = 0;
-            co_return made;
+            chat_response response = answer("kept", ports::token_usage{});
+            response.attempts = 0;
+            co_return response;
         }
         if (request.scheduling.cache == ports::cache_use::kept) {
             co_return error(make_error_code(llm_errc::not_found), "none").with_attempts(0);
         }
-        result<chat_response> made = co_await inner_.complete(request, context);
-        co_return made;
+        result<chat_response> outcome = co_await inner_.complete(request, context);
+        co_return outcome;
     }
     coro::task<result<chat_response>> stream(const chat_request& request,
                                              ports::chat_delta_sink on_delta,
                                              coro::call_context context) override {
-        result<chat_response> made = co_await complete(request, context);
-        if (made) {
-            const result<void> taken = on_delta(made->text);
+        result<chat_response> outcome = co_await complete(request, context);
+        if (outcome) {
+            const result<void> taken = on_delta(outcome->text);
             if (!taken) co_return taken.error();
         }
-        co_return made;
+        co_return outcome;
     }
 
 private:

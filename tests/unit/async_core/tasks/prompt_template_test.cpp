@@ -16,11 +16,11 @@ class prompt_template_test : public ::testing::Test {
 protected:
     /// Filled with `a` (and nothing else), or the message of the error.
     std::string fill(const std::string& text, const std::string& json) {
-        auto made = prompt_template::compile(text, &names_);
-        if (!made) return "compile: " + made.error().message();
+        auto code = prompt_template::compile(text, &names_);
+        if (!code) return "compile: " + code.error().message();
         const bound_input input{"a", text_.json(json), true};
         std::string out;
-        if (auto done = made->fill(out, std::span(&input, 1)); !done) {
+        if (auto done = code->fill(out, std::span(&input, 1)); !done) {
             return testing::reason_of(done.error()) + ": " + done.error().message();
         }
         return out;
@@ -43,8 +43,8 @@ TEST_F(prompt_template_test, messages_quote_whole_characters) {
 }
 
 TEST_F(prompt_template_test, a_call_takes_strings_of_any_characters) {
-    auto made = prompt_template::compile(R"({{go(x, "日\n🧵\"", 'it\'s é "q"')}})", nullptr);
-    ASSERT_TRUE(made) << made.error().message();
+    auto code = prompt_template::compile(R"({{go(x, "日\n🧵\"", 'it\'s é "q"')}})", nullptr);
+    ASSERT_TRUE(code) << code.error().message();
 }
 
 TEST_F(prompt_template_test, inserts_strings_as_they_are_and_the_rest_as_json) {
@@ -65,11 +65,11 @@ TEST_F(prompt_template_test, data_with_shared_parts_is_bounded) {
         const lang::value twice[] = {shared, shared};
         shared = lang::make_list(*memory, twice);
     }
-    const auto made = prompt_template::compile("{{a}}", &names_);
-    ASSERT_TRUE(made);
+    const auto code = prompt_template::compile("{{a}}", &names_);
+    ASSERT_TRUE(code);
     const bound_input input{"a", shared, true};
     std::string out;
-    const auto done = made->fill(out, std::span(&input, 1));
+    const auto done = code->fill(out, std::span(&input, 1));
     ASSERT_FALSE(done);
     EXPECT_THAT(done.error().message(), HasSubstr("longer than 8388608 bytes"));
 }
@@ -117,12 +117,12 @@ TEST_F(prompt_template_test, refuses_what_is_no_placeholder) {
 }
 
 TEST_F(prompt_template_test, calls_have_literals_names_and_named_arguments) {
-    auto made = prompt_template::compile(
+    auto code = prompt_template::compile(
         "<{{user:f(a, \"x, \\\"y\\\" }}\", 'it', -2.5, true, null, {{a}}, k=\"v\", m=a)}}>",
         &names_);
-    ASSERT_TRUE(made) << made.error().message();
-    ASSERT_EQ(made->calls().size(), 1U);
-    const prompt_call& call = made->calls()[0];
+    ASSERT_TRUE(code) << code.error().message();
+    ASSERT_EQ(code->calls().size(), 1U);
+    const prompt_call& call = code->calls()[0];
     EXPECT_EQ(call.task, "user:f");
     ASSERT_EQ(call.arguments.size(), 9U);
     EXPECT_EQ(call.arguments[0].input, "a");
@@ -140,29 +140,29 @@ TEST_F(prompt_template_test, calls_have_literals_names_and_named_arguments) {
     const lang::value content = text_.json("\"{{a}}\"");
     std::string out;
     const bound_input input{"a", lang::value::integer(1), true};
-    ASSERT_TRUE(made->fill(out, std::span(&input, 1), std::span(&content, 1)));
+    ASSERT_TRUE(code->fill(out, std::span(&input, 1), std::span(&content, 1)));
     EXPECT_EQ(out, "<{{a}}>");
 }
 
 TEST_F(prompt_template_test, without_a_declaration_inputs_are_found_by_name) {
-    auto made = prompt_template::compile("{{x}}{{y}}", nullptr);
-    ASSERT_TRUE(made);
-    EXPECT_EQ(made->names(), (std::vector<std::string>{"x", "y"}));
+    auto code = prompt_template::compile("{{x}}{{y}}", nullptr);
+    ASSERT_TRUE(code);
+    EXPECT_EQ(code->names(), (std::vector<std::string>{"x", "y"}));
     const std::vector<bound_input> inputs{{"y", lang::value::integer(2), true},
                                           {"x", lang::value::integer(1), true}};
     std::string out;
-    ASSERT_TRUE(made->fill(out, inputs));
+    ASSERT_TRUE(code->fill(out, inputs));
     EXPECT_EQ(out, "12");
-    const auto missing = made->fill(out, std::span(inputs).first(1));
+    const auto missing = code->fill(out, std::span(inputs).first(1));
     ASSERT_FALSE(missing);
     EXPECT_EQ(testing::reason_of(missing.error()), "input_validation_failure");
 }
 
 TEST_F(prompt_template_test, an_input_left_out_inserts_nothing) {
-    auto made = prompt_template::compile("<{{a}}>", &names_);
+    auto code = prompt_template::compile("<{{a}}>", &names_);
     const bound_input input{"a", {}, false};
     std::string out;
-    ASSERT_TRUE(made->fill(out, std::span(&input, 1)));
+    ASSERT_TRUE(code->fill(out, std::span(&input, 1)));
     EXPECT_EQ(out, "<>");
 }
 

@@ -78,13 +78,13 @@ TEST(request_parameters, every_one_is_an_element_of_a_template) {
         </task>)");
     const auto loaded = std::move(loader).finish();
     ASSERT_TRUE(loaded.good()) << loaded.report->text();
-    const task_template& made = loaded.templates.at(0);
+    const task_template& declared = loaded.templates.at(0);
     ports::chat_request request;
-    request.temperature = made.temperature;
-    request.max_output_tokens = made.max_tokens;
-    apply(made.parameters, request);
+    request.temperature = declared.temperature;
+    request.max_output_tokens = declared.max_tokens;
+    apply(declared.parameters, request);
     expect_all(request);
-    EXPECT_EQ(parameters_json(made.parameters),
+    EXPECT_EQ(parameters_json(declared.parameters),
               R"({"top_p":5E-1,"seed":-7,"stop":["END","STOP"],"tool_choice":"required",)"
               R"("parallel_tool_calls":false,"reasoning_effort":"low","reasoning_tokens":2000,)"
               R"("prompt_cache":false,"extra_parameters":{"top_k":40,"user":"me",)"
@@ -135,11 +135,11 @@ TEST(request_parameters, what_is_not_said_is_filled_and_what_is_said_stays) {
 }
 
 ports::chat_response calling(std::string id, std::string text = "") {
-    ports::chat_response made;
-    made.text = std::move(text);
-    made.finish = ports::finish_reason::tool_calls;
-    made.tool_calls.push_back({std::move(id), "look", R"({"city":"Paris"})"});
-    return made;
+    ports::chat_response response;
+    response.text = std::move(text);
+    response.finish = ports::finish_reason::tool_calls;
+    response.tool_calls.push_back({std::move(id), "look", R"({"city":"Paris"})"});
+    return response;
 }
 
 TEST(request_parameters, a_forced_tool_is_forced_in_the_first_turn_only) {
@@ -170,11 +170,11 @@ TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_told) {
 TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_says_so) {
     world w;
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.finish = ports::finish_reason::length;
-        made.cut_tool_call = "look";
-        made.usage = ports::token_usage{10, 87, 0, 0};
-        return made;
+        ports::chat_response response;
+        response.finish = ports::finish_reason::length;
+        response.cut_tool_call = "look";
+        response.usage = ports::token_usage{10, 87, 0, 0};
+        return response;
     });
     const std::string told = w.json(
         with_tool + "(defatom t (params) (instructions \"q\") (tools (look)) (max-tokens 87)) (t)");
@@ -215,15 +215,15 @@ TEST(tool_loop, ids_that_come_again_are_told_apart) {
 TEST(tool_loop, what_the_provider_left_out_is_a_warning_once) {
     world w;
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
-        auto made = calling("c1");
-        made.warnings = {"fake: seed is not sent: the service has no such setting"};
-        return made;
+        auto outcome = calling("c1");
+        outcome.warnings = {"fake: seed is not sent: the service has no such setting"};
+        return outcome;
     });
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text = "done";
-        made.warnings = {"fake: seed is not sent: the service has no such setting"};
-        return made;
+        ports::chat_response response;
+        response.text = "done";
+        response.warnings = {"fake: seed is not sent: the service has no such setting"};
+        return response;
     });
     EXPECT_EQ(w.json(with_tool + "(defatom t (params) (instructions \"q\") (tools (look))) "
                                  "(get-field (get-field (t) \"notes\") \"warnings\")"),

@@ -40,7 +40,7 @@ public:
         parts.operators = operators(std::move(tasks));
         engine.emplace(runner.loop, std::move(parts));
         session = engine->new_session().value();
-        const std::string made = json(
+        const std::string out = json(
             "(import std/lists)"
             "(define secret \"of the program\") (define kept nil)"
             "(define (keep f) (set! kept f) 1) (define (call-it f) (f)) (define (id x) x)"
@@ -52,7 +52,7 @@ public:
             "(defatom other (params q) (instructions \"other {{q}}\"))"
             "(deftool peek (params) (description \"reads\") (read-file \"secret.txt\"))"
             "(ask (q secret)) 'ready");
-        EXPECT_EQ(made, "\"ready\"");
+        EXPECT_EQ(out, "\"ready\"");
     }
 
     std::string json(const std::string& text) {
@@ -63,8 +63,8 @@ public:
             return std::string(lang::error_kind_name(ended.error())) + ": " +
                    ended.error().message();
         }
-        auto made = lang::value_to_json(*ended);
-        return made ? *std::move(made) : lang::print_value(*ended);
+        auto result = lang::value_to_json(*ended);
+        return result ? *std::move(result) : lang::print_value(*ended);
     }
 
     /// Runs code as a model would write it.

@@ -217,10 +217,10 @@ TEST(task_calls, a_refusal_without_words_reads_well) {
     const auto message = [](ports::finish_reason finish, std::string refusal) {
         world w;
         w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
-            ports::chat_response made;
-            made.finish = finish;
-            made.refusal = refusal;
-            return made;
+            ports::chat_response response;
+            response.finish = finish;
+            response.refusal = refusal;
+            return response;
         });
         return w.json(with_greet("(get-in (greet 1) '(\"notes\" \"error\" \"message\"))"));
     };

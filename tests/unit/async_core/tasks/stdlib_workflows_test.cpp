@@ -265,9 +265,9 @@ TEST(std_patterns, neither_see_a_conversation_nor_add_to_one) {
         testing::world w;
         int said = 0;
         w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
-            ports::chat_response made;
-            made.text = "response " + std::to_string(++said);
-            return made;
+            ports::chat_response response;
+            response.text = "response " + std::to_string(++said);
+            return response;
         });
         EXPECT_EQ(w.json("(import std/" + each.module +
                          ") (defatom ask (params q) (instructions \"{{q}}\")) (with ((conversation "

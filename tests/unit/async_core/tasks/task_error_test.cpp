@@ -18,21 +18,21 @@ using ::testing::HasSubstr;
 using testing::reading;
 
 std::vector<task_error> samples() {
-    std::vector<task_error> made;
-    made.push_back({"too many turns", task_error::resource_exhaustion{"turns", {}}});
-    made.push_back({"", task_error::resource_exhaustion{"cost", task_error::metrics{0.1, 1e-9}}});
+    std::vector<task_error> errors;
+    errors.push_back({"too many turns", task_error::resource_exhaustion{"turns", {}}});
+    errors.push_back({"", task_error::resource_exhaustion{"cost", task_error::metrics{0.1, 1e-9}}});
     for (int i = 0; i <= static_cast<int>(task_failure_reason::unexpected_error); ++i) {
-        made.push_back({"why & <how> \"quoted\" ]]>\nline two, ü",
-                        task_error::failure{static_cast<task_failure_reason>(i), {}}});
+        errors.push_back({"why & <how> \"quoted\" ]]>\nline two, ü",
+                          task_error::failure{static_cast<task_failure_reason>(i), {}}});
     }
-    made.push_back(
+    errors.push_back(
         {"m", task_error::failure{task_failure_reason::subtask_failure,
                                   R"({"nestingDepth":2,"subtaskRequest":{"a":[1,"<"]}})"}});
-    made.push_back({"m", task_error::invalid_output{{"a < b", "", "c"}}});
-    made.push_back({"m", task_error::invalid_output{}});
-    made.push_back({"m", task_error::validation_error{"inputs/goal"}});
-    made.push_back({"m", task_error::xml_parse_error{"a.xml:3:4"}});
-    return made;
+    errors.push_back({"m", task_error::invalid_output{{"a < b", "", "c"}}});
+    errors.push_back({"m", task_error::invalid_output{}});
+    errors.push_back({"m", task_error::validation_error{"inputs/goal"}});
+    errors.push_back({"m", task_error::xml_parse_error{"a.xml:3:4"}});
+    return errors;
 }
 
 TEST(task_error, comes_back_from_json_xml_and_values) {
@@ -61,11 +61,11 @@ TEST(task_error, no_text_in_it_loses_the_rest) {
               task_error{bad, task_error::invalid_output{{bad, "b"}}},
               task_error{bad, task_error::validation_error{bad}},
               task_error{bad, task_error::xml_parse_error{bad}}}) {
-            const lang::value made = to_value(memory.memory(), each);
+            const lang::value result = to_value(memory.memory(), each);
             const std::string json = to_json(each);
             EXPECT_TRUE(utf8::is_valid(json)) << json;
             EXPECT_TRUE(utf8::is_valid(to_xml(each))) << to_xml(each);
-            for (const std::string& text : {lang::print_value(made), json}) {
+            for (const std::string& text : {lang::print_value(result), json}) {
                 EXPECT_THAT(text, HasSubstr(each.type_name()));
                 EXPECT_THAT(text, HasSubstr(std::string(utf8::replacement)));
             }
@@ -82,12 +82,12 @@ TEST(task_error, details_that_json_cannot_write_do_not_lose_the_rest) {
     reading memory;
     lang::heap& heap = memory.memory();
     const task_error plain{"m", task_error::failure{task_failure_reason::llm_error, R"({"a":1})"}};
-    lang::value made = to_value(heap, plain);
+    lang::value result = to_value(heap, plain);
     const lang::value odd =
         lang::map_put(heap, lang::value::empty_map(), "n",
                       lang::value::real(std::numeric_limits<double>::infinity()));
-    made = lang::map_put(heap, std::move(made), "details", odd);
-    const auto read = task_error_from_value(made);
+    result = lang::map_put(heap, std::move(result), "details", odd);
+    const auto read = task_error_from_value(result);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_EQ(read->message, "m");
     EXPECT_EQ(std::get<task_error::failure>(read->what).reason, task_failure_reason::llm_error);

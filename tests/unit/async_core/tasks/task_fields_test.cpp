@@ -41,11 +41,11 @@ struct sample {
 }
 
 [[nodiscard]] std::vector<const task_field*> plain_fields() {
-    std::vector<const task_field*> made;
+    std::vector<const task_field*> fields;
     for (const task_field& field : task_fields()) {
-        if (field.member.of_template) made.push_back(&field);
+        if (field.member.of_template) fields.push_back(&field);
     }
-    return made;
+    return fields;
 }
 
 [[nodiscard]] std::string clause_with(const task_field& field, std::string_view name,
@@ -71,10 +71,10 @@ struct sample {
 }
 
 [[nodiscard]] task_template template_with(const task_field& field) {
-    task_template made;
-    made.name = "t";
-    store(field.member.of_template(made), sample_of(field).content);
-    return made;
+    task_template declared;
+    declared.name = "t";
+    store(field.member.of_template(declared), sample_of(field).content);
+    return declared;
 }
 
 TEST(task_fields, are_clauses_of_a_definition) {
@@ -86,10 +86,10 @@ TEST(task_fields, are_clauses_of_a_definition) {
         std::replace(hyphens.begin(), hyphens.end(), '_', '-');
         for (const std::string& name : {std::string(field->name), hyphens}) {
             reading text;
-            const auto made = parse_defatom(
+            const auto parsed = parse_defatom(
                 text.form(definition_with(clause_with(*field, name, written.clause))), {});
-            ASSERT_TRUE(made) << made.error().message();
-            EXPECT_EQ(value_of(*field, *made), written.content);
+            ASSERT_TRUE(parsed) << parsed.error().message();
+            EXPECT_EQ(value_of(*field, *parsed), written.content);
         }
     }
 }
@@ -119,13 +119,13 @@ TEST(task_fields, of_calls_are_reserved_and_read) {
             const std::string content =
                 owner == field ? written.clause
                                : "((" + std::string(field->name) + " " + written.clause + "))";
-            call_overrides made;
+            call_overrides overrides;
             task_template called;
             called.name = "t";
-            const auto done = set_override(made, called, name, text.form(content), {});
+            const auto done = set_override(overrides, called, name, text.form(content), {});
             ASSERT_TRUE(done) << done.error().message();
             task_template seen;
-            static_cast<task_settings&>(seen) = made;
+            static_cast<task_settings&>(seen) = overrides;
             EXPECT_EQ(value_of(*field, seen), written.content);
         }
     }
@@ -174,12 +174,12 @@ TEST(task_fields, keep_their_range_wherever_they_are_written) {
         loader.add("t.xml", file_with(*field, "-1"));
         EXPECT_THAT(std::move(loader).finish().report->text(),
                     HasSubstr("<" + std::string(field->name) + "> " + expected + ", not \"-1\""));
-        task_template made;
-        made.name = "t";
+        task_template declared;
+        declared.name = "t";
         const bool whole = field->member.shape == shape::whole;
-        store(field->member.of_template(made),
+        store(field->member.of_template(declared),
               whole ? field_value(std::int64_t{2'000'000'000}) : field_value(-1.0));
-        const auto violations = validate_template(made);
+        const auto violations = validate_template(declared);
         ASSERT_EQ(violations.size(), 1U);
         EXPECT_THAT(violation_text(violations[0]), HasSubstr(expected));
     }
@@ -188,8 +188,8 @@ TEST(task_fields, keep_their_range_wherever_they_are_written) {
 TEST(task_fields, a_clause_that_is_unknown_is_compared_with_all) {
     const auto hint = [](const std::string& clause) {
         reading text;
-        const auto made = parse_defatom(text.form(definition_with(clause)), {});
-        return made ? std::string("none") : made.error().info().hint;
+        const auto parsed = parse_defatom(text.form(definition_with(clause)), {});
+        return parsed ? std::string("none") : parsed.error().info().hint;
     };
     EXPECT_EQ(hint("(temprature 1)"), "did you mean 'temperature'?");
     EXPECT_EQ(hint("(reasoning-efort \"low\")"), "did you mean 'reasoning-effort'?");
@@ -206,13 +206,13 @@ TEST(task_fields, a_clause_that_is_unknown_is_compared_with_all) {
 
 TEST(task_fields, nil_says_nothing_in_every_group) {
     reading text;
-    const auto made = parse_defatom(
+    const auto parsed = parse_defatom(
         text.form(definition_with(
             "(resource_limits ((max_turns nil) (max-cost-usd 2))) (context_assembly nil)")),
         {});
-    ASSERT_TRUE(made) << made.error().message();
-    EXPECT_FALSE(made->limits.max_turns);
-    EXPECT_EQ(made->limits.max_cost_usd, 2);
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_FALSE(parsed->limits.max_turns);
+    EXPECT_EQ(parsed->limits.max_cost_usd, 2);
 }
 
 } // namespace

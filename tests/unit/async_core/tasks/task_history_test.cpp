@@ -23,9 +23,9 @@ class talk : public world {
 public:
     talk() {
         llm.replies.push_back([](const ports::chat_request& asked) -> result<ports::chat_response> {
-            ports::chat_response made;
-            made.text = "re: " + asked.messages.back().text;
-            return made;
+            ports::chat_response response;
+            response.text = "re: " + asked.messages.back().text;
+            return response;
         });
     }
     /// `ask` and the body of a conversation.

@@ -17,15 +17,15 @@ using ::testing::StartsWith;
 using testing::world;
 
 task_template plain(std::string name = "t") {
-    task_template made;
-    made.name = std::move(name);
-    made.instructions = "go {{x}}";
+    task_template declared;
+    declared.name = std::move(name);
+    declared.instructions = "go {{x}}";
     task_input x;
     x.name = "x";
     x.optional = true;
-    made.inputs.push_back(x);
-    made.history.use_session_history = false; // what a call costs does not grow
-    return made;
+    declared.inputs.push_back(x);
+    declared.history.use_session_history = false; // what a call costs does not grow
+    return declared;
 }
 
 std::string error_of(const std::string& call) {
@@ -152,10 +152,10 @@ TEST(task_limits, a_response_beyond_a_total_is_a_warning_and_the_last) {
     t.retries = 5;
     world w({t}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text = "no number";
-        made.usage = ports::token_usage{50, 5000, 0, 0};
-        return made;
+        ports::chat_response response;
+        response.text = "no number";
+        response.usage = ports::token_usage{50, 5000, 0, 0};
+        return response;
     });
     EXPECT_THAT(w.json(error_of("(t)")), StartsWith(R"(["RESOURCE_EXHAUSTION","tokens",)"));
     EXPECT_EQ(w.llm.asked.size(), 1U);
@@ -186,12 +186,12 @@ TEST(task_limits, a_limit_on_cost_without_a_price_is_a_warning) {
 TEST(task_limits, cost_is_that_of_who_answered_and_is_told) {
     world w({plain()}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made; // as a route gives it that had to go on to another service
-        made.text = "x";
-        made.provider = "other";
-        made.model = "unknown";
-        made.usage = ports::token_usage{10, 5, 0, 0};
-        return made;
+        ports::chat_response response; // as a route gives it that had to go on to another service
+        response.text = "x";
+        response.provider = "other";
+        response.model = "unknown";
+        response.usage = ports::token_usage{10, 5, 0, 0};
+        return response;
     });
     EXPECT_EQ(w.json("(let ((n (get (t) \"notes\"))) (list (get n \"provider\") "
                      "(get-in n '(\"usage\" \"cost_usd\"))))"),
@@ -226,9 +226,9 @@ constexpr auto short_and_outer =
 TEST(prompt_calls, run_first_side_by_side_and_their_content_goes_in) {
     world w;
     w.llm.replies.push_back([](const ports::chat_request& asked) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text = "<" + asked.messages.back().text + ">";
-        return made;
+        ports::chat_response response;
+        response.text = "<" + asked.messages.back().text + ">";
+        return response;
     });
     w.llm.delay = std::chrono::milliseconds(1);
     EXPECT_EQ(w.json(std::string(short_and_outer) +
@@ -297,9 +297,9 @@ TEST(prompts, a_long_value_is_copied_once) {
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
         const auto now = ::mallinfo2();
         at_request = now.uordblks + now.hblkhd;
-        ports::chat_response made;
-        made.text = "short";
-        return made;
+        ports::chat_response response;
+        response.text = "short";
+        return response;
     });
     w.session->define("long", lang::make_string(w.session->memory(), std::string(size, 'x')));
     const auto began = ::mallinfo2();

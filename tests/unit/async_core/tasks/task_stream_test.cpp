@@ -41,9 +41,9 @@ TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
     world w;
     const std::string big(1'000'000, 'x');
     w.llm.replies.push_back([&](const ports::chat_request& asked) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text = asked.messages.back().text == "x" ? big : "small";
-        return made;
+        ports::chat_response response;
+        response.text = asked.messages.back().text == "x" ? big : "small";
+        return response;
     });
     w.llm.piece_bytes = 10'000;
     w.llm.piece_delay = std::chrono::milliseconds(0);

@@ -18,29 +18,29 @@ using testing::world;
 /// Answers with calls of tools: {name, arguments} each.
 void call_tools(world& w, std::vector<std::pair<std::string, std::string>> wanted) {
     w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.finish = ports::finish_reason::tool_calls;
-        made.usage = ports::token_usage{10, 5, 0, 0};
+        ports::chat_response response;
+        response.finish = ports::finish_reason::tool_calls;
+        response.usage = ports::token_usage{10, 5, 0, 0};
         int next = 0;
         for (const auto& [name, arguments] : wanted) {
-            made.tool_calls.push_back({"id" + std::to_string(next++), name, arguments});
+            response.tool_calls.push_back({"id" + std::to_string(next++), name, arguments});
         }
-        return made;
+        return response;
     });
 }
 
 /// Waits, then says what it was given; counts how many run at a time.
 tool slow_echo(world& w, int* most) {
-    tool made;
-    made.name = "test:echo";
-    made.description = "says it again";
-    made.input_schema =
+    tool created;
+    created.name = "test:echo";
+    created.description = "says it again";
+    created.input_schema =
         R"({"type":"object","properties":{"x":{"type":"string"},"ms":{"type":"integer"}},
             "required":["x"],"additionalProperties":false})";
     static int running = 0;
     running = 0;
     (void)w;
-    made.run = [most](tool_call call) -> coro::task<result<lang::value>> {
+    created.run = [most](tool_call call) -> coro::task<result<lang::value>> {
         lang::value inputs = call.inputs;
         if (most) *most = std::max(*most, ++running);
         const lang::value* ms = lang::map_find(inputs, "ms");
@@ -51,7 +51,7 @@ tool slow_echo(world& w, int* most) {
         if (!slept) co_return slept.error();
         co_return *lang::map_find(inputs, "x");
     };
-    return made;
+    return created;
 }
 
 void add_echo(world& w, int* most = nullptr) {
@@ -339,10 +339,10 @@ TEST(subtasks, depth_counts_down_the_chain) {
     world w;
     int next = 0;
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
-        made.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
-                                 std::to_string(++next) + R"(},"name":"again"})");
-        return made;
+        ports::chat_response response;
+        response.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
+                                     std::to_string(++next) + R"(},"name":"again"})");
+        return response;
     });
     EXPECT_THAT(w.json("(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
                        "\"json\")))) (get-in (again 0) '(\"notes\" \"error\" \"message\"))"),
@@ -355,11 +355,11 @@ TEST(subtasks, a_request_may_ask_for_more_depth_up_to_a_bound) {
         world w;
         int next = 0;
         w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
-            ports::chat_response made;
-            made.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
-                                     std::to_string(++next) + R"(},"name":"again","max_depth":)" +
-                                     most + "}");
-            return made;
+            ports::chat_response response;
+            response.text = continuation(R"({"type":"atomic","description":"d","inputs":{"n":)" +
+                                         std::to_string(++next) +
+                                         R"(},"name":"again","max_depth":)" + most + "}");
+            return response;
         });
         const std::string said = w.json(
             "(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "

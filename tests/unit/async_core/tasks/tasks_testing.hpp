@@ -50,12 +50,12 @@ public:
 
     void say(std::string text, ports::finish_reason finish = ports::finish_reason::stop) {
         replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
-            ports::chat_response made;
-            made.text = text;
-            made.model = "scripted-1";
-            made.finish = finish;
-            made.usage = ports::token_usage{10, 5, 2, 0};
-            return made;
+            ports::chat_response response;
+            response.text = text;
+            response.model = "scripted-1";
+            response.finish = finish;
+            response.usage = ports::token_usage{10, 5, 2, 0};
+            return response;
         });
     }
     void break_with(ports::llm_errc code, std::string message) {

@@ -39,13 +39,13 @@ loaded_templates load_file(const std::string& name) { return load(data_file(name
 
 /// "line:column code message" of each problem.
 lines problems_of(const loaded_templates& loaded) {
-    lines made;
+    lines result;
     for (const lang::problem& each : loaded.report->problems) {
         const source_location place = loaded.report->sources.locate(each.span);
-        made.push_back(std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
-                       std::string(each.code) + " " + each.message);
+        result.push_back(std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
+                         std::string(each.code) + " " + each.message);
     }
-    return made;
+    return result;
 }
 lines problems(std::string text, template_load_options options = {}) {
     return problems_of(load(std::move(text), std::move(options)));

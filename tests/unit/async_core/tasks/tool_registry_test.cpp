@@ -34,11 +34,11 @@ constexpr auto weight_schema = R"({"type": "object",
 
 tool make(std::string name, std::string schema,
           coro::task<result<lang::value>> (*run)(tool_call) = echo) {
-    tool made;
-    made.name = std::move(name);
-    made.input_schema = std::move(schema);
-    made.run = run;
-    return made;
+    tool created;
+    created.name = std::move(name);
+    created.input_schema = std::move(schema);
+    created.run = run;
+    return created;
 }
 
 task_system_parts with_tools(std::vector<tool> tools) {
@@ -48,9 +48,9 @@ task_system_parts with_tools(std::vector<tool> tools) {
 }
 
 tool weigh() {
-    tool made = make("weigh", weight_schema);
-    made.aliases = {"system:weigh"};
-    return made;
+    tool result = make("weigh", weight_schema);
+    result.aliases = {"system:weigh"};
+    return result;
 }
 
 TEST(tools, are_called_by_name_alias_and_value) {

@@ -18,11 +18,11 @@ struct person {
     std::chrono::milliseconds delay{0};
 
     [[nodiscard]] task_system_parts parts() {
-        task_system_parts made;
-        made.ask_user = [this](user_question question, coro::call_context context) {
+        task_system_parts task;
+        task.ask_user = [this](user_question question, coro::call_context context) {
             return reply(std::move(question), context);
         };
-        return made;
+        return task;
     }
     coro::task<result<std::string>> reply(user_question question, coro::call_context context) {
         asked.push_back(std::move(question));
@@ -79,14 +79,14 @@ TEST(ask_user, is_offered_to_a_model_that_lists_it) {
     world w({}, somebody.parts());
     int turn = 0;
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response made;
+        ports::chat_response response;
         if (turn++ == 0) {
-            made.tool_calls.push_back({"1", "system_ask_user", R"({"question":"Which?"})"});
-            made.finish = ports::finish_reason::tool_calls;
+            response.tool_calls.push_back({"1", "system_ask_user", R"({"question":"Which?"})"});
+            response.finish = ports::finish_reason::tool_calls;
         } else {
-            made.text = "done";
+            response.text = "done";
         }
-        return made;
+        return response;
     });
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (tools (system:ask_user))) (content "
                      "(t))"),

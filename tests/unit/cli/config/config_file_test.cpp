@@ -13,20 +13,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 configuration read(std::string_view text, config_trust trust = config_trust::user) {
-    auto made = read_config(text, "heddle.toml", "/work/here", trust);
-    EXPECT_TRUE(made) << made.error().message();
-    return made ? *std::move(made) : configuration{};
+    auto result = read_config(text, "heddle.toml", "/work/here", trust);
+    EXPECT_TRUE(result) << result.error().message();
+    return result ? *std::move(result) : configuration{};
 }
 
 std::vector<std::string> mistakes(std::string_view text, config_trust trust = config_trust::user) {
-    const auto made = read_config(text, "heddle.toml", "/work/here", trust);
-    if (made) return {};
-    const auto* report = dynamic_cast<const config_report*>(made.error().info().payload.get());
-    return report ? report->lines : std::vector<std::string>{made.error().message()};
+    const auto read = read_config(text, "heddle.toml", "/work/here", trust);
+    if (read) return {};
+    const auto* report = dynamic_cast<const config_report*>(read.error().info().payload.get());
+    return report ? report->lines : std::vector<std::string>{read.error().message()};
 }
 
 TEST(config_file, reads_every_setting) {
-    const configuration made = read(R"(
+    const configuration result = read(R"(
 model = "fast"
 concurrency = 500
 prices = "prices.json"
@@ -77,12 +77,12 @@ ca_directory = "ca"
 max_connections = 1000
 user_agent = "mine/1"
 )");
-    EXPECT_EQ(made.model, "fast");
-    EXPECT_EQ(made.concurrency, 500);
-    EXPECT_EQ(made.prices, "/work/here/prices.json");
-    EXPECT_THAT(made.tasks, ElementsAre("/work/here/tasks", "/shared/tasks"));
-    EXPECT_THAT(made.aider, ElementsAre("aider", "--no-git"));
-    const provider_config* mine = made.provider("mine");
+    EXPECT_EQ(result.model, "fast");
+    EXPECT_EQ(result.concurrency, 500);
+    EXPECT_EQ(result.prices, "/work/here/prices.json");
+    EXPECT_THAT(result.tasks, ElementsAre("/work/here/tasks", "/shared/tasks"));
+    EXPECT_THAT(result.aider, ElementsAre("aider", "--no-git"));
+    const provider_config* mine = result.provider("mine");
     ASSERT_TRUE(mine);
     EXPECT_EQ(mine->type, "vllm");
     EXPECT_EQ(mine->place.line, 8U);
@@ -96,19 +96,19 @@ user_agent = "mine/1"
     EXPECT_EQ(mine->total_timeout, 90min);
     EXPECT_EQ(mine->max_retries, 2);
     EXPECT_EQ(mine->share_prompt_prefixes, false);
-    ASSERT_EQ(made.aliases.size(), 1U);
-    EXPECT_EQ(made.aliases[0].model, "mine:llama-8b");
-    ASSERT_EQ(made.routes.size(), 1U);
-    EXPECT_THAT(made.routes[0].models, ElementsAre("mine:llama-8b", "openai:gpt-4o-mini"));
-    EXPECT_EQ(made.routes[0].hedge_after, 2s);
-    EXPECT_EQ(made.routes[0].hedge_share, 0.05);
-    EXPECT_EQ(made.cache.enabled, true);
-    EXPECT_EQ(made.cache.file, "/work/here/answers.db");
-    EXPECT_EQ(made.cache.keep_for, 24h * 7);
-    EXPECT_EQ(made.cache.max_bytes, 500'000'000U);
-    EXPECT_EQ(made.http.https_proxy, "http://proxy:3128");
-    EXPECT_EQ(made.http.ca_directory, "/work/here/ca");
-    EXPECT_EQ(made.http.max_connections, 1000);
+    ASSERT_EQ(result.aliases.size(), 1U);
+    EXPECT_EQ(result.aliases[0].model, "mine:llama-8b");
+    ASSERT_EQ(result.routes.size(), 1U);
+    EXPECT_THAT(result.routes[0].models, ElementsAre("mine:llama-8b", "openai:gpt-4o-mini"));
+    EXPECT_EQ(result.routes[0].hedge_after, 2s);
+    EXPECT_EQ(result.routes[0].hedge_share, 0.05);
+    EXPECT_EQ(result.cache.enabled, true);
+    EXPECT_EQ(result.cache.file, "/work/here/answers.db");
+    EXPECT_EQ(result.cache.keep_for, 24h * 7);
+    EXPECT_EQ(result.cache.max_bytes, 500'000'000U);
+    EXPECT_EQ(result.http.https_proxy, "http://proxy:3128");
+    EXPECT_EQ(result.http.ca_directory, "/work/here/ca");
+    EXPECT_EQ(result.http.max_connections, 1000);
 }
 
 TEST(config_file, tells_all_mistakes_with_their_places) {
@@ -183,14 +183,14 @@ TEST(config_file, many_services_are_read_in_the_time_of_their_number) {
     std::string text;
     for (int i = 0; i < 40'000; ++i) text += "[providers.p" + std::to_string(i) + "]\n";
     const auto began = std::chrono::steady_clock::now();
-    configuration made = read(text);
-    lay_over(made, read(text));
-    EXPECT_EQ(made.providers.size(), 40'000U);
+    configuration result = read(text);
+    lay_over(result, read(text));
+    EXPECT_EQ(result.providers.size(), 40'000U);
     EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
 }
 
 TEST(config_file, settings_of_requests_are_those_of_the_language) {
-    const configuration made = read(R"(
+    const configuration result = read(R"(
 [providers.mine]
 type = "vllm"
 [providers.mine.request]
@@ -206,7 +206,7 @@ reasoning_tokens = 0
 prompt_cache = false
 extra_parameters = { top_k = 40, nested = { a = [1, "b"] } }
 )");
-    EXPECT_EQ(tasks::parameters_json(made.providers.at(0).request),
+    EXPECT_EQ(tasks::parameters_json(result.providers.at(0).request),
               R"({"temperature":5E-1,"max_tokens":100,"top_p":1E0,"seed":-3,)"
               R"("stop":["END","STOP"],"tool_choice":"auto","parallel_tool_calls":false,)"
               R"("reasoning_effort":"low","reasoning_tokens":0,"prompt_cache":false,)"
@@ -273,9 +273,9 @@ protected:
 };
 
 TEST_F(config_folders, no_file_is_an_empty_configuration) {
-    const auto made = find().value();
-    EXPECT_TRUE(made.files.empty());
-    EXPECT_FALSE(made.model);
+    const auto found = find().value();
+    EXPECT_TRUE(found.files.empty());
+    EXPECT_FALSE(found.model);
 }
 
 TEST_F(config_folders, the_project_goes_over_the_user) {
@@ -285,32 +285,32 @@ TEST_F(config_folders, the_project_goes_over_the_user) {
     write("user/heddle/heddle.toml",
           "model = \"user\"\nconcurrency = 7\n[providers.a]\nmax_in_flight = 5\n"
           "api_key_file = \"key\"\n[providers.b]\n[aliases]\nx = \"b:1\"\ny = \"b:2\"\n");
-    const auto made = find().value();
-    EXPECT_EQ(made.model, "project");
-    EXPECT_EQ(made.concurrency, 7);
-    EXPECT_EQ(made.provider("a")->max_in_flight, 3);
-    EXPECT_EQ(made.provider("a")->api_key_file, (root / "user" / "heddle" / "key").string());
-    EXPECT_TRUE(made.provider("b"));
-    ASSERT_EQ(made.aliases.size(), 2U);
-    EXPECT_EQ(made.aliases[0].model, "a:1");
-    EXPECT_EQ(made.files.size(), 2U);
+    const auto found = find().value();
+    EXPECT_EQ(found.model, "project");
+    EXPECT_EQ(found.concurrency, 7);
+    EXPECT_EQ(found.provider("a")->max_in_flight, 3);
+    EXPECT_EQ(found.provider("a")->api_key_file, (root / "user" / "heddle" / "key").string());
+    EXPECT_TRUE(found.provider("b"));
+    ASSERT_EQ(found.aliases.size(), 2U);
+    EXPECT_EQ(found.aliases[0].model, "a:1");
+    EXPECT_EQ(found.files.size(), 2U);
 }
 
 TEST_F(config_folders, aliases_of_two_files_may_not_lead_in_a_circle) {
     write("project/heddle.toml", "[aliases]\nx = \"y\"\n");
     write("user/heddle/heddle.toml", "[aliases]\ny = \"x\"\n");
-    const auto made = find();
-    ASSERT_FALSE(made);
-    EXPECT_THAT(made.error().message(),
+    const auto found = find();
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(),
                 HasSubstr("project/heddle.toml:2: the aliases lead in a circle: x -> y -> x"));
 }
 
 TEST_F(config_folders, a_named_file_stands_alone) {
     write("project/heddle.toml", "model = \"project\"");
     write("other.toml", "concurrency = 2");
-    const auto made = find((root / "other.toml").string()).value();
-    EXPECT_FALSE(made.model);
-    EXPECT_EQ(made.concurrency, 2);
+    const auto found = find((root / "other.toml").string()).value();
+    EXPECT_FALSE(found.model);
+    EXPECT_EQ(found.concurrency, 2);
     EXPECT_FALSE(find((root / "none.toml").string()));
 }
 

@@ -20,13 +20,13 @@ lines problems(const std::string& text) {
     const tasks::definition_check definitions;
     lang::check_options options;
     options.tasks = &definitions;
-    lines made;
+    lines result;
     for (const lang::problem& each : lang::check_program(realm, text, position, options)) {
         const source_location place = realm.sources().locate(each.span);
-        made.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
-                       std::to_string(place.column) + " " + each.message);
+        result.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
+                         std::to_string(place.column) + " " + each.message);
     }
-    return made;
+    return result;
 }
 
 const std::string greet = "(defatom greet (params who) (instructions \"{{who}}\"))\n";

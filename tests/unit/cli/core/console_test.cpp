@@ -13,9 +13,9 @@ using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 std::string text_of(std::FILE* of) {
     std::fflush(of);
     std::rewind(of);
-    std::string made(4096, '\0');
-    made.resize(std::fread(made.data(), 1, made.size(), of));
-    return made;
+    std::string text(4096, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), of));
+    return text;
 }
 
 /// What a server, a file or a name may hold: a title, a deleted line, text that runs backwards.

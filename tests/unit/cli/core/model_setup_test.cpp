@@ -25,16 +25,16 @@ protected:
         return set_up_models({options, settings, variables, loop, *http, *workers, null_log()});
     }
     std::string message() {
-        const auto made = make();
-        return made ? "no error" : made.error().message() + "; " + made.error().info().hint;
+        const auto result = make();
+        return result ? "no error" : result.error().message() + "; " + result.error().info().hint;
     }
     void configure(std::string name, std::string type, std::string url) {
-        provider_config made;
-        made.name = std::move(name);
-        made.type = std::move(type);
-        made.place = {"heddle.toml", 1};
-        if (!url.empty()) made.base_url = std::move(url);
-        settings.providers.push_back(std::move(made));
+        provider_config config;
+        config.name = std::move(name);
+        config.type = std::move(type);
+        config.place = {"heddle.toml", 1};
+        if (!url.empty()) config.base_url = std::move(url);
+        settings.providers.push_back(std::move(config));
     }
 
     boost::asio::io_context io{1};
@@ -48,16 +48,16 @@ protected:
 };
 
 TEST_F(model_setup_test, without_anything_there_is_no_model) {
-    const auto made = make().value();
-    EXPECT_FALSE(made->any());
-    EXPECT_FALSE(made->registry().resolve("", ""));
+    const auto result = make().value();
+    EXPECT_FALSE(result->any());
+    EXPECT_FALSE(result->registry().resolve("", ""));
 }
 
 TEST_F(model_setup_test, a_key_of_openai_is_enough) {
     variables.openai_api_key = secret("sk-x");
-    const auto made = make().value();
-    EXPECT_EQ(made->default_model(), "openai:gpt-4o-mini");
-    const auto chosen = made->registry().resolve("gpt-5", "").value();
+    const auto result = make().value();
+    EXPECT_EQ(result->default_model(), "openai:gpt-4o-mini");
+    const auto chosen = result->registry().resolve("gpt-5", "").value();
     EXPECT_EQ(chosen.provider->provider_name(), "openai");
     EXPECT_EQ(chosen.model, "gpt-5");
 }
@@ -65,12 +65,12 @@ TEST_F(model_setup_test, a_key_of_openai_is_enough) {
 TEST_F(model_setup_test, the_keys_of_other_services_make_them_known) {
     set = {{"ANTHROPIC_API_KEY", "a"}, {"GEMINI_API_KEY", "g"}, {"OLLAMA_HOST", "127.0.0.1"}};
     options.model = "anthropic:claude";
-    const auto made = make().value();
-    EXPECT_EQ(made->default_model(), "anthropic:claude");
+    const auto result = make().value();
+    EXPECT_EQ(result->default_model(), "anthropic:claude");
     for (const char* name : {"anthropic", "gemini", "ollama"}) {
-        EXPECT_TRUE(made->registry().find(name)) << name;
+        EXPECT_TRUE(result->registry().find(name)) << name;
     }
-    EXPECT_FALSE(made->registry().find("openai"));
+    EXPECT_FALSE(result->registry().find("openai"));
 }
 
 TEST_F(model_setup_test, a_service_that_is_asked_for_by_name_must_work) {
@@ -85,11 +85,11 @@ TEST_F(model_setup_test, a_service_that_is_asked_for_by_name_must_work) {
 TEST_F(model_setup_test, a_service_that_nobody_asks_for_may_be_broken) {
     variables.openai_api_key = secret("sk-x");
     configure("other", "anthropic", "");
-    const auto made = make().value();
-    EXPECT_EQ(made->default_model(), "openai:gpt-4o-mini");
-    ASSERT_TRUE(made->registry().find("other"));
+    const auto result = make().value();
+    EXPECT_EQ(result->default_model(), "openai:gpt-4o-mini");
+    ASSERT_TRUE(result->registry().find("other"));
     std::optional<error> failure;
-    for (const configured_service& each : made->services()) {
+    for (const configured_service& each : result->services()) {
         if (each.name == "other") failure = each.failure;
     }
     ASSERT_TRUE(failure);

@@ -40,8 +40,8 @@ class parsed {
 public:
     explicit parsed(std::vector<std::string> arguments) : line_(tried_rows) {
         arguments.insert(arguments.begin(), "run");
-        const auto made = line_.parse(std::move(arguments), 100);
-        const auto* end = std::get_if<early_end>(&made);
+        const auto result = line_.parse(std::move(arguments), 100);
+        const auto* end = std::get_if<early_end>(&result);
         EXPECT_EQ(end, nullptr) << (end ? end->text : "");
     }
     const tried* operator->() const { return tried::last; }
@@ -52,40 +52,40 @@ private:
 
 early_end ended(std::vector<std::string> arguments, unsigned columns = 100) {
     command_line line(all_commands());
-    const auto made = line.parse(std::move(arguments), columns);
-    EXPECT_TRUE(std::holds_alternative<early_end>(made));
-    return std::holds_alternative<early_end>(made) ? std::get<early_end>(made) : early_end{};
+    const auto parsed = line.parse(std::move(arguments), columns);
+    EXPECT_TRUE(std::holds_alternative<early_end>(parsed));
+    return std::holds_alternative<early_end>(parsed) ? std::get<early_end>(parsed) : early_end{};
 }
 
 TEST(options, run_reads_everything) {
-    const parsed made({"w.heddle", "--input", "a=1", "-i", "b:=[1,2]", "--model", "openai:m",
-                       "--base-url", "http://h/v1", "--concurrency", "7", "--timeout", "1.5",
-                       "--json", "-vv", "--seed", "9", "--workspace", "dir"});
-    EXPECT_EQ(made->file, "w.heddle");
-    EXPECT_EQ(made->inputs, (std::vector<std::string>{"a=1", "b:=[1,2]"}));
-    EXPECT_EQ(made->options.model, "openai:m");
-    EXPECT_EQ(made->options.base_url, "http://h/v1");
-    EXPECT_EQ(made->options.concurrency, 7U);
-    EXPECT_EQ(made->options.timeout, std::chrono::milliseconds(1500));
-    EXPECT_TRUE(made->options.json);
-    EXPECT_EQ(made->options.verbosity, 2);
-    EXPECT_EQ(made->options.seed, 9U);
-    EXPECT_EQ(made->options.workspace, "dir");
+    const parsed result({"w.heddle", "--input", "a=1", "-i", "b:=[1,2]", "--model", "openai:m",
+                         "--base-url", "http://h/v1", "--concurrency", "7", "--timeout", "1.5",
+                         "--json", "-vv", "--seed", "9", "--workspace", "dir"});
+    EXPECT_EQ(result->file, "w.heddle");
+    EXPECT_EQ(result->inputs, (std::vector<std::string>{"a=1", "b:=[1,2]"}));
+    EXPECT_EQ(result->options.model, "openai:m");
+    EXPECT_EQ(result->options.base_url, "http://h/v1");
+    EXPECT_EQ(result->options.concurrency, 7U);
+    EXPECT_EQ(result->options.timeout, std::chrono::milliseconds(1500));
+    EXPECT_TRUE(result->options.json);
+    EXPECT_EQ(result->options.verbosity, 2);
+    EXPECT_EQ(result->options.seed, 9U);
+    EXPECT_EQ(result->options.workspace, "dir");
 }
 
 TEST(options, have_defaults) {
-    const parsed made({"w.heddle"});
-    EXPECT_FALSE(made->options.model);
-    EXPECT_FALSE(made->options.timeout);
-    EXPECT_FALSE(made->options.concurrency);
-    EXPECT_EQ(made->options.verbosity, 0);
-    EXPECT_EQ(made->options.workspace, ".");
+    const parsed result({"w.heddle"});
+    EXPECT_FALSE(result->options.model);
+    EXPECT_FALSE(result->options.timeout);
+    EXPECT_FALSE(result->options.concurrency);
+    EXPECT_EQ(result->options.verbosity, 0);
+    EXPECT_EQ(result->options.workspace, ".");
 }
 
 TEST(options, an_input_does_not_swallow_the_file_behind_it) {
-    const parsed made({"-i", "a=1", "w.heddle"});
-    EXPECT_EQ(made->file, "w.heddle");
-    EXPECT_EQ(made->inputs.size(), 1U);
+    const parsed result({"-i", "a=1", "w.heddle"});
+    EXPECT_EQ(result->file, "w.heddle");
+    EXPECT_EQ(result->inputs.size(), 1U);
 }
 
 TEST(options, an_input_in_brackets_is_not_taken_apart) {

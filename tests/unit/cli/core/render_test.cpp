@@ -25,12 +25,12 @@ protected:
     }
     /// Two names for the same part, at each of 60 levels.
     lang::value shared_map() {
-        lang::value made = lang::json_to_value(*memory, R"({"a": 1})").value();
+        lang::value result = lang::json_to_value(*memory, R"({"a": 1})").value();
         for (int i = 0; i < 60; ++i) {
-            lang::value level = lang::map_put(*memory, lang::value::empty_map(), "x", made);
-            made = lang::map_put(*memory, std::move(level), "y", made);
+            lang::value level = lang::map_put(*memory, lang::value::empty_map(), "x", result);
+            result = lang::map_put(*memory, std::move(level), "y", result);
         }
-        return made;
+        return result;
     }
     lang::heap_owner memory{lang::heap::create()};
 };

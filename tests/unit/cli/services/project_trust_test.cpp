@@ -359,10 +359,10 @@ TEST_F(project_trust, a_run_that_is_led_there_by_a_model_an_alias_or_a_route_doe
         const auto found = load();
         ASSERT_TRUE(found) << found.error().message();
         const workflow_options options;
-        const auto made = set_up_models(
+        const auto result = set_up_models(
             {options, *found, variables, loop, *http, *workers, null_log(), &consents});
-        ASSERT_FALSE(made) << lead;
-        EXPECT_THAT(made.error().message(), HasSubstr("sent to http://evil.test:80/v1")) << lead;
+        ASSERT_FALSE(result) << lead;
+        EXPECT_THAT(result.error().message(), HasSubstr("sent to http://evil.test:80/v1")) << lead;
     }
 }
 

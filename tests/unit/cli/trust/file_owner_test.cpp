@@ -222,17 +222,17 @@ TEST(file_owner, the_group_of_root_is_roots_only) { EXPECT_FALSE(is_private_grou
 /// "user::rw-,user:NUMBER:PERMISSIONS,group::r--,mask::MASK,other::r--" as Linux keeps it.
 std::string list_for(std::uint32_t number, char permissions, char mask) {
     constexpr std::uint32_t nobody = 0xFFFFFFFF;
-    std::string made{2, 0, 0, 0};
+    std::string text{2, 0, 0, 0};
     const auto add = [&](char tag, char may, std::uint32_t id) {
-        made.append({tag, 0, may, 0});
-        for (int shift = 0; shift < 32; shift += 8) made += static_cast<char>(id >> shift);
+        text.append({tag, 0, may, 0});
+        for (int shift = 0; shift < 32; shift += 8) text += static_cast<char>(id >> shift);
     };
     add(0x01, 6, nobody);
     add(0x02, permissions, number);
     add(0x04, 4, nobody);
     add(0x10, mask, nobody);
     add(0x20, 4, nobody);
-    return made;
+    return text;
 }
 
 TEST(file_owner, a_real_list_is_read) {

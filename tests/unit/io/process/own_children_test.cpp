@@ -35,13 +35,13 @@ protected:
     }
     template <class What>
     pid_t start(What what) {
-        const pid_t made = ::fork();
-        if (made == 0) {
+        const pid_t result = ::fork();
+        if (result == 0) {
             what();
             ::_exit(0);
         }
-        started.push_back(made);
-        return made;
+        started.push_back(result);
+        return result;
     }
     static void note(pid_t child, void* into) {
         static_cast<std::vector<pid_t>*>(into)->push_back(child);

@@ -337,9 +337,9 @@ TEST_F(process_runner, what_keeps_a_program_shows_no_variables) {
 TEST_F(process_runner, open_missing_workspace_is_not_found) {
     process_options options;
     options.workspace = (base / "missing").string();
-    const auto made = make_process_port(test.loop, options);
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code(), make_error_code(errc::not_found));
+    const auto result = make_process_port(test.loop, options);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code(), make_error_code(errc::not_found));
 }
 
 } // namespace

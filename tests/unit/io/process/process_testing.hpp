@@ -52,20 +52,20 @@ protected:
         process_options options;
         options.workspace = root.string();
         options.withheld = std::move(withheld);
-        auto made = make_process_port(test.loop, std::move(options));
-        ASSERT_TRUE(made) << made.error().message();
-        children = *std::move(made);
+        auto result = make_process_port(test.loop, std::move(options));
+        ASSERT_TRUE(result) << result.error().message();
+        children = *std::move(result);
     }
     static process_request shell(std::string line) {
-        process_request made;
-        made.arguments = {std::move(line)};
-        made.through_shell = true;
-        return made;
+        process_request request;
+        request.arguments = {std::move(line)};
+        request.through_shell = true;
+        return request;
     }
     static process_request program(std::vector<std::string> arguments) {
-        process_request made;
-        made.arguments = std::move(arguments);
-        return made;
+        process_request request;
+        request.arguments = std::move(arguments);
+        return request;
     }
     [[nodiscard]] result<process_result> run(process_request request,
                                              coro::cancel_source* cancel = nullptr,

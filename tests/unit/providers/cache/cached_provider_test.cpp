@@ -31,18 +31,18 @@ public:
         if (number <= failures) {
             co_return error(failure).with_retryable(retryable);
         }
-        chat_response made;
-        made.model = "m";
-        made.text = "answer " + std::to_string(number);
-        made.finish = finish;
-        made.usage = usage;
-        co_return made;
+        chat_response response;
+        response.model = "m";
+        response.text = "answer " + std::to_string(number);
+        response.finish = finish;
+        response.usage = usage;
+        co_return response;
     }
     task<result<chat_response>> stream(const chat_request& request, ports::chat_delta_sink on_delta,
                                        call_context context) override {
-        auto made = co_await complete(request, context);
-        if (made) (void)on_delta(made->text);
-        co_return made;
+        auto outcome = co_await complete(request, context);
+        if (outcome) (void)on_delta(outcome->text);
+        co_return outcome;
     }
 
     int calls = 0;
@@ -92,15 +92,15 @@ protected:
     }
     static task<result<void>> call(ports::llm_port* port, chat_request request,
                                    call_context context, std::vector<result<chat_response>>* into) {
-        auto made = co_await port->complete(request, context);
-        into->push_back(std::move(made));
+        auto outcome = co_await port->complete(request, context);
+        into->push_back(std::move(outcome));
         co_return result<void>();
     }
     /// `count` equal calls at the same time.
     std::vector<result<chat_response>> ask_at_once(const chat_request& request, int count) {
-        std::vector<result<chat_response>> made;
-        (void)loop.run(all(&cached, request, count, loop.context(), &made));
-        return made;
+        std::vector<result<chat_response>> results;
+        (void)loop.run(all(&cached, request, count, loop.context(), &results));
+        return results;
     }
     static task<result<void>> all(ports::llm_port* port, chat_request request, int count,
                                   call_context context, std::vector<result<chat_response>>* into) {
@@ -173,9 +173,9 @@ TEST_F(cached_provider_test, tells_requests_apart_by_all_that_is_asked) {
 }
 
 TEST_F(cached_provider_test, equal_calls_at_the_same_time_become_one) {
-    const auto made = ask_at_once(testing::user_request("q"), 20);
-    ASSERT_EQ(made.size(), 20U);
-    for (const auto& each : made) EXPECT_EQ(each.value().text, "answer 1");
+    const auto result = ask_at_once(testing::user_request("q"), 20);
+    ASSERT_EQ(result.size(), 20U);
+    for (const auto& each : result) EXPECT_EQ(each.value().text, "answer 1");
     EXPECT_EQ(model.calls, 1);
     EXPECT_EQ(store.look_ups, 1);
     EXPECT_EQ(cached.counters().shared, 19U);
@@ -183,9 +183,9 @@ TEST_F(cached_provider_test, equal_calls_at_the_same_time_become_one) {
 
 TEST_F(cached_provider_test, keeps_no_error_and_one_of_those_who_waited_asks_for_all) {
     model.failures = 1;
-    const auto made = ask_at_once(testing::user_request("q"), 20);
+    const auto result = ask_at_once(testing::user_request("q"), 20);
     int failed = 0;
-    for (const auto& each : made) {
+    for (const auto& each : result) {
         if (each) EXPECT_EQ(each->text, "answer 2");
         else ++failed;
     }
@@ -196,11 +196,11 @@ TEST_F(cached_provider_test, keeps_no_error_and_one_of_those_who_waited_asks_for
 
 TEST_F(cached_provider_test, a_service_that_stays_down_is_asked_twice_by_many_equal_calls) {
     model.failures = 100;
-    const auto made = ask_at_once(testing::user_request("q"), 20);
+    const auto result = ask_at_once(testing::user_request("q"), 20);
     EXPECT_EQ(model.calls, 2);
-    ASSERT_EQ(made.size(), 20U);
+    ASSERT_EQ(result.size(), 20U);
     int unsent = 0;
-    for (const auto& each : made) {
+    for (const auto& each : result) {
         ASSERT_FALSE(each);
         EXPECT_EQ(each.error().message(), "down");
         EXPECT_EQ(each.error().code(), make_error_code(ports::llm_errc::server));
@@ -213,17 +213,17 @@ TEST_F(cached_provider_test, a_service_that_stays_down_is_asked_twice_by_many_eq
 TEST_F(cached_provider_test, an_error_that_comes_back_is_shared_at_once) {
     model.failures = 100;
     model.retryable = false;
-    const auto made = ask_at_once(testing::user_request("q"), 20);
+    const auto result = ask_at_once(testing::user_request("q"), 20);
     EXPECT_EQ(model.calls, 1);
-    for (const auto& each : made) EXPECT_EQ(each.error().message(), "down");
+    for (const auto& each : result) EXPECT_EQ(each.error().message(), "down");
 }
 
 TEST_F(cached_provider_test, what_ends_only_the_first_call_is_not_shared) {
     model.failures = 1;
     model.failure = error(errc::invalid_argument, "the receiver of the first call failed");
-    const auto made = ask_at_once(testing::user_request("q"), 5);
+    const auto result = ask_at_once(testing::user_request("q"), 5);
     int failed = 0;
-    for (const auto& each : made) failed += each ? 0 : 1;
+    for (const auto& each : result) failed += each ? 0 : 1;
     EXPECT_EQ(failed, 1);
     EXPECT_EQ(model.calls, 2);
 }
@@ -286,8 +286,8 @@ TEST_F(cached_provider_test, a_streamed_call_gets_a_known_answer_in_one_piece) {
         pieces.emplace_back(piece);
         return result<void>();
     };
-    const auto made = loop.run(cached.stream(request, sink, loop.context()));
-    EXPECT_EQ(made.value().text, "answer 1");
+    const auto outcome = loop.run(cached.stream(request, sink, loop.context()));
+    EXPECT_EQ(outcome.value().text, "answer 1");
     EXPECT_THAT(pieces, ::testing::ElementsAre("answer 1"));
     EXPECT_EQ(model.calls, 1);
 }
@@ -307,8 +307,8 @@ task<result<void>> cancel_the_first(ports::llm_port* port, chat_request request,
     coro::cancel_source cancel(context.cancel);
     const auto call = [](ports::llm_port* to, const chat_request* what, call_context mine,
                          std::vector<result<chat_response>>* into) -> task<result<void>> {
-        auto made = co_await to->complete(*what, mine);
-        into->push_back(std::move(made));
+        auto outcome = co_await to->complete(*what, mine);
+        into->push_back(std::move(outcome));
         co_return result<void>();
     };
     children.start(call(port, &request, context.with_cancel(cancel), first));

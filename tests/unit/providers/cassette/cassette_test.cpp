@@ -39,12 +39,12 @@ private:
 };
 
 chat_response answer(std::string text) {
-    chat_response made;
-    made.id = "id-1";
-    made.model = "m-1";
-    made.text = std::move(text);
-    made.usage = ports::token_usage{.input = 12, .output = 3, .cached = 4};
-    return made;
+    chat_response response;
+    response.id = "id-1";
+    response.model = "m-1";
+    response.text = std::move(text);
+    response.usage = ports::token_usage{.input = 12, .output = 3, .cached = 4};
+    return response;
 }
 
 class cassette_test : public ::testing::Test {
@@ -61,9 +61,9 @@ protected:
         return loop.run(port.stream(request, sink, loop.context()));
     }
     std::unique_ptr<cassette_player> play(cassette_matching how = cassette_matching::strict) {
-        auto made = cassette_player::open("calls.jsonl", tape, how);
-        EXPECT_TRUE(made) << made.error().message();
-        return *std::move(made);
+        auto opened = cassette_player::open("calls.jsonl", tape, how);
+        EXPECT_TRUE(opened) << opened.error().message();
+        return *std::move(opened);
     }
 
     testing::test_loop loop;

@@ -21,29 +21,29 @@ inline const std::chrono::system_clock::time_point codec_now =
 /// The JSON of a request that must be possible.
 inline boost::json::value body_of(providers::chat_codec& codec, const ports::chat_request& request,
                                   providers::answer_mode mode = providers::answer_mode::whole) {
-    const auto made = codec.encode(request, mode);
-    EXPECT_TRUE(made) << made.error().message();
-    return made ? boost::json::parse(made->body) : boost::json::value();
+    const auto encoded = codec.encode(request, mode);
+    EXPECT_TRUE(encoded) << encoded.error().message();
+    return encoded ? boost::json::parse(encoded->body) : boost::json::value();
 }
 
 /// The error of a request that is refused before it is sent: "message | hint".
 inline std::string refusal_of(providers::chat_codec& codec, const ports::chat_request& request) {
-    const auto made = codec.encode(request, providers::answer_mode::whole);
-    EXPECT_FALSE(made);
-    if (made) return {};
-    EXPECT_EQ(made.error().code(), make_error_code(ports::llm_errc::invalid_request));
-    EXPECT_EQ(made.error().info().retryable, false);
-    return made.error().message() + " | " + made.error().info().hint;
+    const auto encoded = codec.encode(request, providers::answer_mode::whole);
+    EXPECT_FALSE(encoded);
+    if (encoded) return {};
+    EXPECT_EQ(encoded.error().code(), make_error_code(ports::llm_errc::invalid_request));
+    EXPECT_EQ(encoded.error().info().retryable, false);
+    return encoded.error().message() + " | " + encoded.error().info().hint;
 }
 
 /// The settings that are not sent, each as "name: reason".
 inline std::vector<std::string> left_out_of(providers::chat_codec& codec,
                                             const ports::chat_request& request) {
-    const auto made = codec.encode(request, providers::answer_mode::whole);
-    EXPECT_TRUE(made) << made.error().message();
+    const auto encoded = codec.encode(request, providers::answer_mode::whole);
+    EXPECT_TRUE(encoded) << encoded.error().message();
     std::vector<std::string> lines;
-    if (!made) return lines;
-    for (const auto& each : made->left_out) lines.push_back(each.name + ": " + each.reason);
+    if (!encoded) return lines;
+    for (const auto& each : encoded->left_out) lines.push_back(each.name + ": " + each.reason);
     return lines;
 }
 

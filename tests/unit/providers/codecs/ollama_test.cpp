@@ -97,10 +97,11 @@ TEST(ollama_codec, addresses_as_ollama_host_has_them) {
         fake_http http;
         providers::ollama::options options;
         options.base_url = base;
-        auto made = providers::make_ollama_provider(http, std::move(options), on.loop, null_log());
-        if (!made) return made.error().message();
+        auto result =
+            providers::make_ollama_provider(http, std::move(options), on.loop, null_log());
+        if (!result) return result.error().message();
         http.reply(200, R"({"models":[]})");
-        EXPECT_TRUE(on.run((*made)->list_models(on.context())));
+        EXPECT_TRUE(on.run((*result)->list_models(on.context())));
         return http.requests.at(0).origin->name() + http.requests.at(0).target;
     };
     EXPECT_EQ(origin(""), "http://127.0.0.1:11434/api/tags");

@@ -40,21 +40,21 @@ std::string quoted(const std::string& text) {
 }
 
 std::string counts(std::initializer_list<std::pair<const char*, std::string>> figures) {
-    std::string made;
+    std::string text;
     for (const auto& [name, figure] : figures) {
         if (figure.empty()) continue;
-        made += (made.empty() ? "{\"" : ",\"") + std::string(name) + "\":" + figure;
+        text += (text.empty() ? "{\"" : ",\"") + std::string(name) + "\":" + figure;
     }
-    return made.empty() ? "{}" : made + "}";
+    return text.empty() ? "{}" : text + "}";
 }
 
 template <class Write>
 std::string joined(const parts& of, Write write) {
-    std::string made;
+    std::string text;
     for (std::size_t i = 0; i < of.arguments.size(); ++i) {
-        made += (i == 0 ? "" : ",") + write(std::to_string(i), of.arguments[i]);
+        text += (i == 0 ? "" : ",") + write(std::to_string(i), of.arguments[i]);
     }
-    return made;
+    return text;
 }
 
 std::string openai_calls(const parts& of) {
@@ -122,21 +122,21 @@ service anthropic() {
                    counts({{"input_tokens", of.input}, {"output_tokens", of.output}}) + "}";
         },
         [](const parts& of) {
-            std::string made =
+            std::string text =
                 event(R"({"type":"message_start","message":{"id":"a","usage":)" +
                       counts({{"input_tokens", of.input}, {"output_tokens", "1"}}) + "}}") +
                 event(R"({"type":"content_block_start","index":0,"content_block":)"
                       R"({"type":"text","text":"PRECIOUS"}})");
             for (std::size_t i = 0; i < of.arguments.size(); ++i) {
                 const std::string index = std::to_string(i + 1);
-                made += event(R"({"type":"content_block_start","index":)" + index +
+                text += event(R"({"type":"content_block_start","index":)" + index +
                               R"(,"content_block":{"type":"tool_use","id":"c)" + index +
                               R"(","name":"look","input":{}}})") +
                         event(R"({"type":"content_block_delta","index":)" + index +
                               R"(,"delta":{"type":"input_json_delta","partial_json":)" +
                               quoted(of.arguments[i]) + "}}");
             }
-            return made +
+            return text +
                    event(R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":)" +
                          counts({{"output_tokens", of.output}}) + "}") +
                    event(R"({"type":"message_stop"})");

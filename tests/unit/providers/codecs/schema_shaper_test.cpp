@@ -10,9 +10,9 @@ namespace {
 namespace json = boost::json;
 
 json::value closed(std::string_view schema) {
-    const auto made = closed_schema(schema);
-    EXPECT_TRUE(made) << schema;
-    return made ? json::parse(*made) : json::value();
+    const auto result = closed_schema(schema);
+    EXPECT_TRUE(result) << schema;
+    return result ? json::parse(*result) : json::value();
 }
 
 TEST(schema_shaper, every_object_is_closed_also_inside) {
@@ -80,9 +80,9 @@ TEST(schema_shaper, remembers_more_schemas_than_it_has_room_for) {
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < 20; ++i) {
             const std::string schema = R"({"const":)" + std::to_string(i) + "}";
-            const auto made = shaper.shape(schema);
-            ASSERT_TRUE(made);
-            EXPECT_EQ(*made, schema);
+            const auto result = shaper.shape(schema);
+            ASSERT_TRUE(result);
+            EXPECT_EQ(*result, schema);
             EXPECT_EQ(*shaper.shape(schema), schema);
         }
         EXPECT_FALSE(shaper.shape("{}"));

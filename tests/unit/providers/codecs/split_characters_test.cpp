@@ -38,8 +38,8 @@ struct format {
 std::string event(const std::string& data) { return "data: " + data + "\n\n"; }
 
 template <class Codec>
-std::unique_ptr<providers::chat_codec> taken(result<Codec> made) {
-    return std::move(made).value();
+std::unique_ptr<providers::chat_codec> taken(result<Codec> outcome) {
+    return std::move(outcome).value();
 }
 
 /// One that puts the piece between two texts, in an event.

@@ -30,23 +30,24 @@ Options named() {
 }
 
 std::vector<codec_case> all_codecs() {
-    std::vector<codec_case> made;
-    made.push_back({"openai",
-                    providers::make_openai_codec(named<providers::openai::options>()).value(),
-                    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ab\"}}]}\n\n"});
-    made.push_back({"responses",
-                    providers::make_responses_codec(named<providers::responses::options>()).value(),
-                    "data: {\"type\":\"response.output_text.delta\",\"delta\":\"ab\"}\n\n"});
-    made.push_back(
+    std::vector<codec_case> cases;
+    cases.push_back({"openai",
+                     providers::make_openai_codec(named<providers::openai::options>()).value(),
+                     "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ab\"}}]}\n\n"});
+    cases.push_back(
+        {"responses",
+         providers::make_responses_codec(named<providers::responses::options>()).value(),
+         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"ab\"}\n\n"});
+    cases.push_back(
         {"anthropic",
          providers::make_anthropic_codec(named<providers::anthropic::options>()).value(),
          "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","
          "\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
          "{\"type\":\"text_delta\",\"text\":\"ab\"}}\n\n"});
-    made.push_back({"gemini",
-                    providers::make_gemini_codec(named<providers::gemini::options>()).value(),
-                    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ab\"}]}}]}\n\n"});
-    return made;
+    cases.push_back({"gemini",
+                     providers::make_gemini_codec(named<providers::gemini::options>()).value(),
+                     "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ab\"}]}}]}\n\n"});
+    return cases;
 }
 
 const ports::chat_response& so_far(const error& failure) {

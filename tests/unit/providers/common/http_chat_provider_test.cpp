@@ -106,7 +106,7 @@ struct fixture {
         options.retry.max_retries = options.retry.max_rate_limit_retries = 2;
         options.retry.seed = 1;
     }
-    providers::http_chat_provider& made() {
+    providers::http_chat_provider& provider() {
         if (!port) {
             port = providers::make_openai_provider(http, options, on.loop, log).value();
         }
@@ -114,14 +114,14 @@ struct fixture {
     }
     void gated() { options.gate = gate; }
     result<chat_response> complete(coro::cancel_source* cancel = nullptr) {
-        return on.run(made().complete(request, on.context(cancel)));
+        return on.run(provider().complete(request, on.context(cancel)));
     }
     result<chat_response> stream(coro::cancel_source* cancel = nullptr) {
         const ports::chat_delta_sink sink = [this](std::string_view text) -> result<void> {
             handed_out += text;
             return {};
         };
-        return on.run(made().stream(request, sink, on.context(cancel)));
+        return on.run(provider().stream(request, sink, on.context(cancel)));
     }
     void breaks(http_errc code, std::string body = {}) {
         http.reply(200, std::move(body), as_stream);
@@ -279,7 +279,7 @@ TEST(http_chat_provider, the_receiver_ends_a_stream_for_good_whatever_its_error_
             ++calls;
             return error(make_error_code(llm_errc::overloaded), "enough").with_retryable(true);
         };
-        const auto answer = with.on.run(with.made().stream(with.request, sink, with.on.context()));
+        const auto answer = with.on.run(with.provider().stream(with.request, sink, with.on.context()));
         ASSERT_FALSE(answer);
         EXPECT_EQ(answer.error().message(), "enough");
         EXPECT_EQ(calls, 1);
@@ -302,15 +302,15 @@ TEST(http_chat_provider, an_endless_stream_is_bounded) {
 TEST(http_chat_provider, the_models_of_the_service) {
     fixture with;
     with.http.reply(200, R"({"data":[{"id":"b"},{"id":"a"}]})");
-    const auto models = with.on.run(with.made().list_models(with.on.context()));
+    const auto models = with.on.run(with.provider().list_models(with.on.context()));
     ASSERT_TRUE(models);
     EXPECT_EQ(*models, (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(with.http.requests[0].method, "GET");
     EXPECT_TRUE(with.http.requests[0].idempotent);
     with.http.reply(503, "{}"); // not tried again: whoever asks wants to know how it is
-    EXPECT_FALSE(with.on.run(with.made().list_models(with.on.context())));
+    EXPECT_FALSE(with.on.run(with.provider().list_models(with.on.context())));
     with.breaks(http_errc::connect_failed);
-    const auto away = with.on.run(with.made().list_models(with.on.context()));
+    const auto away = with.on.run(with.provider().list_models(with.on.context()));
     ASSERT_FALSE(away);
     EXPECT_EQ(away.error().code(), make_error_code(llm_errc::connection));
     EXPECT_EQ(with.http.requests.size(), 3U);

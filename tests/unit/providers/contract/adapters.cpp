@@ -21,9 +21,9 @@ namespace scripted = scripted;
 using namespace std::chrono_literals;
 
 std::shared_ptr<scripted::engine> load(std::string_view rules) {
-    auto made = scripted::engine::parse(rules, "rules.json");
-    if (!made) throw std::runtime_error(made.error().message());
-    return *made;
+    auto parsed = scripted::engine::parse(rules, "rules.json");
+    if (!parsed) throw std::runtime_error(parsed.error().message());
+    return *parsed;
 }
 
 providers::retry_options retries_of(unsigned retries) {
@@ -117,13 +117,13 @@ private:
 };
 
 adapter served(std::string name, connector make, adapter_traits traits) {
-    adapter made;
-    made.name = std::move(name);
-    made.start = [make = std::move(make)](std::string_view rules, unsigned retries) {
+    adapter result;
+    result.name = std::move(name);
+    result.start = [make = std::move(make)](std::string_view rules, unsigned retries) {
         return std::unique_ptr<adapter_run>(std::make_unique<served_run>(rules, retries, make));
     };
-    made.traits = traits;
-    return made;
+    result.traits = traits;
+    return result;
 }
 
 /// The address that comes before the version.

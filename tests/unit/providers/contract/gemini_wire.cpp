@@ -22,15 +22,15 @@ providers::gemini::options wire_options() {
 
 chat_request ask(std::string text) { return user_request(std::move(text), "gemini-2.5-flash"); }
 
-void add_tool_cases(std::map<std::string, wire_case>& made) {
+void add_tool_cases(std::map<std::string, wire_case>& by_name) {
     const chat_request one = with_tools(ask("canon:tool1"));
-    made["stream-tool"] = {one, answer_mode::stream};
+    by_name["stream-tool"] = {one, answer_mode::stream};
     chat_request chosen = one;
     chosen.tool_choice = "auto";
-    made["tool-roundtrip.1"].request = chosen;
-    made["tool-roundtrip.2"].request =
+    by_name["tool-roundtrip.1"].request = chosen;
+    by_name["tool-roundtrip.2"].request =
         with_results(chosen, {weather_call("call_abc123")}, {R"({"temp":18,"unit":"celsius"})"});
-    chat_request& capitals = made["tool-openapi-schema"].request = ask("canon:tool1");
+    chat_request& capitals = by_name["tool-openapi-schema"].request = ask("canon:tool1");
     capitals.tools = {
         {"get_weather", "Weather",
          R"({"type":"OBJECT","properties":{"city":{"type":"STRING"}},"required":["city"]})", true}};
@@ -38,52 +38,52 @@ void add_tool_cases(std::map<std::string, wire_case>& made) {
 }
 
 std::map<std::string, wire_case> cases() {
-    std::map<std::string, wire_case> made;
-    made["plain"].request = ask("canon:plain");
-    made["finish-max-tokens"].request = ask("canon:length");
-    made["finish-safety"].request = ask("canon:filter");
-    made["json-schema"].request = with_schema(ask("canon:schema"));
+    std::map<std::string, wire_case> by_name;
+    by_name["plain"].request = ask("canon:plain");
+    by_name["finish-max-tokens"].request = ask("canon:length");
+    by_name["finish-safety"].request = ask("canon:filter");
+    by_name["json-schema"].request = with_schema(ask("canon:schema"));
     chat_request turns = ask("My name is Ada.");
     turns.messages.push_back({chat_role::assistant, "Hello Ada.", {}, {}, {}});
     turns.messages.push_back({chat_role::user, "canon:multi", {}, {}, {}});
-    made["multi-turn"].request = turns;
-    made["safety"].request = ask("canon:plain");
-    made["safety"].request.extra = {
+    by_name["multi-turn"].request = turns;
+    by_name["safety"].request = ask("canon:plain");
+    by_name["safety"].request.extra = {
         {"safetySettings",
          R"([{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_ONLY_HIGH"}])"}};
-    chat_request& settings = made["system-params"].request = with_system(ask("canon:plain"));
+    chat_request& settings = by_name["system-params"].request = with_system(ask("canon:plain"));
     settings.temperature = 0.2;
     settings.top_p = 0.9;
     settings.max_output_tokens = 64;
     settings.stop = {"END"};
     settings.seed = 7;
     settings.extra = {{"top_k", "40"}};
-    made["thinking"].request = ask("canon:plain");
-    made["thinking"].request.reasoning_tokens = 0;
-    made["stream"] = {ask("canon:plain"), answer_mode::stream};
-    add_tool_cases(made);
-    return made;
+    by_name["thinking"].request = ask("canon:plain");
+    by_name["thinking"].request.reasoning_tokens = 0;
+    by_name["stream"] = {ask("canon:plain"), answer_mode::stream};
+    add_tool_cases(by_name);
+    return by_name;
 }
 
 } // namespace
 
 wire_adapter gemini_wire() {
-    wire_adapter made;
-    made.name = "gemini";
-    made.requests = made.answers = "gemini";
-    made.origin = "https://generativelanguage.googleapis.com";
-    made.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                            std::string_view) {
+    wire_adapter adapter;
+    adapter.name = "gemini";
+    adapter.requests = adapter.answers = "gemini";
+    adapter.origin = "https://generativelanguage.googleapis.com";
+    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
+                               std::string_view) {
         return providers::make_gemini_provider(http, wire_options(), on.loop, log).value();
     };
-    made.make_codec = [] { return providers::make_gemini_codec(wire_options()).value(); };
-    made.cases = cases();
-    made.left_out = {
+    adapter.make_codec = [] { return providers::make_gemini_codec(wire_options()).value(); };
+    adapter.cases = cases();
+    adapter.left_out = {
         {"count-tokens", "counts the tokens of a prompt: no chat, and the port has no such call"}};
-    made.stops = {{"STOP", ports::finish_reason::stop},
-                  {"SAFETY", ports::finish_reason::content_filter}};
-    made.reasoning_beside_output = true;
-    return made;
+    adapter.stops = {{"STOP", ports::finish_reason::stop},
+                     {"SAFETY", ports::finish_reason::content_filter}};
+    adapter.reasoning_beside_output = true;
+    return adapter;
 }
 
 } // namespace heddle::testing

@@ -29,69 +29,69 @@ providers::openai::options options_for(std::string_view case_name) {
     return options;
 }
 
-void add_tool_cases(std::map<std::string, wire_case>& made) {
+void add_tool_cases(std::map<std::string, wire_case>& by_name) {
     const chat_request one = with_tools(user_request("canon:tool1"));
-    made["tool-forced"].request = made["tool-roundtrip.1"].request = one;
-    made["tool-forced"].request.tool_choice = "get_weather";
-    made["tool-roundtrip.1"].request.tool_choice = "auto";
-    made["tool-roundtrip.2"].request =
+    by_name["tool-forced"].request = by_name["tool-roundtrip.1"].request = one;
+    by_name["tool-forced"].request.tool_choice = "get_weather";
+    by_name["tool-roundtrip.1"].request.tool_choice = "auto";
+    by_name["tool-roundtrip.2"].request =
         with_results(one, {weather_call("call_abc123")}, {R"({"temp":18,"unit":"celsius"})"});
     const chat_request two = with_tools(user_request("canon:tool2"));
-    made["two-tools-roundtrip.1"].request = two;
-    made["two-tools-roundtrip.1"].request.parallel_tool_calls = true;
-    made["two-tools-roundtrip.2"].request = with_results(
+    by_name["two-tools-roundtrip.1"].request = two;
+    by_name["two-tools-roundtrip.1"].request.parallel_tool_calls = true;
+    by_name["two-tools-roundtrip.2"].request = with_results(
         two, {weather_call("call_a"), time_call("call_b")}, {R"({"ok":true})", R"({"ok":true})"});
-    made["stream-tool"] = {two, answer_mode::stream};
-    made["stream-text-and-tool"] = {with_tools(user_request("canon:texttool")),
-                                    answer_mode::stream};
+    by_name["stream-tool"] = {two, answer_mode::stream};
+    by_name["stream-text-and-tool"] = {with_tools(user_request("canon:texttool")),
+                                       answer_mode::stream};
 }
 
 std::map<std::string, wire_case> cases() {
-    std::map<std::string, wire_case> made;
-    made["plain"].request = user_request("canon:plain");
-    made["finish-content-filter"].request = user_request("canon:filter");
-    made["finish-length"].request = user_request("canon:length");
-    made["retry-after-429.1"].request = user_request("canon:once429");
-    made["retry-after-429.2"] = {user_request("canon:once429"), answer_mode::whole, false, 2};
-    made["models-list"].ping = true;
-    made["system"].request = with_system(user_request("canon:plain"));
+    std::map<std::string, wire_case> by_name;
+    by_name["plain"].request = user_request("canon:plain");
+    by_name["finish-content-filter"].request = user_request("canon:filter");
+    by_name["finish-length"].request = user_request("canon:length");
+    by_name["retry-after-429.1"].request = user_request("canon:once429");
+    by_name["retry-after-429.2"] = {user_request("canon:once429"), answer_mode::whole, false, 2};
+    by_name["models-list"].ping = true;
+    by_name["system"].request = with_system(user_request("canon:plain"));
     chat_request turns = with_system(user_request("My name is Ada."));
     turns.messages.push_back({chat_role::assistant, "Hello Ada.", {}, {}, {}});
     turns.messages.push_back({chat_role::user, "canon:multi", {}, {}, {}});
-    made["multi-turn"].request = turns;
-    made["json-object"].request = user_request("canon:schema");
-    made["json-object"].request.format.type = ports::response_format::kind::json_object;
-    made["json-schema"].request = with_schema(user_request("canon:schema"));
-    chat_request& settings = made["params"].request = user_request("canon:plain");
+    by_name["multi-turn"].request = turns;
+    by_name["json-object"].request = user_request("canon:schema");
+    by_name["json-object"].request.format.type = ports::response_format::kind::json_object;
+    by_name["json-schema"].request = with_schema(user_request("canon:schema"));
+    chat_request& settings = by_name["params"].request = user_request("canon:plain");
     settings.temperature = 0.2;
     settings.top_p = 0.9;
     settings.max_output_tokens = 64;
     settings.stop = {"END"};
     settings.seed = 7;
     settings.extra = {{"n", "1"}, {"user", "\"u-1\""}};
-    made["reasoning-effort"].request = user_request("canon:plain", "gpt-5-mini");
-    made["reasoning-effort"].request.reasoning_effort = "low";
-    made["stream"] = {user_request("canon:plain"), answer_mode::stream};
-    made["stream-cut"] = {user_request("canon:disconnect"), answer_mode::stream};
-    made["stream-unicode"] = {user_request("canon:unicode"), answer_mode::stream};
-    add_tool_cases(made);
-    return made;
+    by_name["reasoning-effort"].request = user_request("canon:plain", "gpt-5-mini");
+    by_name["reasoning-effort"].request.reasoning_effort = "low";
+    by_name["stream"] = {user_request("canon:plain"), answer_mode::stream};
+    by_name["stream-cut"] = {user_request("canon:disconnect"), answer_mode::stream};
+    by_name["stream-unicode"] = {user_request("canon:unicode"), answer_mode::stream};
+    add_tool_cases(by_name);
+    return by_name;
 }
 
 } // namespace
 
 wire_adapter openai_chat_wire() {
-    wire_adapter made;
-    made.name = "openai_chat";
-    made.requests = made.answers = "openai-chat";
-    made.origin = "https://api.openai.com";
-    made.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                            std::string_view case_name) {
+    wire_adapter adapter;
+    adapter.name = "openai_chat";
+    adapter.requests = adapter.answers = "openai-chat";
+    adapter.origin = "https://api.openai.com";
+    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
+                               std::string_view case_name) {
         return providers::make_openai_provider(http, options_for(case_name), on.loop, log).value();
     };
-    made.make_codec = [] { return providers::make_openai_codec(options_for("")).value(); };
-    made.cases = cases();
-    return made;
+    adapter.make_codec = [] { return providers::make_openai_codec(options_for("")).value(); };
+    adapter.cases = cases();
+    return adapter;
 }
 
 } // namespace heddle::testing

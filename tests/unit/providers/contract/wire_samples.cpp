@@ -158,16 +158,16 @@ std::vector<wire_sample> documented_samples(const std::string& provider) {
     const json::value index = json::parse(read_file(folder / "index.json"));
     std::vector<wire_sample> samples;
     for (const json::value& entry : index.as_array()) {
-        wire_sample made;
-        made.name = entry.at("file").as_string();
-        made.answer.status = static_cast<int>(entry.at("status").as_int64());
+        wire_sample sample;
+        sample.name = entry.at("file").as_string();
+        sample.answer.status = static_cast<int>(entry.at("status").as_int64());
         for (const auto& [name, value] : entry.at("headers").as_object()) {
-            made.answer.headers.emplace_back(name, value.as_string());
+            sample.answer.headers.emplace_back(name, value.as_string());
         }
-        made.answer.body = read_file(folder / made.name);
-        made.cut = entry.at("cut").as_bool();
-        made.expect = entry.at("expect").as_object();
-        samples.push_back(std::move(made));
+        sample.answer.body = read_file(folder / sample.name);
+        sample.cut = entry.at("cut").as_bool();
+        sample.expect = entry.at("expect").as_object();
+        samples.push_back(std::move(sample));
     }
     return samples;
 }
@@ -176,15 +176,15 @@ std::vector<wire_sample> mock_samples(const std::string& provider) {
     std::vector<wire_sample> samples;
     for (const auto& entry :
          std::filesystem::directory_iterator(wire_folder(provider) / "response-mock")) {
-        wire_sample made;
-        made.name = entry.path().filename().string();
+        wire_sample sample;
+        sample.name = entry.path().filename().string();
         const std::string stem = entry.path().stem().string();
-        made.answer.status = status_of_mock(stem);
-        made.answer.headers = {{"content-type", type_of(entry.path())}};
-        made.answer.body = read_file(entry.path());
-        made.cut = stem == "stream-cut";
-        made.expect = said_by_the_mock(stem, made.answer.status);
-        samples.push_back(std::move(made));
+        sample.answer.status = status_of_mock(stem);
+        sample.answer.headers = {{"content-type", type_of(entry.path())}};
+        sample.answer.body = read_file(entry.path());
+        sample.cut = stem == "stream-cut";
+        sample.expect = said_by_the_mock(stem, sample.answer.status);
+        samples.push_back(std::move(sample));
     }
     return samples;
 }

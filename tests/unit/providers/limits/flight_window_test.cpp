@@ -14,10 +14,10 @@ using providers::limits::limiter_options;
 const coro::clock::time_point start = coro::clock::time_point(1000s);
 
 limiter_options options_of(unsigned first, std::chrono::milliseconds every) {
-    limiter_options made;
-    made.first_in_flight = first;
-    made.doubles_every = every;
-    return made;
+    limiter_options options;
+    options.first_in_flight = first;
+    options.doubles_every = every;
+    return options;
 }
 
 /// Any number of calls, which all want to go at once.

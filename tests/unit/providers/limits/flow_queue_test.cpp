@@ -23,9 +23,9 @@ struct line {
     named& add(const std::string& name, std::uint64_t flow,
                call_priority priority = call_priority::interactive, double weight = 1,
                bool first = false) {
-        named& made = calls.emplace_back(name);
-        queue.push(made, flow, priority, weight, first);
-        return made;
+        named& result = calls.emplace_back(name);
+        queue.push(result, flow, priority, weight, first);
+        return result;
     }
     std::string next() {
         auto* const call = static_cast<named*>(queue.front());

@@ -27,12 +27,12 @@ struct bench {
 
     std::uint32_t go(std::int64_t input = 100) { return machine.try_admit({input, 0}, now); }
     limiter_fsm::waiter& wait(std::uint64_t flow = 1, deadline until = {}) {
-        limiter_fsm::waiter& made = waiters.emplace_back();
-        made.size = {100, 0};
-        made.flow = flow;
-        made.until = until;
-        arrived = machine.arrive(made, now);
-        return made;
+        limiter_fsm::waiter& result = waiters.emplace_back();
+        result.size = {100, 0};
+        result.flow = flow;
+        result.until = until;
+        arrived = machine.arrive(result, now);
+        return result;
     }
     void end(std::uint32_t slot, call_end how = call_end::answered) {
         call_report report;

@@ -51,13 +51,13 @@ struct gate_world {
         self->done = true;
     }
     caller& call(std::uint64_t flow = 0, coro::deadline until = {}, std::string model = "m") {
-        caller& made = callers.emplace_back();
-        made.in = this;
-        made.request.model = std::move(model);
-        made.request.scheduling.flow = flow;
-        made.until = until;
-        coro::spawn(loop, ask(&made), [](std::exception_ptr) {});
-        return made;
+        caller& result = callers.emplace_back();
+        result.in = this;
+        result.request.model = std::move(model);
+        result.request.scheduling.flow = flow;
+        result.until = until;
+        coro::spawn(loop, ask(&result), [](std::exception_ptr) {});
+        return result;
     }
     void limited(call_permit& permit, std::chrono::milliseconds after) {
         const error failure =

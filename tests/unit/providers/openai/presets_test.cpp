@@ -40,12 +40,12 @@ TEST(openai_presets, every_one_makes_a_provider) {
         openai::options options = openai::options_of(one);
         if (!one.local) options.api_key = secret("a-key-for-tests");
         recording_log log;
-        const auto made = providers::make_openai_provider(http, std::move(options), on.loop, log);
-        ASSERT_TRUE(made) << made.error().message();
-        EXPECT_EQ((*made)->provider_name(), one.name);
+        const auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        ASSERT_TRUE(opened) << opened.error().message();
+        EXPECT_EQ((*opened)->provider_name(), one.name);
         EXPECT_EQ(log.text, "");
         http.reply(200, R"({"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]})");
-        EXPECT_TRUE(on.run((*made)->complete(user_request("x"), on.context())));
+        EXPECT_TRUE(on.run((*opened)->complete(user_request("x"), on.context())));
         EXPECT_TRUE(http.requests.back().target.ends_with("/chat/completions"));
     }
 }
@@ -65,13 +65,13 @@ TEST(openai_presets, mistral_speaks_a_dialect_of_its_own) {
     fake_http http;
     openai::options options = openai::options_of(*openai::find_preset("mistral"));
     options.api_key = secret("a-key-for-tests");
-    const auto made =
+    const auto opened =
         providers::make_openai_provider(http, std::move(options), on.loop, null_log()).value();
     ports::chat_request request = user_request("x");
     request.seed = 7;
     request.max_output_tokens = 9;
     http.reply(200, "data: [DONE]\n\n", {{"content-type", "text/event-stream"}});
-    EXPECT_TRUE(on.run(made->stream(request, nullptr, on.context())));
+    EXPECT_TRUE(on.run(opened->stream(request, nullptr, on.context())));
     const boost::json::value body = boost::json::parse(http.requests[0].body);
     EXPECT_EQ(body.at("random_seed"), 7);
     EXPECT_EQ(body.at("max_tokens"), 9);

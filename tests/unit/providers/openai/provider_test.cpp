@@ -28,14 +28,14 @@ struct fixture {
     recording_log log;
 
     std::unique_ptr<ports::llm_port> make(openai::options options) {
-        auto made = providers::make_openai_provider(http, std::move(options), on.loop, log);
-        if (!made) throw std::runtime_error(made.error().message());
-        return *std::move(made);
+        auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        if (!opened) throw std::runtime_error(opened.error().message());
+        return *std::move(opened);
     }
     error refused(openai::options options) {
-        auto made = providers::make_openai_provider(http, std::move(options), on.loop, log);
-        EXPECT_FALSE(made);
-        return made ? error(errc::internal, "made") : std::move(made).error();
+        auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        EXPECT_FALSE(opened);
+        return opened ? error(errc::internal, "made") : std::move(opened).error();
     }
     /// The origin and target that a base URL leads to.
     std::string leads_to(std::string url) {

@@ -21,17 +21,17 @@ token_usage used(std::int64_t input, std::int64_t output, std::int64_t cached = 
 }
 
 price_table table_of(std::string_view models) {
-    price_table made;
+    price_table table;
     const std::string text =
         R"({"providers": [{"names": ["p"], "models": {)" + std::string(models) + "}}]}";
-    const auto added = made.add(text, "prices.json");
+    const auto added = table.add(text, "prices.json");
     EXPECT_TRUE(added) << added.error().message();
-    return made;
+    return table;
 }
 
 std::string refusal_of(std::string_view text) {
-    price_table made;
-    const auto added = made.add(text, "mine.json");
+    price_table table;
+    const auto added = table.add(text, "mine.json");
     return added ? "" : added.error().message();
 }
 

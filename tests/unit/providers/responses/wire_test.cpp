@@ -265,10 +265,10 @@ TEST(responses_provider, a_key_is_needed_for_the_service_itself) {
     EXPECT_FALSE(providers::make_responses_provider(http, {}, on.loop, null_log()));
     responses::options local;
     local.base_url = "http://127.0.0.1:8000/v1";
-    const auto made = providers::make_responses_provider(http, local, on.loop, null_log());
-    ASSERT_TRUE(made);
-    EXPECT_EQ((*made)->provider_name(), "openai-responses");
-    EXPECT_FALSE((*made)->caches_prompts());
+    const auto result = providers::make_responses_provider(http, local, on.loop, null_log());
+    ASSERT_TRUE(result);
+    EXPECT_EQ((*result)->provider_name(), "openai-responses");
+    EXPECT_FALSE((*result)->caches_prompts());
     local.base_url = "ftp://x";
     EXPECT_FALSE(providers::make_responses_codec(local));
 }

@@ -77,12 +77,12 @@ struct fan_out {
         self->ended = self->in->loop.now();
     }
     caller& call(std::string text = long_text(), coro::deadline until = {}) {
-        caller& made = callers.emplace_back();
-        made.in = this;
-        made.request = user_request(std::move(text));
-        made.until = until;
-        coro::spawn(loop, ask(&made), [](std::exception_ptr) {});
-        return made;
+        caller& result = callers.emplace_back();
+        result.in = this;
+        result.request = user_request(std::move(text));
+        result.until = until;
+        coro::spawn(loop, ask(&result), [](std::exception_ptr) {});
+        return result;
     }
     void turn() {
         io.restart();

@@ -59,12 +59,12 @@ private:
         if (plan.size() > 1) plan.pop_front();
         ++running;
         result<void> waited = co_await coro::sleep_until(context, context.loop->now() + now.delay);
-        chat_response made;
+        chat_response response;
         for (const std::string& piece : now.pieces) {
             if (!waited || !on_delta) break;
             waited = on_delta(piece);
             if (!waited) break;
-            made.text += piece;
+            response.text += piece;
             waited = co_await coro::sleep_until(context, context.loop->now() + now.between);
         }
         --running;
@@ -81,10 +81,10 @@ private:
             }
             co_return failed;
         }
-        if (!on_delta) made.text = "one two";
-        made.model = request->model;
-        made.usage = ports::token_usage{100, 10, 0, 0, 0};
-        co_return made;
+        if (!on_delta) response.text = "one two";
+        response.model = request->model;
+        response.usage = ports::token_usage{100, 10, 0, 0, 0};
+        co_return response;
     }
 
     std::string name_;
@@ -102,8 +102,8 @@ struct route_world {
     }
     template <class T>
     static coro::task<void> keep(coro::task<T> work, std::optional<T>* value) {
-        T made = co_await std::move(work);
-        value->emplace(std::move(made));
+        T result = co_await std::move(work);
+        value->emplace(std::move(result));
     }
     coro::call_context context(coro::cancel_source* cancel = nullptr, coro::deadline until = {}) {
         return {&loop, cancel, until};
@@ -414,12 +414,12 @@ TEST(hedged_route, cancellation_reaches_both) {
 
 /// "provider:model input" of each.
 std::vector<std::string> lost_of(const std::vector<ports::lost_request>& lost) {
-    std::vector<std::string> made;
+    std::vector<std::string> strings;
     for (const auto& each : lost) {
-        made.push_back(each.provider + ":" + each.model + " " +
-                       (each.usage ? std::to_string(each.usage->input) : "?"));
+        strings.push_back(each.provider + ":" + each.model + " " +
+                          (each.usage ? std::to_string(each.usage->input) : "?"));
     }
-    return made;
+    return strings;
 }
 
 TEST(paid_requests, of_targets_that_failed_go_along) {

@@ -20,16 +20,16 @@ using scripted::outcome;
 using scripted::rules_report;
 
 std::shared_ptr<engine> load(std::string_view rules) {
-    auto made = engine::parse(rules, "test.json");
-    if (!made) throw std::runtime_error(made.error().message());
-    return *made;
+    auto parsed = engine::parse(rules, "test.json");
+    if (!parsed) throw std::runtime_error(parsed.error().message());
+    return *parsed;
 }
 
 ports::chat_response reply(engine& model, const ports::chat_request& request) {
-    outcome made = model.answer(request);
-    if (const auto* failed = std::get_if<fault>(&made.answer))
+    outcome result = model.answer(request);
+    if (const auto* failed = std::get_if<fault>(&result.answer))
         throw std::runtime_error(failed->message);
-    return std::get<ports::chat_response>(std::move(made.answer));
+    return std::get<ports::chat_response>(std::move(result.answer));
 }
 
 std::string text_of(std::string_view rules, const std::string& prompt) {
@@ -44,10 +44,11 @@ std::string with_template(const std::string& text, const std::string& prompt,
 }
 
 std::vector<std::string> mistakes_of(std::string_view rules) {
-    const auto made = engine::parse(rules, "test.json");
+    const auto parsed = engine::parse(rules, "test.json");
     std::vector<std::string> paths;
-    if (made) return paths;
-    const auto report = std::dynamic_pointer_cast<const rules_report>(made.error().info().payload);
+    if (parsed) return paths;
+    const auto report =
+        std::dynamic_pointer_cast<const rules_report>(parsed.error().info().payload);
     if (!report) return {"no report"};
     for (const auto& one : report->mistakes) paths.push_back(one.path + ": " + one.what);
     return paths;
@@ -92,9 +93,9 @@ TEST(scripted_engine, each_part_of_a_prompt_can_be_matched) {
 
 TEST(scripted_engine, unmatched_prompt_names_the_file_and_shows_its_beginning) {
     const auto model = load(R"({"rules":[{"match":"^never$","text":"x"}]})");
-    const outcome made =
+    const outcome result =
         model->answer(user_request("Tell me\na \"story\" " + std::string(500, 'x')));
-    const auto& failed = std::get<fault>(made.answer);
+    const auto& failed = std::get<fault>(result.answer);
     EXPECT_EQ(failed.status, 400);
     EXPECT_EQ(failed.code, "no_matching_rule");
     EXPECT_TRUE(failed.message.starts_with(
@@ -173,8 +174,8 @@ TEST(scripted_engine, errors_come_by_count_and_by_chance_of_the_seed) {
             R"({"seed":3,"rules":[{"match":"","text":"ok","error":{"status":503,)" + when + "}}]}");
         std::string seen;
         for (int i = 0; i < calls; ++i) {
-            const outcome made = model->answer(user_request("x"));
-            seen += std::holds_alternative<fault>(made.answer) ? 'x' : '.';
+            const outcome result = model->answer(user_request("x"));
+            seen += std::holds_alternative<fault>(result.answer) ? 'x' : '.';
         }
         return seen;
     };

@@ -27,9 +27,9 @@ constexpr std::string_view rules = R"json({"models":["one","two"],"rules":[
     "default":{"template":"You said: {{user}}"}})json";
 
 std::shared_ptr<scripted::engine> load() {
-    auto made = scripted::engine::parse(rules, "rules.json");
-    if (!made) throw std::runtime_error(made.error().message());
-    return *made;
+    auto parsed = scripted::engine::parse(rules, "rules.json");
+    if (!parsed) throw std::runtime_error(parsed.error().message());
+    return *parsed;
 }
 
 /// A client that knows nothing of HTTP.
@@ -77,9 +77,9 @@ private:
 class scripted_server : public ::testing::Test {
 protected:
     void start(scripted::server_options options = {}) {
-        auto made = scripted::server::listen(load(), std::move(options), on.loop, log);
-        ASSERT_TRUE(made) << made.error().message();
-        server = *std::move(made);
+        auto result = scripted::server::listen(load(), std::move(options), on.loop, log);
+        ASSERT_TRUE(result) << result.error().message();
+        server = *std::move(result);
         coro::spawn(on.loop, serve(*server, on.context(&stop), ended), [](std::exception_ptr) {});
     }
     void TearDown() override {
@@ -359,10 +359,10 @@ TEST_F(scripted_server, stop_waits_no_longer_than_the_time_to_drain) {
 }
 
 TEST_F(scripted_server, deadline_and_early_stop_end_serving) {
-    auto made = scripted::server::listen(load(), {}, on.loop, log);
-    ASSERT_TRUE(made);
+    auto result = scripted::server::listen(load(), {}, on.loop, log);
+    ASSERT_TRUE(result);
     EXPECT_TRUE(
-        on.run((*made)->serve(on.context(nullptr, coro::deadline(coro::clock::now() + 10ms)))));
+        on.run((*result)->serve(on.context(nullptr, coro::deadline(coro::clock::now() + 10ms)))));
     auto second = scripted::server::listen(load(), {}, on.loop, log);
     ASSERT_TRUE(second);
     (*second)->stop();

@@ -100,12 +100,12 @@ public:
             body.foreign_key(extra.name).raw(extra.value_json);
         }
         body.end_object();
-        encoded_request made;
-        made.target = prefix_ + "/ask";
-        made.headers = headers();
-        made.headers.push_back({"content-type", "application/json", false});
-        made.body = std::move(body).take();
-        return made;
+        encoded_request encoded;
+        encoded.target = prefix_ + "/ask";
+        encoded.headers = headers();
+        encoded.headers.push_back({"content-type", "application/json", false});
+        encoded.body = std::move(body).take();
+        return encoded;
     }
 
     result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
@@ -133,11 +133,11 @@ public:
     }
 
     encoded_request encode_ping() const override {
-        encoded_request made;
-        made.method = "GET";
-        made.target = prefix_ + "/models";
-        made.headers = headers();
-        return made;
+        encoded_request request;
+        request.method = "GET";
+        request.target = prefix_ + "/models";
+        request.headers = headers();
+        return request;
     }
     result<std::vector<std::string>> decode_ping(const http_response& answer,
                                                  wall_time wall_now) override {

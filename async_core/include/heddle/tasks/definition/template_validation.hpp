@@ -57,10 +57,10 @@ inline constexpr std::string_view task_description_input = "task_description";
 
 /// Adds what a template implies: a description (its name), the output format of its `returns`, the
 /// input `task_description` of the aider subtypes. Again: no change.
-void complete_template(task_template& made);
+void complete_template(task_template& declared);
 
 /// Fills what `made` leaves open (empty, unset, or the default) with what `base` says: the meaning of
 /// `ref`. Names, places and `ref` stay those of `made`.
-void fill_absent(task_template& made, const task_template& base);
+void fill_absent(task_template& declared, const task_template& base);
 
 } // namespace heddle::tasks

@@ -10,10 +10,10 @@ namespace heddle::tasks {
 class definition_check final : public lang::task_definitions {
 public:
     [[nodiscard]] std::optional<lang::task_signature> check(
-        lang::realm& world, const lang::value& definition, source_span span,
+        lang::realm& realm, const lang::value& definition, source_span span,
         std::vector<lang::problem>& problems) const override;
     [[nodiscard]] std::optional<lang::task_signature> signature_of(
-        lang::realm& world, const lang::host_object& callable) const override;
+        lang::realm& realm, const lang::host_object& callable) const override;
 };
 
 } // namespace heddle::tasks

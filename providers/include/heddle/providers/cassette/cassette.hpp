@@ -85,7 +85,7 @@ public:
 private:
     friend class playing_provider;
     struct state;
-    explicit cassette_player(std::unique_ptr<state> made);
+    explicit cassette_player(std::unique_ptr<state> object);
     std::unique_ptr<state> state_;
 };
 

@@ -63,7 +63,7 @@ private:
     class streamed_answer;
     struct parts;
     using wall_time = std::chrono::system_clock::time_point;
-    explicit http_chat_provider(parts made);
+    explicit http_chat_provider(parts result);
 
     [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
                                                std::uint32_t attempt) noexcept;

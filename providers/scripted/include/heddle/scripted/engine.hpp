@@ -72,7 +72,7 @@ public:
 
 private:
     struct state;
-    explicit engine(std::unique_ptr<state> made) noexcept;
+    explicit engine(std::unique_ptr<state> object) noexcept;
     std::unique_ptr<state> state_;
 };
 

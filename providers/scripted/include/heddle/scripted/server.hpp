@@ -78,7 +78,7 @@ public:
 
 private:
     struct state;
-    explicit server(std::unique_ptr<state> made) noexcept;
+    explicit server(std::unique_ptr<state> object) noexcept;
     std::unique_ptr<state> state_;
 };
 

@@ -306,22 +306,22 @@ public:
         HEDDLE_TRY(const json::value tree, reader.parse(body));
         const json::object* root = tree.if_object();
         if (!root) return wrong("the body is not a JSON object");
-        served_chat made;
-        made.chat.model = text_member(*root, "model");
-        if (made.chat.model.empty()) return wrong("model: Field required");
+        served_chat served;
+        served.chat.model = text_member(*root, "model");
+        if (served.chat.model.empty()) return wrong("model: Field required");
         if (count_member(*root, "max_tokens") < 1) return wrong("max_tokens: Field required");
         if (const json::value* system = member(*root, "system")) {
-            chat_message& message = made.chat.messages.emplace_back();
+            chat_message& message = served.chat.messages.emplace_back();
             message.role = chat_role::system;
             append_text(message.text, *system);
         }
         const json::array* messages = array_member(*root, "messages");
         if (!messages || messages->empty()) return wrong("messages: Field required");
         for (std::size_t i = 0; i < messages->size(); ++i) {
-            HEDDLE_CHECK(read_message((*messages)[i], i, made.chat.messages));
+            HEDDLE_CHECK(read_message((*messages)[i], i, served.chat.messages));
         }
-        made.stream = is_true(*root, "stream");
-        return made;
+        served.stream = is_true(*root, "stream");
+        return served;
     }
 
     void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
@@ -387,8 +387,8 @@ public:
 } // namespace
 
 const served_format& served() {
-    static const format made;
-    return made;
+    static const format result;
+    return result;
 }
 
 } // namespace heddle::scripted::anthropic

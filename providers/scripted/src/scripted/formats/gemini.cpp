@@ -49,11 +49,11 @@ result<void> read_turn(const json::object& turn, const std::string& where,
             if (text && text->is_string() && response->size() == 1) result.text = text->as_string();
             else result.text = text_of_json(*response);
         } else if (const json::object* call = object_member(*part, "functionCall")) {
-            ports::tool_call& made = said.tool_calls.emplace_back();
-            made.id = text_member(*call, "id");
-            made.name = text_member(*call, "name");
+            ports::tool_call& created = said.tool_calls.emplace_back();
+            created.id = text_member(*call, "id");
+            created.name = text_member(*call, "name");
             const json::value* arguments = member(*call, "args");
-            made.arguments_json = arguments ? text_of_json(*arguments) : "{}";
+            created.arguments_json = arguments ? text_of_json(*arguments) : "{}";
         } else if (!is_true(*part, "thought")) {
             has_text = true;
             said.text += text_member(*part, "text");
@@ -225,29 +225,29 @@ class format final : public served_format {
 public:
     result<served_chat> decode(json_reader& reader, std::string_view target,
                                std::string_view body) const override {
-        served_chat made;
+        served_chat served;
         const std::string_view path = target.substr(0, target.find('?'));
         const std::size_t colon = path.rfind(':');
         constexpr std::string_view models = "/models/";
-        made.chat.model = *percent_decoded(path.substr(models.size(), colon - models.size()),
-                                           broken_escape::kept);
-        made.stream = path.substr(colon) == streamed_call;
-        if (made.stream && target.find("alt=sse") == std::string_view::npos) {
+        served.chat.model = *percent_decoded(path.substr(models.size(), colon - models.size()),
+                                             broken_escape::kept);
+        served.stream = path.substr(colon) == streamed_call;
+        if (served.stream && target.find("alt=sse") == std::string_view::npos) {
             return wrong("only streams with ?alt=sse are served");
         }
         HEDDLE_TRY(const json::value tree, reader.parse(body));
         const json::object* root = tree.if_object();
         if (!root) return wrong("the body is not a JSON object");
-        read_system(*root, made.chat.messages);
+        read_system(*root, served.chat.messages);
         const json::array* contents = array_member(*root, "contents");
         if (!contents || contents->empty()) return wrong("contents must not be empty");
         for (std::size_t i = 0; i < contents->size(); ++i) {
             const std::string where = "contents[" + std::to_string(i) + "]";
             const json::object* turn = (*contents)[i].if_object();
             if (!turn) return wrong(where + " is not an object");
-            HEDDLE_CHECK(read_turn(*turn, where, made.chat.messages));
+            HEDDLE_CHECK(read_turn(*turn, where, served.chat.messages));
         }
-        return made;
+        return served;
     }
 
     void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
@@ -307,8 +307,8 @@ bool is_call(std::string_view name) noexcept {
 }
 
 const served_format& served() {
-    static const format made;
-    return made;
+    static const format result;
+    return result;
 }
 
 } // namespace heddle::scripted::gemini

@@ -47,10 +47,10 @@ result<void> read_message(const json::value& value, std::size_t number,
         const json::object* function = call ? object_member(*call, "function") : nullptr;
         const json::object* arguments = function ? object_member(*function, "arguments") : nullptr;
         if (!arguments) return wrong(where + ": the arguments of a call must be an object");
-        ports::tool_call& made = message.tool_calls.emplace_back();
-        made.id = text_member(*call, "id");
-        made.name = text_member(*function, "name");
-        made.arguments_json = text_of_json(*function->if_contains("arguments"));
+        ports::tool_call& tool = message.tool_calls.emplace_back();
+        tool.id = text_member(*call, "id");
+        tool.name = text_member(*function, "name");
+        tool.arguments_json = text_of_json(*function->if_contains("arguments"));
     }
     return {};
 }
@@ -159,16 +159,16 @@ public:
         HEDDLE_TRY(const json::value tree, reader.parse(body));
         const json::object* root = tree.if_object();
         if (!root) return wrong("the body is not a JSON object");
-        served_chat made;
-        made.chat.model = text_member(*root, "model");
-        if (made.chat.model.empty()) return wrong("model is required");
+        served_chat served;
+        served.chat.model = text_member(*root, "model");
+        if (served.chat.model.empty()) return wrong("model is required");
         const json::array* messages = array_member(*root, "messages");
         if (!messages || messages->empty()) return wrong("messages must not be empty");
         for (std::size_t i = 0; i < messages->size(); ++i) {
-            HEDDLE_CHECK(read_message((*messages)[i], i, made.chat.messages));
+            HEDDLE_CHECK(read_message((*messages)[i], i, served.chat.messages));
         }
-        made.stream = !root->if_contains("stream") || is_true(*root, "stream");
-        return made;
+        served.stream = !root->if_contains("stream") || is_true(*root, "stream");
+        return served;
     }
 
     void append_answer(std::string& out, const chat_response& answer,
@@ -214,8 +214,8 @@ public:
 } // namespace
 
 const served_format& served() {
-    static const format made;
-    return made;
+    static const format result;
+    return result;
 }
 
 } // namespace heddle::scripted::ollama

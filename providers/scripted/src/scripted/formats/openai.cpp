@@ -96,20 +96,20 @@ result<served_chat> decode_request(json_reader& reader, std::string_view body) {
     HEDDLE_TRY(const json::value tree, reader.parse(body));
     const json::object* root = tree.if_object();
     if (!root) return wrong("the body is not a JSON object");
-    served_chat made;
-    made.chat.model = text_member(*root, "model");
-    if (made.chat.model.empty()) return wrong("you must provide a model parameter");
+    served_chat served;
+    served.chat.model = text_member(*root, "model");
+    if (served.chat.model.empty()) return wrong("you must provide a model parameter");
     const json::array* messages = array_member(*root, "messages");
     if (!messages || messages->empty()) return wrong("messages must be a list that is not empty");
-    made.chat.messages.reserve(messages->size());
+    served.chat.messages.reserve(messages->size());
     for (std::size_t i = 0; i < messages->size(); ++i) {
         HEDDLE_TRY(chat_message message, read_message((*messages)[i], i));
-        made.chat.messages.push_back(std::move(message));
+        served.chat.messages.push_back(std::move(message));
     }
-    made.stream = is_true(*root, "stream");
+    served.stream = is_true(*root, "stream");
     const json::object* options = object_member(*root, "stream_options");
-    made.include_usage = options && is_true(*options, "include_usage");
-    return made;
+    served.include_usage = options && is_true(*options, "include_usage");
+    return served;
 }
 
 void append_answer(std::string& out, const chat_response& answer, std::int64_t created) {
@@ -311,8 +311,8 @@ public:
 } // namespace
 
 const served_format& served() {
-    static const format made;
-    return made;
+    static const format result;
+    return result;
 }
 
 } // namespace heddle::scripted::openai

@@ -301,26 +301,26 @@ public:
         HEDDLE_TRY(const json::value tree, reader.parse(body));
         const json::object* root = tree.if_object();
         if (!root) return wrong("the body is not a JSON object");
-        served_chat made;
-        made.chat.model = text_member(*root, "model");
-        if (made.chat.model.empty()) return wrong("you must provide a model parameter");
+        served_chat served;
+        served.chat.model = text_member(*root, "model");
+        if (served.chat.model.empty()) return wrong("you must provide a model parameter");
         const std::string_view instructions = text_member(*root, "instructions");
         if (!instructions.empty()) {
-            chat_message& message = made.chat.messages.emplace_back();
+            chat_message& message = served.chat.messages.emplace_back();
             message.role = chat_role::system;
             message.text = instructions;
         }
         const json::value* input = member(*root, "input");
         if (input && input->is_string()) {
-            append_text(made.chat.messages.emplace_back().text, *input);
+            append_text(served.chat.messages.emplace_back().text, *input);
         } else if (const json::array* items = input ? input->if_array() : nullptr) {
             for (std::size_t i = 0; i < items->size(); ++i) {
-                HEDDLE_CHECK(read_item((*items)[i], i, made.chat.messages));
+                HEDDLE_CHECK(read_item((*items)[i], i, served.chat.messages));
             }
         }
-        if (made.chat.messages.empty()) return wrong("input must not be empty");
-        made.stream = is_true(*root, "stream");
-        return made;
+        if (served.chat.messages.empty()) return wrong("input must not be empty");
+        served.stream = is_true(*root, "stream");
+        return served;
     }
 
     void append_answer(std::string& out, const chat_response& answer,
@@ -350,8 +350,8 @@ public:
 } // namespace
 
 const served_format& served() {
-    static const format made;
-    return made;
+    static const format result;
+    return result;
 }
 
 } // namespace heddle::scripted::responses
