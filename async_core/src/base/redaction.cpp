@@ -25,6 +25,64 @@ bool names(std::string_view digits, char wanted) noexcept {
     return value == static_cast<unsigned char>(wanted);
 }
 
+/// The pair of digits that makes a percent sign out of one.
+constexpr std::string_view percent_digits = "25";
+
+/// The end of the escape of `wanted` that begins with the percent sign at `at`, encoded once or again
+/// and again: %2F, %252F, %25252F. `at`: there is none.
+std::size_t behind_percent(std::string_view text, std::size_t at, char wanted) noexcept {
+    for (std::size_t digits = at + 1; digits + 2 <= text.size(); digits += 2) {
+        if (names(text.substr(digits, 2), wanted)) return digits + 2;
+        if (text.substr(digits, 2) != percent_digits) break;
+    }
+    return at;
+}
+
+/// The same backwards, from the end of the escape to its beginning. `end`: there is none.
+std::size_t before_percent(std::string_view text, std::size_t end, char wanted) noexcept {
+    if (end < 3 || !names(text.substr(end - 2, 2), wanted)) return end;
+    for (std::size_t digits = end - 2; digits >= 1; digits -= 2) {
+        if (text[digits - 1] == '%') return digits - 1;
+        if (digits < 3 || text.substr(digits - 2, 2) != percent_digits) break;
+    }
+    return end;
+}
+
+constexpr std::size_t max_reference = 10; ///< bytes of &#x000073;
+
+/// The end of the character reference at `at`, &#115; or &#x73;. `at`: there is none.
+std::size_t behind_reference(std::string_view text, std::size_t at, char wanted) noexcept {
+    if (!text.substr(at).starts_with("&#")) return at;
+    std::size_t next = at + 2;
+    const bool hexadecimal = next < text.size() && (text[next] == 'x' || text[next] == 'X');
+    if (hexadecimal) ++next;
+    const std::size_t end = text.substr(0, at + max_reference).find(';', next);
+    if (end == std::string_view::npos || end == next) return at;
+    const int base = hexadecimal ? 16 : 10;
+    int value = 0;
+    for (; next < end; ++next) {
+        const int digit = ascii::hex_value(text[next]);
+        if (digit < 0 || digit >= base) return at;
+        value = value * base + digit;
+        if (value > 0xFF) return at;
+    }
+    return value == static_cast<unsigned char>(wanted) ? end + 1 : at;
+}
+
+/// The same backwards.
+std::size_t before_reference(std::string_view text, std::size_t end, char wanted) noexcept {
+    if (end == 0 || text[end - 1] != ';') return end;
+    const std::size_t least = end - std::min(end, max_reference);
+    const std::size_t begin = text.substr(least, end - least).rfind("&#");
+    if (begin == std::string_view::npos) return end;
+    return behind_reference(text, least + begin, wanted) == end ? least + begin : end;
+}
+
+/// \u0073 and \x73: the digits after the letter.
+std::size_t number_digits(char letter) noexcept {
+    return letter == 'u' ? 4 : letter == 'x' ? 2 : 0;
+}
+
 /// One character of a text, with the escapes that belong to it.
 struct written {
     std::size_t begin = 0;
@@ -35,12 +93,19 @@ struct written {
 /// for all we know.
 std::size_t behind_backslashes(std::string_view text, std::size_t at) noexcept {
     for (const std::size_t begin = at; at < text.size();) {
-        const bool by_number = at > begin && text[at - 1] == '\\' && text[at] == 'u';
-        if (text[at] == '\\') ++at;
-        else if (by_number && at + 5 <= text.size() && names(text.substr(at + 1, 4), '\\')) at += 5;
-        else if (text[at] == '%' && at + 3 <= text.size() && names(text.substr(at + 1, 2), '\\'))
-            at += 3;
-        else break;
+        const bool escaped = at > begin && text[at - 1] == '\\';
+        const std::size_t digits = escaped ? number_digits(text[at]) : 0;
+        if (text[at] == '\\') {
+            ++at;
+        } else if (digits != 0 && at + 1 + digits <= text.size() &&
+                   names(text.substr(at + 1, digits), '\\')) {
+            at += 1 + digits;
+        } else {
+            const std::size_t next =
+                text[at] == '%' ? behind_percent(text, at, '\\') : behind_reference(text, at, '\\');
+            if (next == at) break;
+            at = next;
+        }
     }
     return at;
 }
@@ -51,7 +116,13 @@ std::size_t before_backslashes(std::string_view text, std::size_t at) noexcept {
         else if (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u' &&
                  names(text.substr(at - 4, 4), '\\'))
             at -= 6;
-        else if (at >= 3 && text[at - 3] == '%' && names(text.substr(at - 2, 2), '\\')) at -= 3;
+        else if (at >= 4 && text[at - 4] == '\\' && text[at - 3] == 'x' &&
+                 names(text.substr(at - 2, 2), '\\'))
+            at -= 4;
+        else if (const std::size_t percent = before_percent(text, at, '\\'); percent != at)
+            at = percent;
+        else if (const std::size_t reference = before_reference(text, at, '\\'); reference != at)
+            at = reference;
         else return at;
     }
 }
@@ -60,18 +131,21 @@ std::size_t before_backslashes(std::string_view text, std::size_t at) noexcept {
 enum class percent_sign : bool { itself, escape };
 
 /// Whether a character is written at a place, in whatever way: any number of backslashes before it,
-/// \u0022, or %22.
+/// \u0022, \x22, %22 (or %2522 …), &#34;, or &#x22;.
 std::optional<written> read_forward(std::string_view text, std::size_t at, char wanted,
                                     percent_sign first) noexcept {
     const std::size_t begin = behind_backslashes(text, at);
     if (begin >= text.size()) return std::nullopt;
-    const bool escape =
-        begin > at && text[begin - 1] == '\\' && text[begin] == 'u' && begin + 5 <= text.size();
-    if (escape && names(text.substr(begin + 1, 4), wanted)) return written{at, begin + 5};
+    const bool escaped = begin > at && text[begin - 1] == '\\';
+    const std::size_t digits = escaped ? number_digits(text[begin]) : 0;
+    if (digits != 0 && begin + 1 + digits <= text.size() &&
+        names(text.substr(begin + 1, digits), wanted))
+        return written{at, begin + 1 + digits};
     const bool itself = text[begin] == wanted;
     if (itself && (wanted != '%' || first == percent_sign::itself)) return written{at, begin + 1};
-    const bool percent = text[begin] == '%' && begin + 3 <= text.size();
-    if (percent && names(text.substr(begin + 1, 2), wanted)) return written{at, begin + 3};
+    const std::size_t next = text[begin] == '%' ? behind_percent(text, begin, wanted)
+                                                : behind_reference(text, begin, wanted);
+    if (next != begin) return written{at, next};
     return itself ? std::optional(written{at, begin + 1}) : std::nullopt;
 }
 
@@ -82,8 +156,12 @@ std::optional<written> read_backward(std::string_view text, std::size_t end, cha
     };
     const bool escape = end >= 6 && text[end - 5] == 'u' && text[end - 6] == '\\';
     if (escape && names(text.substr(end - 4, 4), wanted)) return with_backslashes(end - 5);
-    const bool percent = end >= 3 && text[end - 3] == '%';
-    if (percent && names(text.substr(end - 2, 2), wanted)) return with_backslashes(end - 3);
+    const bool short_escape = end >= 4 && text[end - 3] == 'x' && text[end - 4] == '\\';
+    if (short_escape && names(text.substr(end - 2, 2), wanted)) return with_backslashes(end - 3);
+    const std::size_t percent = before_percent(text, end, wanted);
+    if (percent != end) return with_backslashes(percent);
+    const std::size_t reference = before_reference(text, end, wanted);
+    if (reference != end) return with_backslashes(reference);
     if (end >= 1 && text[end - 1] == wanted) return with_backslashes(end - 1);
     return std::nullopt;
 }
@@ -140,20 +218,38 @@ struct trial {
     bool open = false;     ///< the text ends before that is known
 };
 
+/// Whether `text`, from an ampersand on, may become a character reference.
+bool is_open_reference(std::string_view text) noexcept {
+    if (text.size() >= max_reference) return false;
+    if (text.size() == 1) return true;
+    if (text[1] != '#') return false;
+    const std::string_view digits = text.substr(2);
+    return std::all_of(digits.begin(), digits.end(),
+                       [](char c) { return c == 'x' || c == 'X' || ascii::hex_value(c) >= 0; });
+}
+
 /// Whether an escape begins at `at` and the text ends inside of it.
 bool is_open_escape(std::string_view text, std::size_t at) noexcept {
     const std::size_t begin = behind_backslashes(text, at);
     if (begin >= text.size()) return true;
-    const bool by_number = begin > at && text[begin - 1] == '\\' && text[begin] == 'u';
-    if (by_number && text.size() - begin < 5) return true;
-    return text[begin] == '%' && text.size() - begin < 3;
+    const bool escaped = begin > at && text[begin - 1] == '\\';
+    const std::size_t digits = escaped ? number_digits(text[begin]) : 0;
+    if (digits != 0 && text.size() - begin < 1 + digits) return true;
+    if (text[begin] == '&') return is_open_reference(text.substr(begin));
+    if (text[begin] != '%') return false;
+    std::size_t pair = begin + 1;
+    while (text.substr(pair, 2) == percent_digits) pair += 2;
+    return text.size() - pair < 2;
 }
 
 trial try_value(std::string_view text, std::size_t at, std::string_view value,
                 percent_sign first) noexcept {
     trial result{0, at, false};
     while (result.end < text.size() && result.count < value.size()) {
-        if (first == percent_sign::escape && is_open_escape(text, result.end)) {
+        // A letter that also begins an escape by number is not known to be itself yet.
+        const bool either =
+            first == percent_sign::escape || number_digits(value[result.count]) != 0;
+        if (either && is_open_escape(text, result.end)) {
             result.open = true;
             return result;
         }
@@ -172,7 +268,7 @@ trial try_value(std::string_view text, std::size_t at, std::string_view value,
 std::array<bool, 256> letters_of(std::string_view value) noexcept {
     std::array<bool, 256> bools{};
     for (const char c : value) bools[static_cast<unsigned char>(c)] = true;
-    for (const char c : std::string_view("\\%u0123456789abcdefABCDEF"))
+    for (const char c : std::string_view("\\%&#;uxX0123456789abcdefABCDEF"))
         bools[static_cast<unsigned char>(c)] = true;
     return bools;
 }
@@ -201,7 +297,7 @@ std::string without_backslashes(std::string_view value) {
 std::size_t next_place(std::string_view text, std::size_t from, char wanted) noexcept {
     for (; from < text.size(); ++from) {
         const char c = text[from];
-        if (c == wanted || c == '\\' || c == '%') return from;
+        if (c == wanted || c == '\\' || c == '%' || c == '&') return from;
     }
     return std::string_view::npos;
 }
@@ -235,7 +331,8 @@ bool redactor::hide_one(std::string& text, const wanted& one, const std::string&
     const std::size_t to = one.least;
     const std::string_view middle = value.substr(from, to - from);
     const bool percents = value.find('%') != std::string_view::npos;
-    const bool plain = text.find('\\') == std::string::npos && text.find('%') == std::string::npos;
+    const bool plain = text.find('\\') == std::string::npos &&
+                       text.find('%') == std::string::npos && text.find("&#") == std::string::npos;
     const auto next = [&](std::size_t begin) {
         return plain ? text.find(middle, begin) : next_place(text, begin, middle.front());
     };
@@ -274,7 +371,7 @@ bool redactor::hide(std::string& text) const {
 
 std::size_t redactor::undecided(std::string_view text, const wanted& one) {
     // In the longest escapes of numbers; more is no way of writing that anybody uses.
-    constexpr std::size_t bytes_of_character = 8;
+    constexpr std::size_t bytes_of_character = max_reference;
     const std::string_view value = one.value.reveal();
     const std::size_t most = bytes_of_character * value.size();
     std::size_t at = text.size();

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -52,6 +54,53 @@ TEST(redactor, has_a_mark_unless_told_otherwise) {
     EXPECT_EQ(redactor({secret("sk-0123456789ab")}).hidden("a sk-0123456789ab b"), "a [hidden] b");
     EXPECT_FALSE(redactor().hides());
     EXPECT_EQ(redactor().hidden("a sk-0123456789ab b"), "a sk-0123456789ab b");
+}
+
+/// `key` with its characters written by `form`: `all`, or those that stand for something in addresses.
+std::string written(std::string_view key, const char* form, bool all) {
+    std::string text;
+    for (const char c : key) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '_';
+        char buffer[32];
+        std::snprintf(buffer, sizeof buffer, form, static_cast<unsigned char>(c));
+        text += plain && !all ? std::string(1, c) : std::string(buffer);
+    }
+    return text;
+}
+
+TEST(redactor, hides_a_secret_whose_escapes_were_escaped_or_are_numbers) {
+    const std::string key = "sk-proj-Ab3/x+Zq==9_kQ7w";
+    const redactor hidden({secret(key)}, "*");
+    for (const char* form : {"%%%02X", "%%25%02X", "%%2525%02x", "\\x%02x", "\\\\x%02X", "\\u%04x",
+                             "&#%d;", "&#x%X;", "&#x%06x;"}) {
+        for (const bool all : {false, true}) {
+            const std::string text = written(key, form, all);
+            EXPECT_EQ(hidden.hidden("a " + text + " b"), "a * b") << text;
+            const std::string part = written(key.substr(2, 20), form, all);
+            EXPECT_EQ(hidden.hidden("a " + part + " b"), "a * b") << part;
+            for (std::size_t size = 1; size < text.size(); ++size) {
+                const std::string begun = "a " + text.substr(0, size);
+                if (hidden.hidden(begun) != begun) continue; // enough of it to be known
+                EXPECT_GE(hidden.undecided(begun), size) << begun;
+            }
+        }
+    }
+    for (const char* text :
+         {"50% of a&b &amp; &#65; \\x41 %2541 &# %25", "%252525", "&#9999999999;"})
+        EXPECT_EQ(hidden.hidden(text), text);
+}
+
+TEST(redactor, runs_of_escapes_take_no_time) {
+    const redactor hidden({secret("sk-proj-Ab3/x+Zq==9_kQ7w")}, "*");
+    const auto began = std::chrono::steady_clock::now();
+    for (const std::string_view run : {"%25", "25", "%2525", "&#", "&#1", "\\x", "&#x7;"}) {
+        std::string text = "%";
+        while (text.size() < 500'000) text += run;
+        EXPECT_EQ(hidden.hidden(text), text) << run;
+        EXPECT_LE(hidden.undecided(text), 300U) << run;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 TEST(redactor, hides_a_secret_however_it_is_escaped) {
