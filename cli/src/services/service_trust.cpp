@@ -26,7 +26,7 @@ struct destination {
 /// Where the key of a service goes as these settings alone have it.
 destination destination_of(const provider_config& settings, const service_type& type,
                            const environment& variables) {
-    return {normalised_address(address_of(settings, type, variables), type),
+    return {normalised_address(address_of(settings, type, variables)),
             key_name(&settings, type.key_variables, variables)};
 }
 
@@ -60,13 +60,10 @@ bool is_this_machine(const std::string& address) {
 
 } // namespace
 
-std::string normalised_address(const std::string& address, const service_type& type) {
-    std::string url = address;
-    // OLLAMA_HOST may hold a host alone.
-    if (type.name == "ollama" && !split_url(url)) url = "http://" + url;
-    const auto parts = split_url(url);
+std::string normalised_address(const std::string& address) {
+    const auto parts = split_url(address);
     if (!parts) return address;
-    const auto origin = http::parse_origin(origin_part(url, *parts));
+    const auto origin = http::parse_origin(origin_part(address, *parts));
     if (!origin) return address;
     std::string path(parts->rest);
     while (path.ends_with('/')) path.pop_back();
@@ -105,7 +102,7 @@ trust_question judge_service(const provider_config& settings, const service_type
     if (there == own_destination(settings.name, settings, own, variables)) return question;
     // The usual key of a type, or none, where services of that type are.
     const std::string usual_key = key_name(nullptr, type.key_variables, variables);
-    const std::string usual_address = normalised_address(std::string(type.base_url), type);
+    const std::string usual_address = normalised_address(std::string(type.base_url));
     if (there == destination{usual_address, usual_key}) return question;
     if (there == own_destination(std::string(type.name), settings, own, variables)) return question;
     question.problem = address_problem(there.address);

@@ -30,9 +30,9 @@ struct trust_question {
     std::string problem;  ///< why no request can go there, so that it cannot be allowed; else empty
 };
 
-/// Scheme, host, port and path in one spelling; the text itself when it is no URL (which no service
-/// takes). Pure.
-[[nodiscard]] std::string normalised_address(const std::string& address, const service_type& type);
+/// Scheme, host, port and path of what address_of() returns, in one spelling; the text itself when it
+/// is no URL (which no service takes). Pure.
+[[nodiscard]] std::string normalised_address(const std::string& address);
 
 /// Why no client takes the address, as normalised_address has it: it is not of the form
 /// http://host[:port][/path] or https://…. Empty: one does. What lies behind the name of the host in

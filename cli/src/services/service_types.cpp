@@ -72,8 +72,10 @@ const std::string& type_of(const provider_config& settings) noexcept {
     return settings.type.empty() ? settings.name : settings.type;
 }
 
-std::string address_of(const provider_config& settings, const service_type& type,
-                       const environment& variables) {
+namespace {
+
+std::string address_as_written(const provider_config& settings, const service_type& type,
+                               const environment& variables) {
     if (settings.base_url && settings.base_url_is_flag) return *settings.base_url;
     std::optional<std::string> said;
     for (const std::string& name : type.url_variables) {
@@ -82,6 +84,16 @@ std::string address_of(const provider_config& settings, const service_type& type
     const bool own_name = settings.name == type.name;
     if (settings.base_url && !(own_name && said)) return *settings.base_url;
     return said.value_or(std::string(type.base_url));
+}
+
+} // namespace
+
+std::string address_of(const provider_config& settings, const service_type& type,
+                       const environment& variables) {
+    std::string address = address_as_written(settings, type, variables);
+    // A host alone means another port there than in a URL.
+    if (type.name == "ollama") return providers::ollama::complete_address(std::move(address));
+    return address;
 }
 
 const std::vector<usual_service>& usual_services() {

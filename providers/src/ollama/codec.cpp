@@ -8,21 +8,21 @@
 
 namespace heddle::providers::ollama {
 
+std::string complete_address(std::string address) {
+    if (address.empty()) return std::string(default_base_url);
+    if (split_url(address)) return address;
+    if (address.starts_with(':') && !address.starts_with("::")) address.insert(0, "127.0.0.1");
+    const std::size_t slash = std::min(address.find('/'), address.size());
+    const std::size_t bracket = address.rfind(']', slash); // of an IPv6 address
+    const std::size_t from = bracket == std::string::npos ? 0 : bracket;
+    const std::size_t colon = address.find(':', from);
+    if (colon == std::string::npos || colon > slash) address.insert(slash, ":11434");
+    return "http://" + address;
+}
+
 namespace {
 
 using std::chrono::system_clock;
-
-/// "host" and "host:port" are what OLLAMA_HOST may hold.
-std::string with_scheme(std::string url) {
-    if (url.empty()) return std::string(default_base_url);
-    if (split_url(url)) return url;
-    const std::size_t slash = std::min(url.find('/'), url.size());
-    const std::size_t bracket = url.rfind(']', slash); // of an IPv6 address
-    const std::size_t from = bracket == std::string::npos ? 0 : bracket;
-    const std::size_t colon = url.find(':', from);
-    if (colon == std::string::npos || colon > slash) url.insert(slash, ":11434");
-    return "http://" + url;
-}
 
 class codec final : public chat_codec {
 public:
@@ -116,7 +116,7 @@ std::unique_ptr<chat_codec> make_codec(ollama::options& options, const base_url&
 } // namespace
 
 result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options) {
-    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    options.base_url = ollama::complete_address(std::move(options.base_url));
     HEDDLE_TRY(const base_url url, parse_base_url(options.base_url));
     return make_codec(options, url);
 }
@@ -124,7 +124,7 @@ result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options) {
 result<std::unique_ptr<http_chat_provider>> make_ollama_provider(ports::http_port& http,
                                                                  ollama::options options,
                                                                  coro::event_loop&, log_port& log) {
-    options.base_url = ollama::with_scheme(std::move(options.base_url));
+    options.base_url = ollama::complete_address(std::move(options.base_url));
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));
     if (url.host == "ollama.com" && options.api_key.empty()) {

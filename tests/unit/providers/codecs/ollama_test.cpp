@@ -85,7 +85,7 @@ TEST(ollama_codec, what_the_service_cannot_take_is_named) {
               std::vector<std::string>{"parallel_tool_calls: the service cannot switch them off"});
     request = user_request("x");
     request.extra = {{"options", "{}"}};
-    EXPECT_NE(refusal_of(*codec, request).find("'options' has a setting of its own"),
+    EXPECT_NE(refusal_of(*codec, request).find("'options' is a setting; set it by its own clause"),
               std::string::npos);
     request.extra = {{"num_ctx", "{"}};
     EXPECT_NE(refusal_of(*codec, request).find("'num_ctx' is not JSON"), std::string::npos);
@@ -107,6 +107,9 @@ TEST(ollama_codec, addresses_as_ollama_host_has_them) {
     EXPECT_EQ(origin(""), "http://127.0.0.1:11434/api/tags");
     EXPECT_EQ(origin("gpu-box"), "http://gpu-box:11434/api/tags");
     EXPECT_EQ(origin("gpu-box:8080/ai/"), "http://gpu-box:8080/ai/api/tags");
+    EXPECT_EQ(origin(":8080"), "http://127.0.0.1:8080/api/tags");
+    EXPECT_EQ(origin(":11434/ai"), "http://127.0.0.1:11434/ai/api/tags");
+    EXPECT_EQ(origin("http://gpu-box"), "http://gpu-box/api/tags"); // port 80, as in any URL
     EXPECT_EQ(origin("[::1]"), "http://[::1]:11434/api/tags");
     EXPECT_EQ(origin("[::1]:9"), "http://[::1]:9/api/tags");
     EXPECT_EQ(origin("https://h"), "https://h/api/tags");

@@ -19,11 +19,14 @@ namespace ollama {
 
 inline constexpr std::string_view default_base_url = "http://127.0.0.1:11434";
 
+/// The URL that an address means. Without a scheme it is "host", "host:port" or ":port" with an optional
+/// path, as OLLAMA_HOST has it: http, port 11434, this machine, where these are left out. An empty one is
+/// the default. A URL is returned as it is: http://host means port 80. Pure; threads: any.
+[[nodiscard]] std::string complete_address(std::string address);
+
 struct options : call_options {
     std::string name = "ollama"; ///< what users write before the colon; errors begin with it
-    /// As the others', or "host[:port]" as OLLAMA_HOST has it: http, and port 11434 if it is left
-    /// out.
-    std::string base_url{default_base_url};
+    std::string base_url{default_base_url}; ///< or an address that complete_address() completes
     secret api_key; ///< sent as a bearer token; a server of one's own needs none
 };
 
