@@ -141,7 +141,7 @@ private:
 
     result<void> open_services() {
         const service_parts shared{parts_.http,         parts_.loop,      parts_.log,
-                                   setup_->limiters_,    parts_.variables, parts_.settings,
+                                   setup_->limiters_,   parts_.variables, parts_.settings,
                                    parts_.options.seed, parts_.consents};
         HEDDLE_CHECK(open_cache());
         setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
@@ -217,7 +217,10 @@ private:
         if (known) return;
         provider_config usual;
         usual.name = *name;
-        setup_->services_.push_back(make_service(usual, shared));
+        // What an option or a variable names is the user's word; what the project names is judged.
+        const bool typed = parts_.options.model || parts_.variables.model;
+        const auto of_project = typed ? std::nullopt : service_of_project_model(parts_.settings);
+        setup_->services_.push_back(make_service(of_project.value_or(usual), shared));
     }
 
     /// "scripted:RULES.json" names a file in place of a model.
@@ -384,10 +387,11 @@ private:
 
     /// OpenAI is there. Where it cannot be used and nothing else can, a call is to say why.
     [[nodiscard]] bool goes_without_saying() const {
-        return std::any_of(
-            setup_->services_.begin(), setup_->services_.end(), [&](const configured_service& each) {
-                return each.name == openai_name && (each.provider || setup_->usable_ == 0);
-            });
+        return std::any_of(setup_->services_.begin(), setup_->services_.end(),
+                           [&](const configured_service& each) {
+                               return each.name == openai_name &&
+                                      (each.provider || setup_->usable_ == 0);
+                           });
     }
 
     /// Outermost, so that a replay gives what the run saw.

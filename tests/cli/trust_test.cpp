@@ -215,6 +215,24 @@ TEST_F(trust, of_a_host_alone_is_asked_with_the_port_that_is_connected_to) {
     EXPECT_EQ(heddle({"trust"}).code, 1);
 }
 
+TEST_F(trust, the_official_address_is_asked_for_where_the_user_names_another) {
+    scratch.file("home/.config/heddle/heddle.toml",
+                 "[providers.openai]\nbase_url = \"http://gateway.test/v1\"\n");
+    for (const char* text : {"model = \"x:gpt-4o\"\n[providers.x]\ntype = \"openai\"\n",
+                             "model = \"openai-responses:gpt-4o\"\n"}) {
+        SCOPED_TRACE(text);
+        project(text);
+        auto ended = heddle({"trust"});
+        EXPECT_EQ(ended.code, 1);
+        EXPECT_THAT(ended.out,
+                    HasSubstr("OPENAI_API_KEY and prompts to https://api.openai.com:443/v1"));
+        ended = heddle({"run", "w.heddle"});
+        EXPECT_EQ(ended.code, 2);
+        EXPECT_THAT(ended.err, HasSubstr("which you have not allowed"));
+    }
+    EXPECT_THAT(seen(), IsEmpty());
+}
+
 TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {
     project("model = \"x\"\n[http]\nhttps_proxy = \"http://127.0.0.1:1\"\n");
     for (const auto& command : {std::vector<std::string>{"run", "w.heddle"},

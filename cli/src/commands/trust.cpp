@@ -73,13 +73,15 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
         asks.stranger = owned.error().message();
         asks.stranger_allowed = consents.holds({asks.file, "", ""});
     }
-    for (const provider_config& each : found.providers) {
+    const auto ask = [&](const provider_config& each) {
         const auto type = find_service_type(type_of(each));
-        if (!type) continue; // a mistake that a run tells
+        if (!type) return; // a mistake that a run tells
         trust_question question = judge_service(each, *type, found, variables, &consents);
         const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
         if (of_project) asks.questions.push_back(std::move(question));
-    }
+    };
+    for (const provider_config& each : found.providers) ask(each);
+    if (const auto named = service_of_project_model(found)) ask(*named);
     return asks;
 }
 
@@ -268,12 +270,12 @@ namespace {
 class trust_work final : public command {
 public:
     void add_options(option_list& to) override {
-        to.argument("DIR", asked_.place, "Folder of the project; default the current one")
+        to.argument("DIR", asked_.place, "Directory of the project; default: the current one")
             .value("");
         const option_ref allow =
-            add_action(to, "--allow", trust_action::allow, "Allow what it asks for now");
+            add_action(to, "--allow", trust_action::allow, "Allow everything that it asks for now");
         const option_ref revoke =
-            add_action(to, "--revoke", trust_action::revoke, "Revoke everything it was allowed");
+            add_action(to, "--revoke", trust_action::revoke, "Revoke all its permissions");
         const option_ref list =
             add_action(to, "--list", trust_action::list, "List what is allowed, for all projects");
         allow.excludes(revoke).excludes(list);
@@ -296,10 +298,10 @@ constexpr command_row rows[] = {{
     .name = "trust",
     .summary = "Show and allow what a project's heddle.toml asks for",
     .details =
-        R"(A heddle.toml in or above the current folder may come with somebody else's repository. Where it names
-the address of a service, neither keys nor prompts go there until you allow it. An exception is this
-machine, which gets prompts without a key. An allowance is valid for this file, address and key.
-See docs/reference/configuration.md. The exit code is 1 if something is not allowed.
+        R"(A heddle.toml in the current directory or above it may come with somebody else's repository. Where it
+decides which address your keys or prompts go to, nothing is sent until you allow it; a service on this
+machine receives prompts, but no key. A permission holds for that file, address and key only. See
+docs/reference/configuration.md. The exit code is 1 if something is not allowed.
 
 Examples:
   heddle trust

@@ -267,7 +267,11 @@ private:
 
     void read_root(const toml::table& root) {
         read_table(root, "",
-                   {{"model", text(config_.model)},
+                   {{"model",
+                     [this](const toml::node& node) {
+                         text(config_.model)(node);
+                         config_.model_place = place_of(node);
+                     }},
                     {"concurrency", whole(config_.concurrency, 1, 1'000'000)},
                     {"memory_limit", size(config_.memory_limit)},
                     {"step_limit", whole(config_.step_limit, 1, most_steps)},
@@ -323,7 +327,7 @@ private:
                 {"api_key",
                  [this](const toml::node& key) {
                      tell(key, current_ +
-                                   ": a key does not stand in this file; name where it is: "
+                                   ": a key is not written in this file; name where it is: "
                                    "api_key_env, api_key_file or api_key_command");
                  }},
                 {"api_key_env", trusted(text(config.api_key_env))},

@@ -66,6 +66,7 @@ const provider_config* configuration::provider(std::string_view name) const noex
 
 void lay_over(configuration& stronger, configuration weaker) {
     for (std::string& file : weaker.files) stronger.files.push_back(std::move(file));
+    if (!stronger.model) stronger.model_place = std::move(weaker.model_place);
     fill(stronger.model, weaker.model);
     fill(stronger.concurrency, weaker.concurrency);
     fill(stronger.memory_limit, weaker.memory_limit);

@@ -98,6 +98,7 @@ struct configuration {
     /// whether a key may go somewhere compares with it (services/service_trust.hpp).
     std::shared_ptr<const configuration> without_project;
     std::optional<std::string> model;
+    config_place model_place;
     std::optional<std::int64_t> concurrency;
     std::optional<std::uint64_t> memory_limit; ///< bytes of a run
     std::optional<std::int64_t> step_limit;    ///< of a run

@@ -46,6 +46,64 @@ std::optional<destination> own_destination(const std::string& name, const provid
     return destination_of(settings, *type, variables);
 }
 
+template <class Names>
+bool any_is_set(const Names& names, const environment& variables) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return variables.variable(name).has_value();
+    });
+}
+
+/// Whether there is a service of that name without the project's file.
+bool is_users_own(const provider_config& merged, const configuration& own,
+                  const environment& variables) {
+    if (own.provider(merged.name) || merged.base_url_is_flag) return true;
+    const auto& usual = usual_services();
+    return std::any_of(usual.begin(), usual.end(), [&](const usual_service& each) {
+        return each.name == merged.name && any_is_set(each.variables, variables);
+    });
+}
+
+/// Whether the user's own file or a variable names where services of the type are.
+bool names_address(const service_type& type, const configuration& own,
+                   const environment& variables) {
+    return own.provider(type.name) != nullptr || any_is_set(type.url_variables, variables);
+}
+
+/// Whether the user's own file or a variable sends the key of the usual destination to another address:
+/// then it is not meant for the usual one. Every service of theirs counts, whatever its type.
+bool sent_elsewhere(const destination& usual, const provider_config& merged,
+                    const configuration& own, const environment& variables) {
+    if (usual.key.empty()) return false;
+    const auto is_other = [&](const std::string& name) {
+        const auto there = own_destination(name, merged, own, variables);
+        return there && there->key == usual.key && there->address != usual.address;
+    };
+    for (const provider_config& each : own.providers) {
+        if (is_other(each.name)) return true;
+    }
+    for (const std::string& name : service_type_names()) {
+        if (names_address(*find_service_type(name), own, variables) && is_other(name)) return true;
+    }
+    return false;
+}
+
+/// Whether the user has entrusted the key to that address without having been asked.
+bool is_entrusted(const destination& there, const provider_config& merged, const service_type& type,
+                  const configuration& own, const environment& variables) {
+    if (is_users_own(merged, own, variables) &&
+        there == own_destination(merged.name, merged, own, variables)) {
+        return true;
+    }
+    if (names_address(type, own, variables) &&
+        there == own_destination(std::string(type.name), merged, own, variables)) {
+        return true;
+    }
+    // The usual key of a type, or none, where services of that type are.
+    const destination usual{normalised_address(std::string(type.base_url)),
+                            key_name(nullptr, type.key_variables, variables)};
+    return there == usual && !sent_elsewhere(usual, merged, own, variables);
+}
+
 /// Scheme and authority of an address.
 std::string_view origin_part(std::string_view address, const url_parts& parts) {
     return address.substr(0, address.size() - parts.rest.size());
@@ -97,14 +155,8 @@ trust_question judge_service(const provider_config& settings, const service_type
     const destination there = destination_of(settings, type, variables);
     question.address = there.address;
     question.key = there.key;
-    if (!all.without_project) return question;
-    const configuration& own = *all.without_project;
-    if (there == own_destination(settings.name, settings, own, variables)) return question;
-    // The usual key of a type, or none, where services of that type are.
-    const std::string usual_key = key_name(nullptr, type.key_variables, variables);
-    const std::string usual_address = normalised_address(std::string(type.base_url));
-    if (there == destination{usual_address, usual_key}) return question;
-    if (there == own_destination(std::string(type.name), settings, own, variables)) return question;
+    if (!all.without_project || question.place.file.empty()) return question;
+    if (is_entrusted(there, settings, type, *all.without_project, variables)) return question;
     question.problem = address_problem(there.address);
     if (!question.problem.empty()) {
         question.verdict = trust_verdict::refused;
@@ -115,6 +167,17 @@ trust_question judge_service(const provider_config& settings, const service_type
     question.verdict =
         is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
     return question;
+}
+
+std::optional<provider_config> service_of_project_model(const configuration& all) {
+    if (!all.without_project || !all.model || all.model == all.without_project->model) return {};
+    const std::size_t colon = all.model->find(':');
+    if (colon == std::string::npos) return {};
+    provider_config named;
+    named.name = all.model->substr(0, colon);
+    if (all.provider(named.name) || !is_service_type(named.name)) return {};
+    named.place = all.model_place;
+    return named;
 }
 
 error refusal(const trust_question& question) {

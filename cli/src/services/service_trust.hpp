@@ -9,6 +9,7 @@
 #include <heddle/base/error.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace heddle::cli {
@@ -39,15 +40,22 @@ struct trust_question {
 /// such a text is nothing that a person can judge. Pure.
 [[nodiscard]] std::string address_problem(const std::string& address);
 
-/// Judges where `settings` (all layers together) would send the key, without reading it. A key is the
-/// user's word about one address: what the user's own layers and variables give without the project's
-/// file, or the usual variable of a type at the type's own address. Everything else that a project's
-/// file brings about needs consent, however it does so: an address, a type that has another address,
-/// a name; what no client takes is refused whatever was allowed. `consents` may be null.
+/// Judges where `settings` (all layers together) would send the key, without reading it. Settings without a
+/// place are the user's. A key is the user's word about one address: the one that a service has without
+/// the project's file, the one that the user's file or a variable names for services of the type, or the
+/// type's own address for the usual variable, unless the user's file or a variable sends that key
+/// elsewhere. Everything else that a project's file brings about needs consent, however it does so: an
+/// address, a type that has another address, a name; what no client takes is refused whatever was
+/// allowed. `consents` may be null.
 [[nodiscard]] trust_question judge_service(const provider_config& settings,
                                            const service_type& type, const configuration& all,
                                            const environment& variables,
                                            const consent_store* consents);
+
+/// The service that is there because the project's `model` names it ("groq:llama-3") and no file
+/// configures it; its place is that of the model. Nothing where there is none, or the user's own file says
+/// the same. Pure.
+[[nodiscard]] std::optional<provider_config> service_of_project_model(const configuration& all);
 
 /// Payload of the error below.
 class consent_needed final : public error_payload {};
