@@ -17,24 +17,48 @@ namespace heddle::cli {
 
 namespace {
 
+constexpr std::chrono::seconds time_for_strays{2};
+
 // What a signal handler can reach is static. Null: there is nothing to say.
 std::atomic<const std::string*> words_at_end{nullptr};
-// Null: no programs run, or somebody is at work with it already.
+// Null: no programs run.
 std::atomic<const process::stray_guard*> strays_at_end{nullptr};
-static_assert(std::atomic<const std::string*>::is_always_lock_free &&
+std::atomic<bool> leaving{false};
+static_assert(std::atomic<bool>::is_always_lock_free &&
+              std::atomic<const std::string*>::is_always_lock_free &&
               std::atomic<const process::stray_guard*>::is_always_lock_free);
 
 extern "C" void leave_at_signal(int) { leave_with_words(); }
 
+sigset_t all_end_signals() {
+    sigset_t all;
+    sigemptyset(&all);
+    for (const int each : end_signals()) sigaddset(&all, each);
+    return all;
+}
+
 } // namespace
 
+struct sigaction handle_signal(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    action.sa_mask = all_end_signals();
+    ::sigaction(signal, &action, &before);
+    return before;
+}
+
 void leave_with_words() noexcept {
-    // Once, also when a second signal comes meanwhile.
+    const sigset_t ends = all_end_signals();
+    ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+    // Only another thread can be here already: it ends the process when nothing is left to end.
+    while (leaving.exchange(true)) ::pause();
     if (const std::string* const words = words_at_end.exchange(nullptr)) {
         (void)!::write(STDERR_FILENO, words->data(), words->size());
     }
     if (const process::stray_guard* const strays = strays_at_end.exchange(nullptr)) {
-        strays->end_strays(std::chrono::seconds(2));
+        strays->end_strays(time_for_strays);
     }
     ::_exit(static_cast<int>(exit_code::interrupted));
 }
@@ -42,6 +66,8 @@ void leave_with_words() noexcept {
 guard_at_end::guard_at_end() { strays_at_end = &strays_; }
 
 guard_at_end::~guard_at_end() {
+    // A signal that comes meanwhile still finds them.
+    strays_.end_strays(time_for_strays);
     // Nothing there: a signal handler in another thread uses it, and ends the process then.
     while (strays_at_end.exchange(nullptr) == nullptr) ::pause();
 }
@@ -52,7 +78,7 @@ void end_at_signals(std::string last_words) {
     static std::string words;
     words = std::move(last_words);
     words_at_end = &words;
-    for (const int each : end_signals()) std::signal(each, leave_at_signal);
+    for (const int each : end_signals()) handle_signal(each, leave_at_signal);
 }
 
 const std::vector<int>& end_signals() {

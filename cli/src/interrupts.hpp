@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,8 +38,12 @@ private:
     process::stray_guard strays_;
 };
 
-/// What each of them does then: may be called by a signal handler.
+/// What each of them does then: may be called by a signal handler. Where one call is on its way to the
+/// end, any other waits for it.
 [[noreturn]] void leave_with_words() noexcept;
+/// Makes `handler` handle `signal`, with all end signals blocked meanwhile: a handler that ends what is left
+/// is not interrupted by the next of them. Result: what handled it before.
+struct sigaction handle_signal(int signal, void (*handler)(int));
 /// The end has been told: from now on a signal ends the process without those words.
 void end_is_told() noexcept;
 

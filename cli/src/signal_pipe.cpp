@@ -45,12 +45,8 @@ signal_pipe::signal_pipe() {
     read_ = ends[0];
     write_ = ends[1];
     pipe_to_write = write_;
-    struct sigaction action {};
-    action.sa_handler = note_signal;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    ::sigaction(SIGWINCH, &action, &before_[SIGWINCH]);
-    for (const int signal : end_signals()) ::sigaction(signal, &action, &before_[signal]);
+    before_[SIGWINCH] = handle_signal(SIGWINCH, note_signal);
+    for (const int signal : end_signals()) before_[signal] = handle_signal(signal, note_signal);
 }
 
 signal_pipe::~signal_pipe() {

@@ -206,6 +206,44 @@ TEST(shell_tools, nor_does_a_program_that_kills_or_stops_both_that_watch_over_it
     }
 }
 
+/// How many processes have `word` in their command lines.
+int processes_with(const std::string& word) {
+    int count = 0;
+    std::error_code failed;
+    for (const auto& each : std::filesystem::directory_iterator("/proc", failed)) {
+        std::ifstream stream(each.path() / "cmdline", std::ios::binary);
+        const std::string line{std::istreambuf_iterator<char>(stream), {}};
+        if (line.find(word) != std::string::npos) ++count;
+    }
+    return count;
+}
+
+TEST(shell_tools, nor_does_a_long_chain_of_daemons_whatever_signals_come_at_the_end) {
+    const scratch_directory scratch;
+    const std::string seconds = "61." + std::to_string(::getpid()); // a name that nobody else has
+    scratch.file("chain.sh",
+                 "[ $1 -gt 0 ] && setsid sh chain.sh $(($1-1)) $2 & "
+                 "[ $1 = 0 ] && touch long; exec sleep $2\n");
+    scratch.file("leaves.sh",
+                 "F=$(cut -d' ' -f4 /proc/$PPID/stat); sh chain.sh 100 $1 & "
+                 "while [ ! -e long ]; do sleep 0.01; done; kill -9 $F; touch ready; sleep $1\n");
+    child_process heddle(heddle_command(
+        {"eval", "(system:run_script (command (list \"sh\" \"leaves.sh\" \"" + seconds + "\")))",
+         "--allow-shell", "--workspace", scratch.path()}));
+    ASSERT_TRUE(comes(scratch, "ready"));
+    EXPECT_GT(processes_with(seconds), 90);
+    heddle.send_signal(SIGINT);
+    std::this_thread::sleep_for(milliseconds(2));
+    heddle.send_signal(SIGINT);
+    std::this_thread::sleep_for(milliseconds(6)); // it is at work on the chain
+    heddle.send_signal(SIGTERM);
+    EXPECT_EQ(heddle.wait(milliseconds(15'000)).code, 130);
+    for (int i = 0; i < 200 && processes_with(seconds) > 0; ++i) {
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    EXPECT_EQ(processes_with(seconds), 0);
+}
+
 TEST(shell_tools, what_such_a_program_left_ends_while_the_run_goes_on) {
     for (const char* how : {"kill -9 $F $PPID", "kill -STOP $F; kill -9 $PPID"}) {
         SCOPED_TRACE(how);
