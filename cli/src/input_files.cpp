@@ -162,7 +162,7 @@ result<void> write_and_move(const std::string& path, const std::string& text,
 
 } // namespace
 
-result<int> open_existing_output(const std::string& path, int flags) {
+result<int> open_existing_output(const std::string& path, int flags, const stop_check& stop) {
     using clock = std::chrono::steady_clock;
     constexpr auto time_of_readers = std::chrono::seconds(2);
     constexpr auto pause = std::chrono::milliseconds(10);
@@ -192,14 +192,16 @@ result<int> open_existing_output(const std::string& path, int flags) {
             return error(errc::io_error, path + ": nobody reads this pipe")
                 .with_hint("start its reader first");
         }
+        if (stop && stop()) return error::cancelled(cancel_reason::user);
         std::this_thread::sleep_for(pause);
     }
 }
 
 namespace {
 
-result<void> write_in_place(const std::string& path, const std::string& text, int flags) {
-    HEDDLE_TRY(const int number, open_existing_output(path, flags));
+result<void> write_in_place(const std::string& path, const std::string& text, int flags,
+                            const stop_check& stop) {
+    HEDDLE_TRY(const int number, open_existing_output(path, flags, stop));
     const open_stream file(number);
     for (std::string_view rest = text; !rest.empty();) {
         const ssize_t count = ::write(file.get(), rest.data(), rest.size());
@@ -228,15 +230,16 @@ result<std::string> end_of_links(const std::string& path) {
 
 } // namespace
 
-result<void> write_output_file(const std::string& path, const std::string& text) {
-    if (names_open_output(path)) return write_in_place(path, text, O_APPEND);
+result<void> write_output_file(const std::string& path, const std::string& text,
+                               const stop_check& stop) {
+    if (names_open_output(path)) return write_in_place(path, text, O_APPEND, stop);
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0) {
         if (errno != ENOENT) return file_error(path, "cannot be written");
         HEDDLE_TRY(const std::string target, end_of_links(path));
         return write_and_move(target, text, std::nullopt);
     }
-    if (!S_ISREG(about.st_mode)) return write_in_place(path, text, 0);
+    if (!S_ISREG(about.st_mode)) return write_in_place(path, text, 0, stop);
     const malloced_text target(::realpath(path.c_str(), nullptr));
     if (!target) return file_error(path, "cannot be written");
     return write_and_move(target.get(), text, about.st_mode & 07777);
@@ -268,7 +271,7 @@ result<void> replace_file(const std::string& path, const std::string& text) {
     struct stat about {};
     if (!target || ::stat(target.get(), &about) != 0) return file_error(path, "cannot be written");
     if (!S_ISREG(about.st_mode)) {
-        return error(errc::io_error, path + ": is no regular file")
+        return error(errc::io_error, path + ": not a regular file")
             .with_hint("give - to read standard input and to write standard output");
     }
     if (::access(target.get(), W_OK) != 0) return file_error(path, "cannot be written");

@@ -32,15 +32,21 @@ using file_check = std::function<result<void>(int file, const struct stat& about
 /// A file with the rules of a scripted model. Errors: as above, and a rules_report.
 [[nodiscard]] result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path);
 
+/// Whether to give up; asked while somebody waits. May be empty: no.
+using stop_check = std::function<bool()>;
+
 /// Opens for writing what is there already, with `flags` of ::open besides: the caller closes it. A pipe
 /// must have a reader; who reads it has two seconds to come. Blocks for that long at most. Errors:
-/// not_found, io_error.
-[[nodiscard]] result<int> open_existing_output(const std::string& path, int flags = 0);
+/// not_found, io_error; cancelled when `stop` says so.
+[[nodiscard]] result<int> open_existing_output(const std::string& path, int flags = 0,
+                                               const stop_check& stop = {});
 
 /// Writes a small file in one step: who waits for it never sees a part of it. Follows symbolic links. A
 /// file that is there keeps its permissions. What is no regular file, and an open stream (/dev/stdout),
-/// stays what it is and is written to (open_existing_output). Errors: not_found, io_error.
-[[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text);
+/// stays what it is and is written to (open_existing_output). Errors: not_found, io_error; cancelled when
+/// `stop` says so.
+[[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text,
+                                             const stop_check& stop = {});
 
 /// The same for a file that only its owner may read.
 [[nodiscard]] result<void> write_private_file(const std::string& path, const std::string& text);

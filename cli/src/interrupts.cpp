@@ -102,7 +102,9 @@ struct interrupts::state : std::enable_shared_from_this<state> {
         // The handler holds the state: it may run once more after stop().
         readable.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                             [held = shared_from_this()](boost::system::error_code ec) {
-                                if (!ec && held->noted) held->look();
+                                if (ec || !held->noted) return;
+                                held->look();
+                                if (!held->came) held->wait();
                             });
     }
     void look() {
@@ -111,7 +113,6 @@ struct interrupts::state : std::enable_shared_from_this<state> {
         }
         const auto first = came ? std::exchange(on_first, nullptr) : nullptr;
         if (first) first();
-        if (!came) wait();
     }
 
     std::optional<signal_pipe> noted{std::in_place};
@@ -131,6 +132,11 @@ interrupts::~interrupts() {
 }
 
 bool interrupts::came() const noexcept { return state_->came; }
+
+bool interrupts::look() {
+    if (state_->noted) state_->look();
+    return state_->came;
+}
 
 void interrupts::stop() {
     boost::system::error_code ec;

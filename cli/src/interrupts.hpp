@@ -58,6 +58,8 @@ public:
     interrupts& operator=(const interrupts&) = delete;
 
     [[nodiscard]] bool came() const noexcept;
+    /// The same, for one who works before the loop runs: takes one that has come, with its effect.
+    [[nodiscard]] bool look();
     /// Waits for signals no longer, so that the loop can end. They then have the effect that
     /// they had before, but for the second one.
     void stop();

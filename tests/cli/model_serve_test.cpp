@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -86,6 +87,22 @@ TEST_F(model_serve, a_pipe_that_nobody_reads_is_an_error) {
     EXPECT_EQ(ended.code, 1);
     EXPECT_NE(ended.err.find("nobody reads this pipe"), std::string::npos) << ended.err;
     EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(model_serve, ends_with_0_while_it_waits_for_a_reader) {
+    const std::string pipe = scratch.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        child_process server(
+            heddle_command({"model", "serve", "--rules", rules, "--print-port", pipe}));
+        std::this_thread::sleep_for(milliseconds(700)); // it gives up after two seconds
+        server.send_signal(signal);
+        const auto ended = server.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_LT(ended.took, milliseconds(1700));
+        EXPECT_EQ(ended.out, "");
+        EXPECT_NE(ended.err.find("served 0 requests"), std::string::npos) << ended.err;
+    }
 }
 
 TEST_F(model_serve, follows_links_to_the_file_for_its_port) {

@@ -31,11 +31,14 @@ struct serve_request {
 
 using scripted::server;
 
-/// Tells those who wait for it where the server listens.
-result<void> announce(const server& listening, const serve_request& asked, console& output) {
+/// Tells those who wait for it where the server listens. Errors: of the file and the stream; cancelled by a
+/// signal that comes while nobody reads a pipe.
+result<void> announce(const server& listening, const serve_request& asked, interrupts& signals,
+                      console& output) {
     const std::string port = std::to_string(listening.port()) + "\n";
     if (asked.print_port && *asked.print_port != "-") {
-        HEDDLE_CHECK(write_output_file(*asked.print_port, port));
+        HEDDLE_CHECK(
+            write_output_file(*asked.print_port, port, [&signals] { return signals.look(); }));
     }
     if (asked.json) {
         const boost::json::object line{
@@ -84,8 +87,10 @@ static exit_code serve_model(const serve_request& asked, console& output) {
         open_at_the_end = (*listening)->counters().open_connections;
         cancel.request(cancel_reason::user);
     });
-    const auto announced = announce(**listening, asked, output);
-    if (!announced) return tell_error(announced.error(), exit_code::failed, asked.json, output);
+    const auto announced = announce(**listening, asked, signals, output);
+    if (!announced && !announced.error().is_cancelled()) {
+        return tell_error(announced.error(), exit_code::failed, asked.json, output);
+    }
 
     result<void> ended;
     std::exception_ptr broken;
@@ -113,7 +118,7 @@ namespace {
 class model_serve_work final : public command {
 public:
     void add_options(option_list& to) override {
-        to.option("--rules", asked_.rules, "Rules: which response for which prompt")
+        to.option("--rules", asked_.rules, "File of rules that map prompts to responses")
             .required()
             .value("FILE");
         to.option("--port", asked_.port, "Port to listen on; 0 for any free one")
