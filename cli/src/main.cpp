@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -29,6 +30,17 @@ void hide_environment() {
     }
 }
 
+/// Gives each standard stream that is closed a descriptor that can neither be read nor written, so that
+/// nothing else that is opened gets its number, and its use stays an error.
+void occupy_closed_streams() noexcept {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0) continue;
+        // The lowest number that is free: those below are open by now. Programs get streams of their own.
+        const int useless = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        static_cast<void>(::open("/dev/null", useless | O_CLOEXEC));
+    }
+}
+
 std::string last_words(bool json) {
     using namespace heddle;
     if (!json) return "interrupted\n";
@@ -40,6 +52,7 @@ std::string last_words(bool json) {
 
 int main(int argc, char** argv) {
     using namespace heddle::cli;
+    occupy_closed_streams();
     guard_memory();
     hide_environment();
     // Whoever reads our output may go away, and a file may reach the limit on its size (ulimit -f):

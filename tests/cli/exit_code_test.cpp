@@ -97,6 +97,32 @@ TEST(exit_code, output_that_is_lost_is_1) {
     EXPECT_EQ(ended.err, "heddle: standard output cannot be written\n");
 }
 
+TEST(exit_code, of_a_program_whose_streams_are_closed) {
+    struct closed_case {
+        const char* closed;
+        std::vector<std::string> arguments;
+        int code;
+        const char* err;
+    };
+    for (const auto& [closed, arguments, code, err] : std::vector<closed_case>{
+             {"<&-", {"repl"}, 0, ""},
+             {"<&-", {"eval", "(+ 1 2)"}, 0, ""},
+             {"<&-", {"run", "-"}, 2, "standard input: cannot be read"},
+             {">&-", {"eval", "1"}, 1, "standard output cannot be written"},
+             {"<&- >&-", {"eval", "1"}, 1, "standard output cannot be written"},
+             {"2>&-", {"eval", "1"}, 0, ""},
+             {"<&- >&- 2>&-", {"repl"}, 0, ""}}) {
+        SCOPED_TRACE(arguments.front() + " " + closed);
+        std::vector<std::string> command{"/bin/sh", "-c", "exec \"$@\" " + std::string(closed),
+                                         "sh", HEDDLE_PROGRAM};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        child_process child(command);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, code) << ended.err;
+        EXPECT_NE(ended.err.find(err), std::string::npos) << ended.err;
+    }
+}
+
 TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_told) {
     const scratch_directory scratch;
     const std::string rules =
