@@ -38,14 +38,17 @@ bool is_number(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
 }
 
-/// True if some field is a number that does not fit into 64 bits.
-bool has_long_number(std::string_view header) noexcept {
+/// True if a Content-Length is a number that does not fit into 64 bits.
+bool has_long_length(std::string_view header) noexcept {
     constexpr std::size_t max_digits = 19;
     while (!header.empty()) {
         const std::size_t end = std::min(header.find(line_end), header.size());
         const std::string_view line = header.substr(0, end);
         header.remove_prefix(std::min(end + line_end.size(), header.size()));
-        const std::string_view value = ascii::trim(line.substr(line.find(':') + 1), " \t");
+        const std::size_t colon = std::min(line.find(':'), line.size());
+        if (!ascii::equals_ignoring_case(line.substr(0, colon), "content-length")) continue;
+        const std::string_view value =
+            ascii::trim(line.substr(std::min(colon + 1, line.size())), " \t");
         if (value.size() > max_digits && is_number(value)) return true;
     }
     return false;
@@ -92,7 +95,6 @@ public:
 
     parsed_request request;
     bool expects_continue = false;
-    [[nodiscard]] bool is_head() const noexcept { return method_ == "HEAD"; }
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
 
@@ -192,8 +194,6 @@ http_request_parser::~http_request_parser() = default;
 http_request_parser::http_request_parser(http_request_parser&&) noexcept = default;
 http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
 
-bool http_request_parser::is_head() const noexcept { return reader_->is_head(); }
-
 http_request_parser::step http_request_parser::fail(int status, std::string_view reason) noexcept {
     reader_->refuse(status, reason);
     return step::wrong;
@@ -214,6 +214,7 @@ http_request_parser::step http_request_parser::advance(std::string_view bytes) {
 http_request_parser::step http_request_parser::read_header(std::string_view bytes) {
     // A line end too many after the request before is forgiven (RFC 9112, 2.2).
     if (at_ == 0 && bytes.starts_with(line_end)) at_ = scanned_ = line_end.size();
+    is_head_ = bytes.substr(at_).starts_with("HEAD "); // what is refused is answered alike
     const std::size_t end = bytes.find(header_end, std::max(scanned_, at_));
     if (end == std::string_view::npos) {
         if (bytes.size() > limits_.max_header) return fail(431, "the header is too large");
@@ -234,7 +235,7 @@ http_request_parser::step http_request_parser::read_header(std::string_view byte
         return fail(other ? 505 : 400, "the HTTP version is not 1.1");
     }
     if (ec == http::error::body_limit ||
-        (ec == http::error::bad_content_length && has_long_number(header)))
+        (ec == http::error::bad_content_length && has_long_length(header)))
         return fail(413, "the body is too large");
     return fail(400, "the header is malformed");
 }

@@ -51,7 +51,7 @@ public:
     /// After `whole`: how many bytes it took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
     /// Whether the answer must have no body, also after `wrong`: known from the request line on.
-    [[nodiscard]] bool is_head() const noexcept;
+    [[nodiscard]] bool is_head() const noexcept { return is_head_; }
     /// After `wrong`: the status to answer with, and why.
     [[nodiscard]] int status() const noexcept;
     [[nodiscard]] std::string_view reason() const noexcept;
@@ -76,6 +76,7 @@ private:
     std::unique_ptr<reader> reader_;
     std::size_t at_ = 0;      ///< what Beast's parser has taken
     std::size_t scanned_ = 0; ///< where the search for the end of the header goes on
+    bool is_head_ = false;
     bool waiting_over_ = false;
 };
 

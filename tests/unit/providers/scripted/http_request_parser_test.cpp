@@ -138,6 +138,11 @@ TEST(http_request_parser, sizes_are_bounded) {
     expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", {"error 413"}, small);
     expect_read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
                 {"error 413"}, small);
+    for (const char* length : {"-1", "1e3", ""}) {
+        expect_read(std::string("POST / HTTP/1.1\r\nX: 99999999999999999999\r\nContent-Length: ") +
+                        length + "\r\nHost: x\r\n\r\n",
+                    {"error 400"}, {200, 10, 4});
+    }
     const std::string chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     expect_read(chunked + "5\r\nabcde\r\n6\r\n", {"error 413"}, small);
     std::string padded = chunked;

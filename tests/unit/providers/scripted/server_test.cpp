@@ -222,6 +222,17 @@ TEST_F(scripted_server, an_answer_to_head_has_no_body) {
     EXPECT_TRUE(refused.starts_with("HTTP/1.1 417 "));
     EXPECT_TRUE(refused.ends_with("\r\n\r\n"));
     EXPECT_EQ(count(refused, "\r\n\r\n"), 1U);
+    // And where nothing of it is parsed.
+    const std::vector<std::pair<std::string, std::string>> unread{
+        {"HEAD /" + std::string(100'000, 'x'), "431"},
+        {"HEAD /health HTTP/2.0\r\nHost: x\r\n\r\n", "505"},
+        {"\r\nHEAD /health HTTP/1.1\r\nHost: x\r\n y\r\n\r\n", "400"}};
+    for (const auto& [request, status] : unread) {
+        const std::string got = exchange(request);
+        EXPECT_TRUE(got.starts_with("HTTP/1.1 " + status + " ")) << got;
+        EXPECT_TRUE(got.ends_with("\r\n\r\n")) << got;
+        EXPECT_EQ(count(got, "\r\n\r\n"), 1U) << got;
+    }
 }
 
 TEST_F(scripted_server, a_required_key_is_asked_for) {
