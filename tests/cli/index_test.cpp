@@ -46,6 +46,15 @@ TEST_F(index_command, counts_and_finds) {
     EXPECT_EQ(json::parse(ended.out).at("added"), json::value(1));
 }
 
+TEST_F(index_command, of_a_file_says_that_it_is_not_a_directory) {
+    const auto ended = heddle({"index", "tree/pool.cpp"});
+    EXPECT_NE(ended.code, 0);
+    EXPECT_NE(ended.err.find("pool.cpp\": it is not a directory"), std::string::npos) << ended.err;
+    const auto missing = heddle({"index", "none"});
+    EXPECT_NE(missing.err.find("there is no such file or directory"), std::string::npos)
+        << missing.err;
+}
+
 TEST_F(index_command, answers_in_json) {
     const auto ended = heddle({"index", "tree", "--query", "tokens", "--metadata", "--json"});
     ASSERT_EQ(ended.code, 0) << ended.err;

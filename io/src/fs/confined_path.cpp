@@ -87,8 +87,14 @@ error made_by_kernel(std::string_view path) {
 
 error file_error(int number, std::string_view action, std::string_view path) {
     const std::string what = "cannot " + std::string(action) + " " + quoted(path) + ": ";
-    if (number == ENOENT || number == ENOTDIR) {
+    if (number == ENOENT) {
         return error(errc::not_found, what + "there is no such file or directory")
+            .with_retryable(false);
+    }
+    if (number == ENOTDIR) {
+        const bool itself = action == "list";
+        return error(errc::not_found,
+                     what + (itself ? "it is not a directory" : "a part of it is not a directory"))
             .with_retryable(false);
     }
     return error(errc::io_error, what + std::generic_category().message(number));
