@@ -1,7 +1,10 @@
 #include "command_line/option_list.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -17,6 +20,33 @@ std::string shown_number(double number) {
     char* const end =
         std::to_chars(digits.data(), digits.data() + digits.size(), number, fixed).ptr;
     return std::string(digits.data(), end);
+}
+
+bool is_decimal(std::string_view text) noexcept {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    const auto digits = std::count_if(text.begin(), text.end(), ascii::is_digit);
+    const auto points = std::count(text.begin(), text.end(), '.');
+    return digits > 0 && points <= 1 && digits + points == static_cast<std::ptrdiff_t>(text.size());
+}
+
+/// Has the option take decimal digits only: CLI11 also reads 0x10, 010 as 8, 1e3 and blanks in front. What
+/// is no number at all is left to the checks that follow.
+template <class Number>
+CLI::Option* in_decimal(CLI::Option* option) {
+    const auto check = [](std::string& text) -> std::string {
+        if (!is_decimal(text)) {
+            Number number{};
+            const bool read = CLI::detail::lexical_cast(text, number);
+            return read ? "must be written in decimal digits, not '" + text + "'" : std::string();
+        }
+        const std::size_t sign = text.starts_with('-') ? 1 : 0;
+        while (text.size() > sign + 1 && text[sign] == '0' && ascii::is_digit(text[sign + 1])) {
+            text.erase(sign, 1); // else it would be octal
+        }
+        return {};
+    };
+    // Before all other checks, and able to change the text.
+    return option->transform(CLI::Validator(check, ""));
 }
 
 } // namespace
@@ -81,22 +111,22 @@ option_ref option_list::option(const std::string& names, std::vector<std::string
 }
 option_ref option_list::option(const std::string& names, std::uint64_t& into,
                                const std::string& help) {
-    return option_ref(app_.add_option(names, into, help));
+    return option_ref(in_decimal<std::uint64_t>(app_.add_option(names, into, help)));
 }
 option_ref option_list::option(const std::string& names, std::optional<std::uint64_t>& into,
                                const std::string& help) {
-    return option_ref(app_.add_option(names, into, help));
+    return option_ref(in_decimal<std::uint64_t>(app_.add_option(names, into, help)));
 }
 option_ref option_list::option(const std::string& names, std::uint16_t& into,
                                const std::string& help) {
-    return option_ref(app_.add_option(names, into, help));
+    return option_ref(in_decimal<std::uint16_t>(app_.add_option(names, into, help)));
 }
 option_ref option_list::option(const std::string& names, double& into, const std::string& help) {
-    return option_ref(app_.add_option(names, into, help));
+    return option_ref(in_decimal<double>(app_.add_option(names, into, help)));
 }
 option_ref option_list::option(const std::string& names, std::optional<double>& into,
                                const std::string& help) {
-    return option_ref(app_.add_option(names, into, help));
+    return option_ref(in_decimal<double>(app_.add_option(names, into, help)));
 }
 
 option_ref option_list::flag(const std::string& names, bool& into, const std::string& help) {

@@ -50,7 +50,8 @@ public:
     option_ref argument(const std::string& name, std::vector<std::string>& into,
                         const std::string& help);
 
-    /// `names`: "-m,--model". A vector collects the values of several such options.
+    /// `names`: "-m,--model". A vector collects the values of several such options. Numbers are written
+    /// in decimal digits.
     option_ref option(const std::string& names, std::string& into, const std::string& help);
     option_ref option(const std::string& names, std::optional<std::string>& into,
                       const std::string& help);

@@ -144,6 +144,29 @@ TEST(options, a_number_out_of_range_is_named_with_the_range) {
               "--max-calls needs a whole number that is not negative");
 }
 
+TEST(options, numbers_are_written_in_decimal_digits) {
+    const auto mistake = [](const std::vector<std::string>& arguments) {
+        return ended(arguments).mistake;
+    };
+    for (const char* wrong : {"0x10", " 5", "+5", "5 "}) {
+        SCOPED_TRACE(wrong);
+        const std::string what =
+            std::string(" must be written in decimal digits, not '") + wrong + "'";
+        EXPECT_EQ(mistake({"run", "f", "-c", wrong}), "--concurrency" + what);
+        EXPECT_EQ(mistake({"run", "f", "--step-limit", wrong}), "--step-limit" + what);
+        EXPECT_EQ(mistake({"index", ".", "--limit", wrong}), "--limit" + what);
+        EXPECT_EQ(mistake({"model", "serve", "--rules", "r", "--port", wrong}), "--port" + what);
+    }
+    for (const char* wrong : {"0x1", "1e-1", " 0.5", "+1"}) {
+        EXPECT_EQ(
+            mistake({"run", "f", "--budget-usd", wrong}),
+            std::string("--budget-usd must be written in decimal digits, not '") + wrong + "'");
+        EXPECT_NE(mistake({"run", "f", "--timeout", wrong}), "") << wrong;
+    }
+    EXPECT_EQ(parsed({"w", "-c", "010"})->options.concurrency, 10U);
+    EXPECT_EQ(parsed({"w", "--budget-usd", "00.50"})->options.budget_usd, 0.5);
+}
+
 TEST(options, a_seed_is_a_whole_number_that_fits) {
     EXPECT_EQ(parsed({"w", "--seed", "18446744073709551615"})->options.seed, UINT64_MAX);
     EXPECT_EQ(parsed({"w", "--seed", "0"})->options.seed, 0U);
@@ -250,6 +273,21 @@ TEST(completion, knows_the_arguments_of_help_and_completion) {
     EXPECT_THAT(completion_script("fish", line.help()),
                 AllOf(HasSubstr("-n '__heddle_at heddle completion' -a bash\n"),
                       HasSubstr("-n '__heddle_at heddle help model' -a serve ")));
+}
+
+TEST(completion, offers_files_only_where_an_argument_may_be_one) {
+    command_line line(all_commands());
+    const std::string bash = completion_script("bash", line.help());
+    const std::string fish = completion_script("fish", line.help());
+    for (const char* name : {"models", "tasks list", "model", "completion"}) {
+        SCOPED_TRACE(name);
+        const std::string at = "'heddle " + std::string(name) + "') ";
+        const std::size_t begin = bash.find("        " + at + "words=");
+        ASSERT_NE(begin, std::string::npos);
+        EXPECT_THAT(bash.substr(begin, bash.find('\n', begin) - begin), Not(HasSubstr("files=1")));
+        EXPECT_THAT(fish, HasSubstr("'__heddle_at heddle " + std::string(name) + "' -f\n"));
+    }
+    EXPECT_THAT(fish, Not(HasSubstr("'__heddle_at heddle run' -f\n")));
 }
 
 TEST(completion, for_fish_compares_whole_words) {
