@@ -108,6 +108,9 @@ TEST_F(completion, in_bash_knows_commands_options_and_arguments) {
     EXPECT_THAT(bash({"heddle", "--ver"}), UnorderedElementsAre("--version"));
     EXPECT_THAT(bash({"heddle", "run", "wo"}), UnorderedElementsAre("words.heddle"));
     EXPECT_THAT(bash({"heddle", "run", "--budg"}), UnorderedElementsAre("--budget-usd"));
+    EXPECT_THAT(bash({"heddle", "models", ""}), IsEmpty());
+    EXPECT_THAT(bash({"heddle", "models", "--config", "wo"}), UnorderedElementsAre("words.heddle"));
+    EXPECT_THAT(bash({"heddle", "models", "--ping", "wo"}), IsEmpty());
     EXPECT_THAT(bash({"heddle", "tasks", "li"}), UnorderedElementsAre("list"));
     EXPECT_THAT(bash({"heddle", "help", "ru"}), UnorderedElementsAre("run"));
     EXPECT_THAT(bash({"heddle", "help", "model", ""}), UnorderedElementsAre("serve"));
@@ -124,6 +127,8 @@ TEST_F(completion, of_arguments_works_in_zsh_and_fish) {
         EXPECT_THAT(zsh({"heddle", "completion", ""}), Contains("fish"));
         EXPECT_THAT(zsh({"heddle", "completion", ""}), Not(Contains("FILES")));
         EXPECT_THAT(zsh({"heddle", "run", ""}), Contains("FILES"));
+        EXPECT_THAT(zsh({"heddle", "models", ""}), Not(Contains("FILES")));
+        EXPECT_THAT(zsh({"heddle", "models", "--config", ""}), Contains("FILES"));
     }
     if (!find_program("fish").empty()) {
         scratch.file("words.heddle", "");
@@ -131,6 +136,7 @@ TEST_F(completion, of_arguments_works_in_zsh_and_fish) {
         EXPECT_THAT(fish("heddle help model "), UnorderedElementsAre("serve"));
         EXPECT_THAT(fish("heddle completion "), UnorderedElementsAre("bash", "zsh", "fish"));
         EXPECT_THAT(fish("heddle run wo"), UnorderedElementsAre("words.heddle"));
+        EXPECT_THAT(fish("heddle models wo"), IsEmpty());
     }
     if (find_program("zsh").empty() && find_program("fish").empty()) {
         GTEST_SKIP() << "there is neither zsh nor fish";

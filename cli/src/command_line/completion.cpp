@@ -33,6 +33,16 @@ std::string quoted(std::string_view text, std::string_view escape) {
     return out + "'";
 }
 
+/// Sets a variable of the script to the options whose values are files.
+std::string file_options(const position& of) {
+    std::string names;
+    for (const option_help& option : of.options) {
+        if (option.value != "FILE" && option.value != "DIR" && option.value != "PATH") continue;
+        for (const std::string& name : option.names) names += name + " ";
+    }
+    return names.empty() ? names : " file_options=' " + names + "'";
+}
+
 /// The case of a `case` in bash and zsh for each position but the first: it is reached by its words.
 std::string ways(const std::vector<position>& all) {
     std::string out;
@@ -46,7 +56,8 @@ std::string ways(const std::vector<position>& all) {
 std::string for_bash(const std::vector<position>& all) {
     std::string out =
         "# bash completion for heddle\n_heddle() {\n"
-        "    local current=${COMP_WORDS[COMP_CWORD]} at=heddle word words options files=\n"
+        "    local current=${COMP_WORDS[COMP_CWORD]} at=heddle word words options files= file_options=\n"
+        "    local before=${COMP_WORDS[COMP_CWORD-1]}\n"
         "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
         "        case \"$at $word\" in\n" +
         ways(all) + "        esac\n    done\n    case $at in\n";
@@ -60,13 +71,14 @@ std::string for_bash(const std::vector<position>& all) {
                 options += (options.empty() ? "" : " ") + name;
         }
         out += "        '" + each.words + "') words='" + words + "' options='" + options + "'" +
-               (each.takes_files ? " files=1" : "") + " ;;\n";
+               file_options(each) + (each.takes_files ? " files=1" : "") + " ;;\n";
     }
     out +=
         "    esac\n"
         "    COMPREPLY=()\n"
         "    [[ $current == -* || $at == heddle ]] && words+=\" $options\"\n"
         "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+        "    [[ $file_options == *\" $before \"* ]] && files=1\n"
         "    if [[ $files && $current != -* ]]; then\n"
         "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$current\")\n"
         "    fi\n"
@@ -78,7 +90,7 @@ std::string for_bash(const std::vector<position>& all) {
 std::string for_zsh(const std::vector<position>& all) {
     std::string out =
         "#compdef heddle\n# zsh completion for heddle\n_heddle() {\n"
-        "    local at=heddle word files=\n" // path would be the PATH of the shell
+        "    local at=heddle word files= file_options=\n" // path would be the PATH of the shell
         "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
         "        case \"$at $word\" in\n" +
         ways(all) + "        esac\n    done\n    local -a found\n    case $at in\n";
@@ -90,10 +102,11 @@ std::string for_zsh(const std::vector<position>& all) {
             for (const std::string& name : option.names)
                 out += quoted(name + ":" + option.description, "'\\''") + " ";
         }
-        out += each.takes_files ? ") files=1 ;;\n" : ") ;;\n";
+        out += ")" + file_options(each) + (each.takes_files ? " files=1" : "") + " ;;\n";
     }
     out +=
-        "    esac\n    _describe 'heddle' found\n    [[ -z $files ]] || _files\n}\n"
+        "    esac\n    _describe 'heddle' found\n"
+        "    [[ -z $files && $file_options != *\" ${words[CURRENT-1]} \"* ]] || _files\n}\n"
         "_heddle \"$@\"\n";
     return out;
 }
@@ -174,6 +187,7 @@ void add_positions(const command_help& of, const std::vector<command_help>& all,
     position result;
     result.words = of.name;
     result.candidates = commands_of(of, all);
+    bool has_argument = false;
     bool names_command = false;
     bool names_shell = false;
     for (const option_help& option : of.options) {
@@ -181,10 +195,11 @@ void add_positions(const command_help& of, const std::vector<command_help>& all,
             result.options.push_back(option);
             continue;
         }
+        has_argument = true;
         names_command = names_command || option.names.front() == "COMMAND";
         names_shell = names_shell || option.names.front() == "SHELL";
     }
-    result.takes_files = of.children.empty() && !names_command && !names_shell;
+    result.takes_files = has_argument && !names_command && !names_shell;
     if (names_command) result.candidates = commands_of(all.front(), all);
     if (names_shell) {
         for (const auto& [name, maker] : shells)

@@ -43,9 +43,13 @@ private:
     [[nodiscard]] exit_code tell_unknown(const std::string& name,
                                          const std::vector<command_help>& all,
                                          console& output) const {
+        // Without the name of the program, which would make short names near to one another.
+        const std::size_t begin = all.front().name.size() + 1;
         std::vector<std::string> known;
-        for (const command_help& each : all) known.push_back(each.name);
-        std::string hint = lang::suggest_names(name, known);
+        for (const command_help& each : all) {
+            if (&each != &all.front()) known.push_back(each.name.substr(begin));
+        }
+        std::string hint = lang::suggest_names(name.substr(begin), known);
         if (words_.size() == 1) {
             const auto language = offline_session::create();
             if (language && lang::describe((*language)->realm(), words_[0]))
