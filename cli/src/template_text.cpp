@@ -1,6 +1,7 @@
 #include "template_text.hpp"
 
 #include "display_text.hpp"
+#include "json_line.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/tasks/definition/field_values.hpp>
@@ -8,7 +9,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 
 namespace heddle::cli {
 
@@ -123,8 +123,7 @@ void put_field(json::object& into, const tasks::task_field& field, const task_te
 }
 
 [[nodiscard]] std::string shown(const json::value& item) {
-    // heddle-check: allow raw-json (a part of a text)
-    return item.is_string() ? std::string(item.get_string()) : json::serialize(item);
+    return item.is_string() ? std::string(item.get_string()) : json_text(item);
 }
 
 } // namespace
@@ -134,7 +133,7 @@ json::object template_json(const task_template& one) {
     put(members, "file", one.source);
     // What is sent comes last: it can be long.
     const auto is_prompt = [](const tasks::task_field& field) {
-        return field.member.shape == tasks::field_shape::block && field.span;
+        return field.name == "instructions" || field.name == "system";
     };
     for (const bool prompts : {false, true}) {
         for (const tasks::task_field& field : tasks::task_fields()) {

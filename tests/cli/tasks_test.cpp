@@ -72,6 +72,19 @@ TEST_F(tasks_command, show_tells_all_of_one) {
     EXPECT_EQ(missing.err, "heddle: there is no template 'gret'\nhint: did you mean 'greet'?\n");
 }
 
+TEST_F(tasks_command, show_writes_numbers_as_the_language_does) {
+    scratch.file("lib/exact.xml",
+                 "<task name=\"exact\" type=\"atomic\"><description>Exact</description>"
+                 "<temperature>0</temperature><top_p>0.5</top_p>"
+                 "<instructions>x</instructions></task>");
+    const auto ended = run({"tasks", "show", "exact", "--tasks", "lib"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("top_p: 0.5\n"));
+    EXPECT_THAT(ended.out, ::testing::ContainsRegex("temperature: 0(\\.0)?\n"));
+    EXPECT_THAT(run({"tasks", "show", "exact", "--json", "--tasks", "lib"}).out,
+                HasSubstr("\"top_p\":0.5"));
+}
+
 TEST_F(tasks_command, match_ranks_by_description) {
     scratch.file("tasks/greeting.xml", greeting);
     const auto ended = run({"tasks", "match", "greets people by name"});

@@ -31,6 +31,15 @@ TEST(json_line, shows_text_in_the_order_that_it_has) {
     EXPECT_EQ(boost::json::parse(line).as_string(), text);
 }
 
+TEST(json_line, writes_floats_as_the_language_does) {
+    const boost::json::object content{
+        {"0.5E-1 \\\" 2E0", 0.5},      {"zero", 0.0},   {"whole", 3}, {"negative", -0.25},
+        {"all", {1e300, 1e-7, 100.0}}, {"text", "5E-1"}};
+    EXPECT_EQ(json_line(content),
+              "{\"0.5E-1 \\\\\\\" 2E0\":0.5,\"zero\":0.0,\"whole\":3,\"negative\":-0.25,"
+              "\"all\":[1e+300,1e-07,100.0],\"text\":\"5E-1\"}\n");
+}
+
 TEST(json_line, a_name_of_a_file_may_be_any_bytes) {
     const std::string line = json_line(boost::json::object{{"file", "a\xF0.xml"}});
     EXPECT_EQ(line, "{\"file\":\"a" + std::string(utf8::replacement) + ".xml\"}\n");
