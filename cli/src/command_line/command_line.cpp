@@ -28,11 +28,11 @@ Environment:
   OPENAI_BASE_URL  base URL of an OpenAI-compatible server
   OLLAMA_HOST      address of an Ollama server
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE
-                   how the services are reached
+                   proxies and certificates for connections to services
   HEDDLE_MODEL     the model, as --model takes it
   NO_COLOR         no colours
 
-Configuration: heddle.toml in this folder or above, then heddle/heddle.toml in $XDG_CONFIG_HOME or ~/.config. Options and
+Configuration: heddle.toml in this directory or the nearest one above it, then heddle/heddle.toml in $XDG_CONFIG_HOME or ~/.config. Options and
 variables take precedence over both.
 
 Exit codes: 0 success, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.

@@ -60,20 +60,21 @@ void add_limits(option_list& command, workflow_options& options, std::optional<d
                 "unless heddle.toml says otherwise")
         .value("SIZE");
     command
-        .option("--step-limit", options.step_limit,
-                "Maximum number of calls and turns of loops; unlimited unless heddle.toml says "
-                "otherwise")
+        .option(
+            "--step-limit", options.step_limit,
+            "Maximum number of function calls and loop iterations; unlimited unless heddle.toml says "
+            "otherwise")
         .value("N")
         .range(1, 1e18);
     command
         .option("--budget-usd", options.budget_usd,
-                "Maximum cost of the run's model calls in US dollars; further calls give FAILED "
+                "Maximum cost of the run's model calls in US dollars; further calls return FAILED "
                 "results")
         .value("X")
         .check(needs_a_number);
     command
         .option("--max-calls", options.max_calls,
-                "Maximum number of the run's model calls; further ones give FAILED results")
+                "Maximum number of the run's model calls; further calls return FAILED results")
         .check(is_a_count)
         .value("N");
 }
@@ -117,7 +118,7 @@ void add_cache_options(option_list& command, workflow_options& options) {
 void add_program_options(option_list& command, workflow_options& options) {
     command.group("Programs");
     command.flag("--allow-shell", options.allow_shell,
-                 "Let the workflow run programs in the workspace with your rights: "
+                 "Let the workflow run programs in the workspace with your permissions: "
                  "system:run_script, commands that list files, Aider");
     command
         .option("--pass-env", options.pass_env,
@@ -161,7 +162,8 @@ void workflow_option_reader::add_to(option_list& command, workflow_options& into
     command.flag("--stream", into.stream,
                  "Print the text of tasks on standard error as it arrives");
     verbosity_.add_to(command);
-    command.option("--seed", into.seed, "Make random and retry waits repeatable")
+    command
+        .option("--seed", into.seed, "Seed of random numbers and retry delays, for repeatable runs")
         .value("N")
         .check(is_a_seed);
 }
@@ -186,13 +188,12 @@ std::optional<std::string> workflow_option_reader::finish(workflow_options& into
 
 void add_config_option(option_list& command, std::optional<std::string>& into) {
     command
-        .option("--config", into,
-                "Read this file instead of the heddle.toml of the project and of the user")
+        .option("--config", into, "Read FILE instead of the project's and the user's heddle.toml")
         .value("FILE");
 }
 
 void add_tasks_option(option_list& command, std::vector<std::string>& into) {
-    command.option("--tasks", into, "Folder or file of task templates; repeatable").value("DIR");
+    command.option("--tasks", into, "Directory or file of task templates; repeatable").value("DIR");
 }
 
 } // namespace heddle::cli

@@ -89,7 +89,7 @@ class check_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.files, "Files to check; - for standard input").required();
-        to.flag("--strict", asked_.strict, "Count warnings as errors");
+        to.flag("--strict", asked_.strict, "Treat warnings as errors");
         to.option("--extern", asked_.externs,
                   "Name that is defined elsewhere, as a task or a global; repeatable")
             .value("NAME");

@@ -66,7 +66,7 @@ public:
 
 constexpr command_row rows[] = {
     {.name = "dump",
-     .summary = "Show what the compiler makes of a program",
+     .summary = "Show the compiled form of a program",
      .details =
          R"(Nothing is run. 'ast' shows each node with its span and each name with its location; 'ir' shows the
 instructions that the machine runs.

@@ -68,8 +68,9 @@ public:
         to.argument("FILE", asked_.files,
                     "Files to format in place; - for standard input to standard output")
             .required();
-        to.flag("--check", asked_.check,
-                "Write nothing, name the files that would change, exit with 1 if any");
+        to.flag(
+            "--check", asked_.check,
+            "Write nothing; list the files that would change, and exit with 1 if there are any");
         to.option("--width", asked_.width, "Maximum length of a line in characters")
             .show_default()
             .value("N")

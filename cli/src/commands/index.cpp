@@ -201,8 +201,9 @@ public:
         to.argument("DIR", asked_.folder, "The directory").required();
         to.option("--query", asked_.query, "List the files that match, best first").value("TEXT");
         add_patterns(to, "--include", asked_.include,
-                     "Index only these files, as a .gitignore would name them; repeatable");
-        add_patterns(to, "--exclude", asked_.exclude, "Leave these files out; repeatable");
+                     "Index only files that match PATTERN (.gitignore syntax); repeatable");
+        add_patterns(to, "--exclude", asked_.exclude,
+                     "Skip files that match PATTERN (.gitignore syntax); repeatable");
         to.option("--limit", asked_.limit, "Maximum number of matches")
             .show_default()
             .value("N")
@@ -210,7 +211,7 @@ public:
         to.flag("--metadata", asked_.by_metadata,
                 "Match paths and descriptions, not the text of files");
         to.option("--index-file", asked_.index_file,
-                  "Keep the index in FILE; read again only what has changed")
+                  "Keep the index in FILE; later runs read only what has changed")
             .value("FILE");
         to.group("Output");
         to.flag("--json", asked_.json, "Print a JSON object on standard output");

@@ -233,7 +233,7 @@ namespace {
 class models_work final : public command {
 public:
     void add_options(option_list& to) override {
-        to.flag("--ping", asked_.ping, "Ask each service whether it responds");
+        to.flag("--ping", asked_.ping, "Check whether each service responds");
         to.option("--base-url", asked_.base_url,
                   "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
             .value("URL");
@@ -260,8 +260,8 @@ constexpr command_row rows[] = {{
     .summary = "List configured services and models",
     .details =
         R"(A service is configured when heddle.toml has a [providers.NAME] for it, or when its variable is set
-(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST). The origin of a key is shown, the
-key never. --ping requests the list of models, which costs nothing.
+(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST). The output names the
+source of each key, never the key. --ping requests the list of models, which costs nothing.
 
 Examples:
   heddle models

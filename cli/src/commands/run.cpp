@@ -95,8 +95,8 @@ constexpr command_row rows[] = {{
     .name = "run",
     .summary = "Run the workflow in a file",
     .details =
-        R"(A file that defines main has it called with the inputs, by the names of its parameters. Otherwise
-the value of its last expression is the result. A string is printed as it is, a list of maps as a
+        R"(If the file defines main, main is called with the inputs, matched to its parameters by name. Otherwise
+the result is the value of the last expression. A string is printed as it is, a list of maps as a
 table; --json prints JSON. Without --tasks, templates are read from tasks/ next to FILE.
 
   --input name=text    the text after the first =, as it is

@@ -66,7 +66,7 @@ namespace json = boost::json;
     std::vector<std::string> paths = asked.folders;
     if (paths.empty()) {
         if (!has_templates("tasks")) {
-            return error(errc::not_found, "there is no folder tasks/ with templates here")
+            return error(errc::not_found, "there is no directory tasks/ with templates here")
                 .with_hint("name one with --tasks DIR, or begin with: heddle tasks new NAME");
         }
         paths.emplace_back("tasks");
@@ -316,7 +316,7 @@ public:
 
 private:
     void add_own(option_list& to) override {
-        to.argument("TEXT", asked_.text, "What is to be done, in words").required();
+        to.argument("TEXT", asked_.text, "Description of what to do").required();
         to.option("--threshold", asked_.threshold, "Minimum score, from 0 to 1")
             .show_default()
             .value("X")
@@ -334,8 +334,8 @@ public:
 
 private:
     void add_own(option_list& to) override {
-        to.argument("FILE", asked_.files, "Files or folders; - for standard input").required();
-        to.flag("--strict", asked_.strict, "Count warnings as errors");
+        to.argument("FILE", asked_.files, "Files or directories; - for standard input").required();
+        to.flag("--strict", asked_.strict, "Treat warnings as errors");
     }
 };
 
@@ -357,7 +357,7 @@ constexpr command_row rows[] = {
     {.name = "tasks",
      .summary = "List, show, check and create task templates",
      .details =
-         R"(Templates are XML files below the folders that --tasks names; without --tasks, below tasks/.
+         R"(Templates are XML files below the directories that --tasks names; without --tasks, below tasks/.
 docs/reference/templates.md describes them.
 
 Examples:
