@@ -97,6 +97,22 @@ TEST(exit_code, output_that_is_lost_is_1) {
     EXPECT_EQ(ended.err, "heddle: standard output cannot be written\n");
 }
 
+TEST(exit_code, of_an_unknown_command_is_2_and_what_is_near_is_named) {
+    for (const std::vector<std::string>& before : {std::vector<std::string>{}, {"help"}}) {
+        for (const auto& [name, near] : std::vector<std::pair<std::string, std::string>>{
+                 {"evl", "did you mean 'eval'?"}, {"nope", ""}}) {
+            SCOPED_TRACE(name);
+            std::vector<std::string> arguments = before;
+            arguments.push_back(name);
+            const auto ended = run_heddle(arguments);
+            EXPECT_EQ(ended.code, 2);
+            EXPECT_NE(ended.err.find(near), std::string::npos) << ended.err;
+            const bool suggests = ended.err.find("did you mean") != std::string::npos;
+            EXPECT_EQ(suggests, !near.empty()) << ended.err;
+        }
+    }
+}
+
 TEST(exit_code, of_a_program_whose_streams_are_closed) {
     struct closed_case {
         const char* closed;
