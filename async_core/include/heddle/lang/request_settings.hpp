@@ -14,7 +14,7 @@ enum class request_setting_kind : std::uint8_t {
     whole,     ///< an integer
     flag,      ///< true or false
     word,      ///< a short string
-    strings,   ///< a string, or a list of some
+    strings,   ///< a string or a list of strings
     parameters ///< a map of names to any values, or a list of (name value)
 };
 

@@ -89,7 +89,7 @@ result<void> defatom_parser::read_plain(const source_form& clause, const task_fi
     auto read = read_field(field, given.unquoted());
     if (!read) return fail_in(clause, read.error());
     store(field.member.of_template(template_), *std::move(read));
-    if (field.span) template_.*field.span = given.span;
+    template_.given.add(field, given.span);
     return {};
 }
 
@@ -139,7 +139,6 @@ result<void> defatom_parser::read_output(const source_form& clause) {
     if (has_schema && !template_.output.json) {
         return fail(clause.span, "output_format", "has a schema, so its type must be \"json\"");
     }
-    template_.output_span = clause.span;
     return {};
 }
 
@@ -179,7 +178,8 @@ result<void> defatom_parser::read_request_setting(const source_form& clause,
                                                   const lang::request_setting& setting) {
     HEDDLE_TRY(const source_form given, only_value(clause));
     const auto json = form_to_json(given.unquoted());
-    auto done = json ? set_parameter(template_.parameters, setting, *json) : result<void>(json.error());
+    auto done =
+        json ? set_parameter(template_.parameters, setting, *json) : result<void>(json.error());
     if (done) return {};
     return fail(given.span, clause[0].text(),
                 "must be " + std::string(setting.expected) + ", not " + given.shown());
@@ -194,12 +194,13 @@ result<void> defatom_parser::read_clause(const source_form& clause) {
     const lang::request_setting* setting = field ? nullptr : lang::find_request_setting(written);
     if (!field && !setting) {
         return fail(clause.span, {}, "there is no clause '" + std::string(written) + "'")
-            .with_hint(known_names_hint(written, clause_names(), "clauses"));
+            .with_hint(unknown_clause_hint({}, written));
     }
     if (!seen_.insert(field ? field->name : setting->name).second) {
         return fail(clause.span, written, "is given twice");
     }
     if (setting) return read_request_setting(clause, *setting);
+    template_.given.add(*field, clause.span);
     const auto special =
         std::find_if(specials.begin(), specials.end(),
                      [&](const special_row& row) { return row.name == field->name; });

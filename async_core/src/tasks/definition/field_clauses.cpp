@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace heddle::tasks {
 
@@ -101,12 +102,15 @@ template <class Settings>
         const task_field* field = find_clause(group.name, snake_case(written));
         const auto member = field ? member_of(*field, into) : std::nullopt;
         if (!member) {
+            constexpr bool is_definition = std::is_same_v<Settings, task_template>;
             return refused(where, "has no setting '" + std::string(written) + "'")
-                .with_hint(known_names_hint(written, clause_names(group.name), "settings"));
+                .with_hint(is_definition
+                               ? unknown_clause_hint(group.name, snake_case(written))
+                               : known_names_hint(written, clause_names(group.name), "settings"));
         }
         const std::string name(field->name);
         if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
-            return refused(where, "says " + name + " twice");
+            return refused(where, "has " + name + " twice");
         }
         seen.push_back(field);
         if (content.content.is_nil()) return {};
@@ -116,6 +120,7 @@ template <class Settings>
             return refused(info.span, name + " " + info.message).with_hint(info.hint);
         }
         store(*member, *std::move(outcome));
+        if constexpr (std::is_same_v<Settings, task_template>) into.given.add(*field, where);
         return {};
     };
     return each_setting(given, read);
@@ -144,6 +149,7 @@ result<field_value> read_field(const task_field& field, const source_form& given
     case shape::block:
     case shape::word:
         if (!given.is_string()) return unfit(field, given);
+        if (field.member.shape == shape::word && given.text().empty()) return unfit(field, given);
         if (given.text().size() > template_limits::max_text) {
             return refused(given.span, "is too long");
         }
@@ -179,6 +185,17 @@ result<void> read_group(const task_field& group, const source_form& given, task_
 
 result<void> read_group(const task_field& group, const source_form& given, task_settings& into) {
     return read_settings(group, given, into);
+}
+
+std::string unknown_clause_hint(std::string_view group, std::string_view written) {
+    const task_field* meant = find_misplaced(group, written);
+    if (!meant)
+        return known_names_hint(written, clause_names(group),
+                                group.empty() ? "clauses" : "settings");
+    const std::string clause = "(" + std::string(clause_name(*meant)) + " …)";
+    return meant->group.empty() ? "write " + clause + " as a clause of the task"
+                                : "write it inside " + std::string(meant->group) + ": (" +
+                                      std::string(meant->group) + " (" + clause + "))";
 }
 
 std::string known_names_hint(std::string_view written, const std::vector<std::string>& known,

@@ -22,12 +22,16 @@ namespace heddle::tasks {
 [[nodiscard]] result<field_value> read_field(const task_field& field, const source_form& given);
 
 /// Reads ((name value)…), or such a map, into the members that a template (or a call) has for the
-/// fields of the group; nil says nothing, as a value too.
+/// fields of the group; nil sets nothing, as a value too.
 /// Errors: evaluation without the name of the group in front, with the place of the wrong part.
 [[nodiscard]] result<void> read_group(const task_field& group, const source_form& given,
                                       task_template& into);
 [[nodiscard]] result<void> read_group(const task_field& group, const source_form& given,
                                       task_settings& into);
+
+/// For a name that a group of `defatom` does not have ("" for the definition itself): where it
+/// belongs, else a similar name, else all that the group has.
+[[nodiscard]] std::string unknown_clause_hint(std::string_view group, std::string_view written);
 
 /// A similar name, else all that are known.
 [[nodiscard]] std::string known_names_hint(std::string_view written,

@@ -57,8 +57,8 @@ std::string expected_of(const task_field& field) {
         return std::string(request->expected);
     }
     switch (field.member.shape) {
-    case shape::block:
-    case shape::word: return "a string";
+    case shape::block: return "a string";
+    case shape::word: return "a non-empty string";
     case shape::number: return "a number" + range_text(field);
     case shape::whole: return "a whole number" + range_text(field);
     case shape::seconds: return "a number of seconds" + range_text(field);
@@ -93,7 +93,7 @@ bool is_in_range(const task_field& field, const field_value& given) noexcept {
 void store(const field_ref& into, field_value given) {
     const auto put = [&](auto* own) {
         using type = std::remove_pointer_t<decltype(own)>;
-        if constexpr (std::is_same_v<type, std::string> || std::is_same_v<type, bool> ||
+        if constexpr (std::is_same_v<type, std::string> ||
                       std::is_same_v<type, std::vector<std::string>>) {
             *own = std::get<type>(std::move(given));
         } else {
@@ -120,11 +120,8 @@ std::optional<field_value> value_of(const task_field& field, const task_template
     if (!field.member.view) return std::nullopt;
     const auto get = [&](const auto* own) -> std::optional<field_value> {
         using type = std::remove_cvref_t<decltype(*own)>;
-        if constexpr (std::is_same_v<type, bool>) {
-            if (!*own) return std::nullopt;
-            return field_value(true);
-        } else if constexpr (std::is_same_v<type, std::string> ||
-                             std::is_same_v<type, std::vector<std::string>>) {
+        if constexpr (std::is_same_v<type, std::string> ||
+                      std::is_same_v<type, std::vector<std::string>>) {
             if (own->empty()) return std::nullopt;
             return field_value(*own);
         } else {

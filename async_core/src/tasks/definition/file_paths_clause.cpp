@@ -61,7 +61,7 @@ public:
 
     [[nodiscard]] result<file_paths_source> finish(source_span where) {
         if (source_ && content_ && *source_ != *content_) {
-            return refused(where, "names a source and gives what another one needs")
+            return refused(where, "names a source, but has the text that another source needs")
                 .with_hint("leave source out: it follows from what is given");
         }
         if (source_ && !content_ && *source_ != file_paths_source::kind::literal) {
@@ -100,7 +100,7 @@ private:
     [[nodiscard]] result<void> take_text(std::string_view name, const source_form& content,
                                          file_paths_source::kind kind) {
         if (!content.is_string() || content.text().empty()) {
-            return unfit(name, "a string that is not empty", content);
+            return unfit(name, "a non-empty string", content);
         }
         if (content.text().size() > longest_context_query) {
             return refused(content.span, std::string(name) + " is too long");

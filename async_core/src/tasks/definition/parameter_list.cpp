@@ -121,7 +121,7 @@ public:
 private:
     result<void> check_name(const source_form& param, const std::string& name) const {
         if (!name.starts_with('&') && name != ".") return {};
-        return fail(param.span, "has '" + name + "', which is no name of a parameter")
+        return fail(param.span, "has '" + name + "', which is not the name of a parameter")
             .with_hint("write (name optional) for a parameter that may be missing");
     }
 

@@ -130,6 +130,14 @@ result<void> set_parameter_from_text(request_parameters& into, const lang::reque
     return set_parameter(into, setting, json::serialize(json::value(json::string(text))));
 }
 
+std::string expected_in_text(const lang::request_setting& setting) {
+    switch (setting.kind) {
+    case request_setting_kind::strings: return "a non-empty string or a JSON list of them";
+    case request_setting_kind::parameters: return "a JSON object";
+    default: return std::string(setting.expected);
+    }
+}
+
 void fill_absent(request_parameters& stronger, const request_parameters& weaker) {
     const auto own = stronger.extra_parameters;
     for (const access& each : accesses) each.fill(stronger, weaker);

@@ -31,7 +31,7 @@ constexpr auto& reach(auto& from) {
 }
 
 template <class T>
-inline constexpr bool is_flag = std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>;
+inline constexpr bool is_flag = std::is_same_v<T, std::optional<bool>>;
 
 template <class T>
 constexpr field_shape shape_of() {
@@ -93,7 +93,6 @@ constexpr task_field rows[] = {
                       "JSON"},
     {.name = "instructions",
      .member = member<&t::instructions>(shape::block),
-     .span = &t::instructions_span,
      .placeholders = true,
      .documentation = "The prompt, with placeholders"},
     {.name = "description",
@@ -104,7 +103,6 @@ constexpr task_field rows[] = {
                       "instructions it is the prompt"},
     {.name = "system",
      .member = member<&t::system>(shape::block),
-     .span = &t::system_span,
      .placeholders = true,
      .documentation = "A part of the system prompt"},
     {.name = "subtype",
@@ -115,6 +113,7 @@ constexpr task_field rows[] = {
     {.name = "returns",
      .member = member<&t::returns>(),
      .in_files = false,
+     .partner = "output_format",
      .documentation =
          "The type of the result; in a file an attribute of [`<template>`](#template)"},
     {.name = "model",
@@ -144,14 +143,14 @@ constexpr task_field rows[] = {
      .documentation = "How long the task may take, all its requests together"},
     {.name = "output_format",
      .member = special,
-     .span = &t::output_span,
+     .partner = "returns",
      .documentation =
          "`type` is `json` or `text`; `schema` is `object`, `array`, `[]`, `string[]`, "
          "`number[]`, `number`, `boolean`, `string` or a JSON Schema, in a file an "
          "attribute or the text of the element. A response whose check would take too "
          "long, as a schema that refers to itself can make it, does not match. "
          "`format` is not checked. Keywords next to `$ref` hold in schemas with `$defs` or a "
-         "`$schema` from 2019 on; other schemas may have none there, unless they name draft 7, "
+         "`$schema` from 2019 on; other schemas must not contain any, unless they name draft 7, "
          "which ignores them"},
     {.name = "retries",
      .member = member<&t::retries>(),
@@ -329,6 +328,13 @@ const task_field* find_element(string_view in, string_view name) noexcept {
     return at == std::end(rows) ? nullptr : at;
 }
 
+const task_field* find_misplaced(string_view in, string_view name) noexcept {
+    const auto at = std::find_if(std::begin(rows), std::end(rows), [&](const task_field& row) {
+        return row.group != in && !row.name.empty() && is_same_name(row.name, name);
+    });
+    return at == std::end(rows) ? nullptr : at;
+}
+
 const task_field* find_call_field(string_view name) noexcept {
     const auto at = std::find_if(std::begin(rows), std::end(rows), [&](const task_field& row) {
         return std::any_of(row.in_calls.begin(), row.in_calls.end(), [&](string_view known) {
@@ -377,6 +383,16 @@ std::vector<std::string> element_names(string_view in) {
         }
         for (const auto* each : other_request_settings())
             strings.push_back(lang::snake_name(*each));
+    }
+    return strings;
+}
+
+std::vector<std::string> call_names() {
+    std::vector<std::string> strings;
+    for (const task_field& row : rows) {
+        for (const string_view name : row.in_calls) {
+            if (!name.empty()) strings.emplace_back(name);
+        }
     }
     return strings;
 }

@@ -79,7 +79,7 @@ private:
             tell("bad-name", "name", {},
                  t_.name.empty() ? "there is none"
                                  : "'" + utf8::shortened(t_.name, 80) + "' cannot be called",
-                 "a name is written without blanks, brackets, quotes, ; and , and is no number");
+                 "a name is written without blanks, brackets, quotes, ; and , and is not a number");
         }
         if (t_.type != "atomic") {
             tell("bad-value", "type", {}, "must be \"atomic\", not \"" + t_.type + "\"",
@@ -99,13 +99,14 @@ private:
         }
         for (const task_input& input : t_.inputs) {
             if (std::find(names_.begin(), names_.end(), input.name) != names_.end()) {
-                tell("repeated", "inputs", input.name, "name '" + input.name + "' twice");
+                tell("repeated", "inputs", input.name, "contain '" + input.name + "' twice");
                 continue;
             }
             if (!is_input_name(input.name)) {
-                tell("bad-name", "inputs", input.name,
-                     "have a name that is no identifier: '" + utf8::shortened(input.name, 80) + "'",
-                     "begin with a letter or _, and use letters, digits, _ and -");
+                tell(
+                    "bad-name", "inputs", input.name,
+                    "contain '" + utf8::shortened(input.name, 80) + "', which is not an identifier",
+                    "begin with a letter or _, and use letters, digits, _ and -");
             }
             names_.push_back(input.name);
         }
@@ -117,7 +118,7 @@ private:
             if (taken || !is_input_name(input.from)) {
                 tell("bad-name", "inputs", input.name,
                      "take '" + input.name + "' from '" + utf8::shortened(input.from, 80) +
-                         "', which is " + (taken ? "an input of its own" : "no identifier"));
+                         "', which is " + (taken ? "an input of its own" : "not an identifier"));
             }
         }
     }
@@ -136,7 +137,8 @@ private:
         for (const std::string& name : code->names()) {
             if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
             if (++told > most_told) {
-                return tell("unknown-placeholder", part, {}, "there are more that are no inputs");
+                return tell("unknown-placeholder", part, {},
+                            "more placeholders are not declared inputs");
             }
             std::string hint = lang::suggest_names(name, names_);
             if (hint.empty()) {
@@ -172,21 +174,23 @@ private:
             tell("bad-value", "output_format", {}, "has a schema, so its type must be \"json\"");
         }
         schema_place wrong;
-        const auto schema = output_schema::compile(t_.output.schema, &wrong);
+        const auto schema = options_.schema_is_read
+                                ? result<output_schema>(output_schema())
+                                : output_schema::compile(t_.output.schema, &wrong);
         if (!schema) {
             tell("bad-schema", "output_format", {}, schema.error().message(),
                  schema.error().info().hint);
             found_.back().inside = std::move(wrong);
         }
         if (t_.returns.empty()) return;
-        if (std::find(result_types.begin(), result_types.end(), t_.returns) == result_types.end()) {
+        if (!is_result_type(t_.returns)) {
             tell("bad-value", "returns", {},
-                 "is no type: '" + utf8::shortened(t_.returns, 80) + "'",
+                 "has the unknown type '" + utf8::shortened(t_.returns, 80) + "'",
                  "types: text, string, object, array, [], string[], number[], number, boolean");
         } else if (t_.output.json && is_basic(t_.output.schema) &&
                    !same_type(t_.returns, t_.output.schema)) {
             tell("bad-value", "returns", {},
-                 "says " + t_.returns + ", but the output_format " + t_.output.schema);
+                 "is " + t_.returns + ", but output_format is " + t_.output.schema);
         }
     }
     [[nodiscard]] static bool is_basic(const std::string& schema) {
@@ -208,7 +212,7 @@ private:
              {std::pair<const char*, const std::string&>{"model", t_.model},
               {"provider", t_.provider}}) {
             if (has_blank(text) || text.size() > longest_name) {
-                return tell("bad-value", part, {}, "is no identifier of a " + std::string(part));
+                return tell("bad-value", part, {}, "must be an identifier without white space");
             }
         }
         if (!options_.model_problem || (t_.model.empty() && t_.provider.empty())) return;
@@ -252,11 +256,11 @@ private:
             const std::string& tool = t_.tools[i];
             if (!is_task_name(tool)) {
                 tell("bad-name", "tools", tool,
-                     "name what is no tool: '" + utf8::shortened(tool, 80) + "'");
+                     "contain '" + utf8::shortened(tool, 80) + "', which is not a tool name");
             } else if (std::find(t_.tools.begin(),
                                  t_.tools.begin() + static_cast<std::ptrdiff_t>(i),
                                  tool) != t_.tools.begin() + static_cast<std::ptrdiff_t>(i)) {
-                tell("repeated", "tools", tool, "name '" + tool + "' twice");
+                tell("repeated", "tools", tool, "contain '" + tool + "' twice");
             }
         }
         std::vector<string_view> told;
@@ -297,14 +301,21 @@ std::string violation_text(const template_violation& violation) {
 
 error violation_error(const task_template& declared, const template_violation& violation) {
     source_span where = declared.span;
-    for (const task_field& field : task_fields()) {
-        const bool kept = field.span && field.name == violation.part;
-        if (kept && (declared.*field.span).known()) where = declared.*field.span;
+    for (const task_field& field : task_fields()) { // the fields of a group follow it
+        const bool meant = field.group.empty()
+                               ? field.name == violation.part
+                               : field.group == violation.part && field.name == violation.item;
+        const source_span place = meant ? declared.given.span_of(field) : source_span();
+        if (place.known()) where = place;
     }
     error failure(lang::errc::evaluation,
                   "task " + declared.name + ": " + violation_text(violation));
     if (!violation.hint.empty()) failure = std::move(failure).with_hint(violation.hint);
     return std::move(failure).with_span(where);
+}
+
+bool is_result_type(string_view text) noexcept {
+    return std::find(result_types.begin(), result_types.end(), text) != result_types.end();
 }
 
 bool is_aider_subtype(string_view subtype) noexcept {
@@ -325,50 +336,6 @@ bool is_input_name(string_view text) noexcept {
     if (text.find_first_of(".:=") != string_view::npos || !is_task_name(text)) return false;
     const char first = text.front();
     return !ascii::is_digit(first) && first != '-' && first != '+';
-}
-
-void complete_template(task_template& declared) {
-    if (!declared.inputs.empty()) declared.declares_inputs = true;
-    if (declared.description.empty()) declared.description = declared.name;
-    const bool text =
-        declared.returns.empty() || declared.returns == "text" || declared.returns == "string";
-    if (!text && !declared.output.json && declared.output.schema.empty()) {
-        declared.output = {true, declared.returns};
-    }
-    if (!declared.declares_inputs || declared.inputs.empty() || !is_aider_subtype(declared.subtype))
-        return;
-    const bool there =
-        std::any_of(declared.inputs.begin(), declared.inputs.end(),
-                    [](const task_input& input) { return input.name == task_description_input; });
-    if (there) return;
-    task_input implied;
-    implied.name = task_description_input;
-    implied.description = "what is to be done; the first input where it is left out";
-    implied.optional = true;
-    declared.inputs.push_back(std::move(implied));
-}
-
-void fill_absent(task_template& declared, const task_template& base) {
-    std::vector<const task_field*> open;
-    for (const task_field& field : task_fields()) {
-        // Half of a pair from elsewhere could contradict the other half.
-        const task_field* partner =
-            field.partner.empty() ? nullptr : find_clause(field.group, field.partner);
-        if (!is_said(field, declared) && !(partner && is_said(*partner, declared)))
-            open.push_back(&field);
-    }
-    for (const task_field* field : open) {
-        if (auto given = value_of(*field, base))
-            store(field->member.of_template(declared), *std::move(given));
-    }
-    if (!declared.declares_inputs && declared.inputs.empty()) {
-        declared.inputs = base.inputs;
-        declared.declares_inputs = base.declares_inputs;
-    }
-    fill_absent(declared.parameters, base.parameters);
-    if (!declared.files) declared.files = base.files;
-    if (!declared.output.json && declared.output.schema.empty()) declared.output = base.output;
-    if (declared.relevance.empty()) declared.relevance = base.relevance;
 }
 
 } // namespace heddle::tasks

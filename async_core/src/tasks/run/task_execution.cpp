@@ -117,7 +117,7 @@ void task_execution::choose_parameters() {
         if (overrides->timeout) timeout_ = overrides->timeout;
         if (overrides->retries) retries = overrides->retries;
     }
-    asks_left_ = declared.disable_reparsing ? 0 : retries.value_or(0);
+    asks_left_ = declared.disable_reparsing.value_or(false) ? 0 : retries.value_or(0);
     if (declared.output.json) request_.format = call_.task->format;
     request_.scheduling.cache = settings_.cache;
     request_.scheduling.flow = runner_.flow();

@@ -3,6 +3,7 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/tasks/definition/task_fields.hpp>
 
 #include <algorithm>
 
@@ -154,9 +155,19 @@ std::optional<std::size_t> element_reading::choice(const xml_element& element,
 void element_reading::unknown_element(const xml_element& child, std::string_view inside,
                                       const std::vector<std::string>& known) {
     std::string hint = lang::suggest_names(child.name, known);
-    if (hint.empty()) hint = "it holds " + ascii::join(known, ", ");
+    if (hint.empty()) hint = "allowed elements: " + ascii::join(known, ", ");
     tell("unknown-element", child.span,
          "<" + std::string(inside) + "> has no element <" + child.name + ">", std::move(hint));
+}
+
+void element_reading::unknown_setting(const xml_element& child, std::string_view group) {
+    const std::string_view inside = group.empty() ? std::string_view("task") : group;
+    const task_field* meant = find_misplaced(group, child.name);
+    if (!meant || !meant->in_files) return unknown_element(child, inside, element_names(group));
+    const std::string_view place = meant->group.empty() ? std::string_view("task") : meant->group;
+    tell("unknown-element", child.span,
+         "<" + std::string(inside) + "> has no element <" + child.name + ">",
+         "write <" + std::string(meant->name) + "> inside <" + std::string(place) + ">");
 }
 
 } // namespace heddle::tasks

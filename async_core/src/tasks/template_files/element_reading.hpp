@@ -44,6 +44,8 @@ public:
     [[nodiscard]] static source_span place(const xml_element& element);
     void unknown_element(const xml_element& child, std::string_view inside,
                          const std::vector<std::string>& known);
+    /// As unknown_element, of a task (`group` is "") or of a group of settings.
+    void unknown_setting(const xml_element& child, std::string_view group);
 
 private:
     std::vector<lang::problem>& problems_;

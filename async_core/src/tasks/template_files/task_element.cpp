@@ -55,7 +55,7 @@ private:
         }
         if (const xml_attribute* subtype = element_.attribute("subtype")) {
             t_.subtype = std::string(ascii::trim(subtype->text));
-            draft_.has_subtype = true;
+            note("subtype", subtype->text_span);
             draft_.parts["subtype"] = subtype->text_span;
         }
         if (const xml_attribute* ref = element_.attribute("ref")) {
@@ -66,7 +66,7 @@ private:
         if (const xml_attribute* name = element_.attribute("name")) {
             if (draft_.in_template) {
                 read_.tell("unknown-attribute", name->name_span,
-                           "the name stands at the <template>, not at its <task>");
+                           "the name belongs to the <template>, not to its <task>");
             } else {
                 t_.name = std::string(ascii::trim(name->text));
                 draft_.name_span = name->text_span;
@@ -74,16 +74,21 @@ private:
         }
     }
 
+    void note(std::string_view clause, source_span span) {
+        t_.given.add(*find_clause({}, clause), span);
+    }
+
     void read_child(const xml_element& child) {
         const task_field* field = find_element({}, child.name);
         const lang::request_setting* setting =
             field ? nullptr : lang::find_request_setting(child.name);
         if (setting && lang::snake_name(*setting) != child.name) setting = nullptr;
-        if (!field && !setting) return read_.unknown_element(child, "task", element_names());
+        if (!field && !setting) return read_.unknown_setting(child, {});
         if (!draft_.parts.try_emplace(child.name, element_reading::place(child)).second) {
             return read_.tell("repeated", child.span, "<" + child.name + "> is given twice");
         }
         if (setting) return read_request_setting(child, *setting);
+        t_.given.add(*field, element_reading::place(child));
         const auto special =
             std::find_if(specials.begin(), specials.end(),
                          [&](const special_row& each) { return each.name == child.name; });
@@ -93,7 +98,7 @@ private:
     }
 
     void read_plain(const xml_element& child, const task_field& field) {
-        if (field.span) t_.*field.span = element_reading::place(child);
+        t_.given.add(field, element_reading::place(child));
         if (auto read = read_field_element(field, child, read_))
             store(field.member.of_template(t_), *std::move(read));
     }
@@ -106,7 +111,7 @@ private:
         for (const xml_element& part : child.children) {
             const task_field* field = find_element(group.name, part.name);
             if (!field) {
-                read_.unknown_element(part, child.name, element_names(group.name));
+                read_.unknown_setting(part, group.name);
                 continue;
             }
             if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
@@ -127,13 +132,12 @@ private:
         const auto text = read_.text(child);
         if (!text) return;
         if (set_parameter_from_text(t_.parameters, setting, *text)) return;
-        read_.unfit(child, setting.expected, *text);
+        read_.unfit(child, expected_in_text(setting), *text);
     }
 
     void read_output_format(const xml_element& child) {
         read_.only_attributes(child, {"type", "schema"});
         read_.no_children(child);
-        t_.output_span = child.span;
         const xml_attribute* type = child.attribute("type");
         if (!type) {
             read_.tell("missing", child.span, "<output_format> has no type",
@@ -182,7 +186,7 @@ private:
                 read_.tell("unknown-element", part.span,
                            "<" + part.name + "> in <file_paths>, whose source is " +
                                std::string(file_sources[static_cast<std::size_t>(file.from)]),
-                           "it holds <" + std::string(wanted) + ">");
+                           "write <" + std::string(wanted) + "> instead");
             } else if (found && file.from != kind::literal) {
                 read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
             } else {
@@ -281,8 +285,8 @@ private:
         if (unreadable) {
             return read_.tell(
                 "bad-value", given.text_span,
-                "the default of '" + input.name + "' is no JSON: " + unreadable.message(),
-                "a text is written default='\"text\"'");
+                "the default of '" + input.name + "' is not JSON: " + unreadable.message(),
+                "write a string as default='\"text\"'");
         }
         input.default_json = boost::json::serialize(json);
         input.optional = true;
@@ -342,9 +346,8 @@ private:
         const auto output = draft_.parts.find("output_format");
         if (t_.returns.empty() || output == draft_.parts.end() || t_.output.json) return;
         if (t_.returns == "text" || t_.returns == "string") return;
-        read_.tell(
-            "bad-value", draft_.parts.at("returns"),
-            "returns says " + utf8::shortened(t_.returns, 80) + ", but the output_format text");
+        read_.tell("bad-value", draft_.parts.at("returns"),
+                   "returns is " + utf8::shortened(t_.returns, 80) + ", but output_format is text");
         t_.returns.clear();
     }
 

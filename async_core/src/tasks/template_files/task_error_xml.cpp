@@ -98,7 +98,7 @@ public:
         } else if (from_.name == "xml_parse_error") {
             HEDDLE_TRY(std::string location, text(from_, "location"));
             error.what = task_error::xml_parse_error{std::move(location)};
-        } else return unreadable("<" + from_.name + "> is no type of error");
+        } else return unreadable("<" + from_.name + "> is not a type of error");
         return error;
     }
 
@@ -121,7 +121,7 @@ private:
         double created = 0;
         const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), created);
         if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) {
-            return unreadable("<" + std::string(name) + "> is no number");
+            return unreadable("<" + std::string(name) + "> is not a number");
         }
         return created;
     }
@@ -141,7 +141,8 @@ private:
         task_error::failure created;
         HEDDLE_TRY(const std::string reason, text(from_, "reason"));
         const auto known = task_failure_reason_from(ascii::trim(reason));
-        if (!known) return unreadable("'" + utf8::shortened(reason, 80) + "' is no reason");
+        if (!known)
+            return unreadable("'" + utf8::shortened(reason, 80) + "' is not a known reason");
         created.reason = *known;
         const xml_element* details = child(from_, "details");
         if (!details) return task_error::kind(std::move(created));

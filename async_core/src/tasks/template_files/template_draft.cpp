@@ -2,6 +2,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/tasks/definition/task_fields.hpp>
 
 #include "tasks/template_files/element_reading.hpp"
 #include "tasks/template_files/task_element.hpp"
@@ -89,6 +90,7 @@ private:
         if (returns) {
             draft.declared.returns = returns->text;
             draft.parts["returns"] = returns->place;
+            draft.declared.given.add(*find_clause({}, "returns"), returns->place);
         }
         const xml_element* body = nullptr;
         for (const xml_element& child : element.children) {
@@ -110,6 +112,7 @@ private:
     void read_params(const std::string& text, source_span place, template_draft& draft) {
         draft.declared.declares_inputs = true;
         draft.parts["params"] = place;
+        draft.declared.given.add(*find_clause({}, "params"), place);
         std::vector<std::string> names = comma_list(text);
         // heddle-check: allow cut-text (a list; too many: told)
         names.resize(std::min(names.size(), template_limits::max_inputs + 1));

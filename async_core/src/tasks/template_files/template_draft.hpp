@@ -16,7 +16,6 @@ namespace heddle::tasks {
 struct template_draft {
     task_template declared;
     bool in_template = false;
-    bool has_subtype = false;
     source_span span;                                       ///< of the start tag that names it
     source_span name_span;                                  ///< of its name, else as span
     std::map<std::string, source_span, std::less<>> parts;  ///< text or start tag of its elements

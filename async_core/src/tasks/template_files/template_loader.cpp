@@ -151,7 +151,7 @@ void template_loader::state::note_names() {
         const auto [place, fresh] = by_name.try_emplace(draft.declared.name, i);
         if (fresh) continue;
         tell("duplicate-name", draft.name_span, "a second template '" + draft.declared.name + "'",
-             "the first stands at " + drafts[place->second].declared.source);
+             "the first one is at " + drafts[place->second].declared.source);
     }
 }
 
@@ -201,9 +201,7 @@ void template_loader::state::resolve(std::size_t index) {
         resolved[*at] = progress::done;
         if (!draft.declared.ref.empty()) {
             if (const task_template* base = find(draft.declared.ref)) {
-                const std::string subtype = draft.declared.subtype;
                 fill_absent(draft.declared, *base);
-                if (draft.has_subtype) draft.declared.subtype = subtype;
             } else {
                 tell("bad-ref", draft.place_of("ref", {}),
                      "there is no template '" + draft.declared.ref + "'",
@@ -418,7 +416,8 @@ loaded_templates template_loader::state::finish() {
             task_template& one = draft.declared;
             one.ref.clear(); // it was filled
             // The places are those of the report, not of a session that takes the template.
-            one.span = one.instructions_span = one.system_span = one.output_span = {};
+            one.span = {};
+            one.given.clear_spans();
             loaded.templates.push_back(std::move(one));
         }
         for (call_draft& call : calls) loaded.calls.push_back(std::move(call.call));

@@ -225,7 +225,7 @@ private:
         const size_t end = text_.find("?>", at_);
         const bool declaration = text_.substr(at_).starts_with("<?xml ");
         tell("processing-instruction", at_, std::min(end, at_ + 40),
-             declaration ? "the XML declaration stands at the very beginning or nowhere"
+             declaration ? "the XML declaration must be at the very beginning"
                          : "processing instructions are refused",
              "delete it");
         if (end == string_view::npos) going_ = false;
@@ -310,7 +310,7 @@ private:
             std::string name = read_name();
             if (name.empty() || from == before) {
                 return stop("xml-syntax", from, from + 1,
-                            "what follows is no attribute of <" + tag + ">",
+                            "what follows is not an attribute of <" + tag + ">",
                             "an attribute is written name=\"text\"");
             }
             const bool repeated = std::find(names.begin(), names.end(), name) != names.end();

@@ -7,6 +7,7 @@
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/tasks/definition/task_fields.hpp>
 #include <heddle/tasks/definition/task_template.hpp>
 #include <heddle/tasks/definition/template_validation.hpp>
 #include <heddle/tasks/prompt/prompt_template.hpp>
@@ -23,6 +24,10 @@ using lang::severity;
 
 constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs another reading
 
+[[nodiscard]] source_span span_in(const task_template& declared, std::string_view clause) {
+    return declared.given.span_of(*find_clause({}, clause));
+}
+
 class definition_reading {
 public:
     definition_reading(lang::realm& realm, const lang::value& definition, source_span span,
@@ -36,8 +41,8 @@ public:
         complete_template(whole);
         lang::task_signature signature =
             signature_of_task(std::make_shared<const task_template>(std::move(whole)));
-        bool good = check_template(read->instructions, read->instructions_span, signature);
-        good = check_template(read->system, read->system_span, signature) && good;
+        bool good = check_template(read->instructions, span_in(*read, "instructions"), signature);
+        good = check_template(read->system, span_in(*read, "system"), signature) && good;
         for (const std::string& tool : read->tools)
             signature.tools.push_back({tool, clause_span("tools")});
         if (good) {
@@ -87,7 +92,7 @@ private:
                                      text_writing::quoted, declared.output.schema, wrong.inside);
             }
         }
-        return declared.output_span;
+        return span_in(declared, "output_format");
     }
 
     /// The template without the clauses that cannot be read. Each of them is told; what is missing
@@ -160,7 +165,7 @@ private:
                 hint = "add it to (params …), or write \\\\{{ for the braces themselves";
             problems_.push_back(
                 {severity::error, "unknown-placeholder",
-                 "{{" + name + "}} is no parameter of the task '" + task_name() + "'",
+                 "{{" + name + "}} is not a parameter of the task '" + task_name() + "'",
                  std::move(hint), place_of(name, place)});
         }
         return good;

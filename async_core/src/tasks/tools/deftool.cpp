@@ -103,7 +103,7 @@ result<tool_definition> parse_deftool(const lang::value& form, source_span span)
         } else if (clause[0].text() == "description" && !has_description) {
             has_description = true;
             if (clause.size() != 2 || !clause[1].is_string() || clause[1].text().empty()) {
-                return fail(clause.span, "description must be one string that is not empty");
+                return fail(clause.span, "description must be one non-empty string");
             }
             definition.description = clause[1].text();
         } else break;

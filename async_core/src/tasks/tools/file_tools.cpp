@@ -48,7 +48,7 @@ constexpr std::string_view list_schema = R"({
     ports::file_port* files = call.owner.owner().parts().files;
     if (files) return files;
     return error(lang::errc::permission,
-                 std::string(tool) + ": this host gives no access to files");
+                 std::string(tool) + ": this host does not give access to files");
 }
 
 [[nodiscard]] error in_script(const error& failure, std::string_view tool) {

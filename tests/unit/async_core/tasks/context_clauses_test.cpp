@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "\"full_output\", not \"all\"",
                      "\"all\""},
         wrong_clause{"(context_management ((fresh_context enabled) (freshContext disabled)))",
-                     "context_management says fresh_context twice", "(freshContext disabled)"},
+                     "context_management has fresh_context twice", "(freshContext disabled)"},
         wrong_clause{
             "(context_management ((inherit_context full) (fresh_context enabled)))",
             "context_management fresh_context \"enabled\" excludes inherit_context \"full\"",
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_clause{"(file_paths (\"a\" (command \"ls\")))",
                      "file_paths mixes paths, a command, a description and a query", "\"ls\""},
         wrong_clause{"(file_paths ((command \"\")))",
-                     "file_paths command must be a string that is not empty, not \"\"", "\"\""},
+                     "file_paths command must be a non-empty string, not \"\"", "\"\""},
         wrong_clause{"(file_paths ((source \"web\")))",
                      "file_paths source must be \"literal\", \"command\", \"description\" or "
                      "\"context_description\", not \"web\"",
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_clause{"(file_paths ((source \"command\")))",
                      "file_paths has a source without its text", "((source \"command\"))"},
         wrong_clause{"(file_paths ((source \"literal\") (command \"ls\")))",
-                     "file_paths names a source and gives what another one needs",
+                     "file_paths names a source, but has the text that another source needs",
                      "((source \"literal\") (command \"ls\"))"},
         wrong_clause{"(file_paths ((folder \"x\")))", "file_paths has no setting 'folder'",
                      "(folder \"x\")"}));

@@ -49,7 +49,7 @@ TEST(defatom, reads_every_clause) {
     EXPECT_EQ(parsed->assembly.primary, (std::vector<std::string>{"goal", "src/*"}));
     EXPECT_EQ(parsed->assembly.excluded, (std::vector<std::string>{"build/*"}));
     EXPECT_EQ(parsed->returns, "string[]");
-    EXPECT_TRUE(parsed->disable_reparsing);
+    EXPECT_EQ(parsed->disable_reparsing, true);
     EXPECT_TRUE(compile_task(*parsed));
     EXPECT_TRUE(parsed->output.json);
     EXPECT_EQ(parsed->output.schema, "string[]");
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_form{"(defatom t (params a) (instructions \"x\") (max-tokens 1) (max_tokens 2))",
                    "given twice", "(max_tokens 2)"},
         wrong_form{"(defatom t (params a) (instructions \"x\") (model 5))",
-                   "model must be a string", "5"},
+                   "model must be a non-empty string", "5"},
         wrong_form{"(defatom t (params \"a\") (instructions \"x\"))", "params", "\"a\""},
         wrong_form{"(defatom t (params a a) (instructions \"x\"))", "'a' twice", "a"},
         wrong_form{"(defatom t (params (a (b))) (instructions \"x\"))", "params", "(b)"},
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_form{"(defatom t (params (n string[] (default '(\"a\" 1)))) (instructions \"x\"))",
                    "the default", "'(\"a\" 1)"},
         wrong_form{"(defatom t (params q &optional r) (instructions \"x\"))",
-                   "'&optional', which is no name of a parameter", "&optional"},
+                   "'&optional', which is not the name of a parameter", "&optional"},
         wrong_form{"(defatom t (params (b integer optional)) (instructions \"x\"))",
                    "it stands before the type", "optional"},
         wrong_form{"(defatom t (params a) (instructions))", "instructions", "(instructions)"},

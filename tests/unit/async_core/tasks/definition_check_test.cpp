@@ -42,7 +42,7 @@ TEST_F(definition_check_of, every_wrong_clause_is_told) {
     EXPECT_EQ(problems("(defatom t (params a)\n (instructions \"{{a}}\")\n (temprature 1)\n"
                        " (model 3)\n (params b)\n (retries -1))"),
               (lines{"3:2 defatom t: there is no clause 'temprature'",
-                     "4:9 defatom t: model must be a string, not 3",
+                     "4:9 defatom t: model must be a non-empty string, not 3",
                      "5:2 defatom t: params is given twice",
                      "6:11 defatom t: retries must be a whole number from 0 to 100, not -1"}));
     EXPECT_TRUE(signature) << "calls can still be checked";
@@ -59,9 +59,9 @@ TEST_F(definition_check_of, a_clause_that_is_wrong_is_not_missed_too) {
 TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_told_where_it_stands) {
     EXPECT_EQ(problems("(defatom t (params goal)\n (system \"{{gaol}}\")\n"
                        " (instructions \"{{goal}}\n{{x.y}} {{xy}}\"))"),
-              (lines{"4:1 {{x}} is no parameter of the task 't'",
-                     "4:9 {{xy}} is no parameter of the task 't'",
-                     "2:11 {{gaol}} is no parameter of the task 't'"}));
+              (lines{"4:1 {{x}} is not a parameter of the task 't'",
+                     "4:9 {{xy}} is not a parameter of the task 't'",
+                     "2:11 {{gaol}} is not a parameter of the task 't'"}));
 }
 
 TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
@@ -96,6 +96,19 @@ TEST_F(definition_check_of, mistakes_in_a_schema_are_told_where_they_stand_in_it
     EXPECT_EQ(place("((type \"object\")\n   (properties ((x ((anyOf (((type \"string\")) ((type "
                     "\"nul\")))))))))"),
               "4:54");
+}
+
+TEST_F(definition_check_of, what_a_clause_says_is_refused_where_it_stands) {
+    EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
+                       " (subtype \"foo bar\")\n"
+                       " (returns \"objct\")\n"
+                       " (context_relevance ((y true)))\n"
+                       " (tools (a \"b c\")))"),
+              (lines{"2:11 task t: subtype must be one word",
+                     "3:11 task t: returns has the unknown type 'objct'",
+                     "5:9 task t: tools contain 'b c', which is not a tool name",
+                     "4:2 task t: context_relevance names 'y', which is not one of the declared "
+                     "inputs"}));
 }
 
 TEST_F(definition_check_of, a_command_has_no_placeholders) {

@@ -98,7 +98,7 @@ TEST(request_parameters, wrong_values_are_named_wherever_they_are_written) {
     EXPECT_THAT(w.json("(defatom t (params) (instructions \"q\") (seed 1) (seed 2))"),
                 HasSubstr("seed is given twice"));
     EXPECT_THAT(w.json("(defatom t (params) (instructions \"q\") (stop \"\"))"),
-                HasSubstr("stop must be a string that is not empty"));
+                HasSubstr("stop must be a non-empty string"));
     EXPECT_THAT(w.json("(with ((reasoning-tokens -1)) 1)"),
                 HasSubstr("with: reasoning-tokens must be a whole number from 0"));
     EXPECT_THAT(w.json("(with ((extra-parameters 3)) 1)"), HasSubstr("must be a map"));

@@ -194,6 +194,13 @@ TEST(task_fields, a_clause_that_is_unknown_is_compared_with_all) {
     EXPECT_EQ(hint("(temprature 1)"), "did you mean 'temperature'?");
     EXPECT_EQ(hint("(reasoning-efort \"low\")"), "did you mean 'reasoning-effort'?");
     EXPECT_EQ(hint("(resource_limits ((max_turn 1)))"), "did you mean 'max_turns'?");
+    EXPECT_EQ(hint("(max_turns 3)"),
+              "write it inside resource_limits: (resource_limits ((max_turns …)))");
+    EXPECT_EQ(hint("(inherit-context full)"),
+              "write it inside context_management: (context_management ((inherit_context …)))");
+    EXPECT_EQ(hint("(use_session_history true)"),
+              "write it inside history_config: (history_config ((use_session_history …)))");
+    EXPECT_EQ(hint("(resource_limits ((timeout 3)))"), "write (timeout …) as a clause of the task");
     EXPECT_EQ(hint("(context_management ((inherit_context ful)))"), "did you mean 'full'?");
     EXPECT_EQ(hint("(history_config ((zzz 1)))"),
               "settings: use_session_history, history_turns_to_include, "
@@ -202,6 +209,18 @@ TEST(task_fields, a_clause_that_is_unknown_is_compared_with_all) {
                 HasSubstr("clauses: params, instructions, description, system"));
     EXPECT_THAT(hint("(zzzzzz 1)"), HasSubstr(", max-tokens, top-p, seed"));
     EXPECT_EQ(hint("(system \"Say \" hi \" to\")"), "write \\\" for a quote inside a string");
+}
+
+TEST(task_fields, of_one_word_are_not_empty) {
+    for (const task_field* field : plain_fields()) {
+        if (field->member.shape != shape::word || !field->in_definitions) continue;
+        SCOPED_TRACE(field->name);
+        reading text;
+        const auto parsed =
+            parse_defatom(text.form(definition_with(clause_with(*field, field->name, "\"\""))), {});
+        ASSERT_FALSE(parsed);
+        EXPECT_THAT(parsed.error().message(), HasSubstr("must be a non-empty string, not \"\""));
+    }
 }
 
 TEST(task_fields, nil_says_nothing_in_every_group) {

@@ -93,7 +93,8 @@ TEST(template_loader, reads_every_element) {
     EXPECT_THAT(t.assembly.primary, ElementsAre("src/*.cpp", "goal"));
     EXPECT_THAT(t.assembly.secondary, ElementsAre("docs/*"));
     EXPECT_THAT(t.assembly.excluded, ElementsAre("build/*"));
-    EXPECT_TRUE(t.manual_xml && t.disable_reparsing);
+    EXPECT_EQ(t.manual_xml, true);
+    EXPECT_EQ(t.disable_reparsing, true);
     EXPECT_EQ(t.criteria, "has steps");
     EXPECT_EQ(t.temperature, 0.25);
     EXPECT_EQ(t.max_tokens, 1000);
@@ -183,10 +184,10 @@ TEST(template_loader, returns_is_the_output_format_that_is_not_given) {
     EXPECT_FALSE(loaded.templates[0].output.json);
     EXPECT_EQ(problems("<template name='a' params='' returns='object'><task>"
                        "<output_format type='text'/></task></template>"),
-              (lines{"1:39 bad-value returns says object, but the output_format text"}));
+              (lines{"1:39 bad-value returns is object, but output_format is text"}));
     EXPECT_EQ(problems("<template name='a' params='' returns='object'><task>"
                        "<output_format type='json' schema='number'/></task></template>"),
-              (lines{"1:39 bad-value 'a': returns says object, but the output_format number"}));
+              (lines{"1:39 bad-value 'a': returns is object, but output_format is number"}));
 }
 
 TEST(template_loader, white_space_of_a_block_can_be_kept) {
@@ -218,6 +219,53 @@ TEST(template_loader, ref_fills_what_is_absent) {
     EXPECT_EQ(t.subtype, "standard") << "as it says itself";
     EXPECT_EQ(t.temperature, 1);
     EXPECT_EQ(t.inputs.size(), 1U);
+}
+
+/// The first task of "<task ref='base'>" with its elements, after that of the base.
+loaded_templates with_base(const std::string& base, const std::string& elements,
+                           const std::string& attributes = {}) {
+    return load("<tasks><task type='atomic' name='t' ref='base' " + attributes + ">" + elements +
+                "</task><task type='atomic' name='base'><description>d</description>" + base +
+                "</task></tasks>");
+}
+
+TEST(template_loader, ref_leaves_what_is_written_even_when_it_is_the_default) {
+    const auto flags =
+        with_base("<disable_reparsing>true</disable_reparsing><manual_xml>true</manual_xml>",
+                  "<disable_reparsing>false</disable_reparsing><manual_xml>false</manual_xml>");
+    ASSERT_TRUE(flags.good()) << flags.report->text();
+    EXPECT_EQ(flags.templates[0].disable_reparsing, false);
+    EXPECT_EQ(flags.templates[0].manual_xml, false);
+    EXPECT_EQ(flags.templates[1].manual_xml, true);
+    const auto text =
+        with_base("<output_format type='json' schema='object'/>", "<output_format type='text'/>");
+    ASSERT_TRUE(text.good()) << text.report->text();
+    EXPECT_FALSE(text.templates[0].output.json);
+    EXPECT_EQ(text.templates[0].output.schema, "");
+    const auto open = with_base("<output_format type='json' schema='object'/>", "");
+    ASSERT_TRUE(open.good()) << open.report->text();
+    EXPECT_EQ(open.templates[0].output.schema, "object");
+}
+
+TEST(template_loader, ref_takes_output_format_and_returns_from_one_template) {
+    const auto loaded = load(
+        "<tasks><template name='base' params='x' returns='object'><task><description>{{x}}"
+        "</description></task></template>"
+        "<task type='atomic' name='t' ref='base'><output_format type='text'/></task>"
+        "<template name='n' params='x' returns='number'><task ref='base'/></template></tasks>");
+    ASSERT_TRUE(loaded.good()) << loaded.report->text();
+    EXPECT_FALSE(loaded.templates[1].output.json);
+    EXPECT_EQ(loaded.templates[1].returns, "");
+    EXPECT_EQ(loaded.templates[2].output.schema, "number");
+}
+
+TEST(template_loader, a_setting_in_the_wrong_place_is_told_where_it_belongs) {
+    EXPECT_THAT(load(task("<max_turns>3</max_turns>")).report->text(),
+                HasSubstr("hint: write <max_turns> inside <resource_limits>"));
+    EXPECT_THAT(load(task("<history_config><system>a</system></history_config>")).report->text(),
+                HasSubstr("hint: write <system> inside <task>"));
+    EXPECT_THAT(load(task("<colour/>")).report->text(),
+                HasSubstr("hint: allowed elements: inputs,"));
 }
 
 TEST(template_loader, ref_and_calls_see_what_was_registered_before) {
@@ -342,13 +390,13 @@ INSTANTIATE_TEST_SUITE_P(
         refusal{"<template name='a' params=''><name>b</name><task/></template>",
                 "1:30 repeated name is given twice"},
         refusal{"<template name='a' params='1x'><task/></template>",
-                "1:28 bad-name 'a': inputs have a name that is no identifier: '1x'"},
+                "1:28 bad-name 'a': inputs contain '1x', which is not an identifier"},
         refusal{"<template name='a' params='x,x'><task/></template>",
-                "1:28 repeated 'a': inputs name 'x' twice"},
+                "1:28 repeated 'a': inputs contain 'x' twice"},
         refusal{"<template name='a b' params=''><task/></template>",
                 "1:17 bad-name 'a b': name: 'a b' cannot be called"},
         refusal{"<template name='a' params=''><task name='b'/></template>",
-                "1:36 unknown-attribute the name stands at the <template>, not at its <task>"},
+                "1:36 unknown-attribute the name belongs to the <template>, not to its <task>"},
         refusal{"<template name='a' params='x'><task><inputs><input name='y'/></inputs></task>"
                 "</template>",
                 "1:58 unknown-input the input 'y' is not one of the template's params"},
@@ -470,12 +518,17 @@ INSTANTIATE_TEST_SUITE_P(
                         "2:13 bad-value <manual_xml> must be true or false, not \"yes\""},
         element_refusal{"<disable_reparsing>True</disable_reparsing>",
                         "2:20 bad-value <disable_reparsing> must be true or false, not \"True\""},
+        element_refusal{"<extra_parameters>{user}</extra_parameters>",
+                        "2:19 bad-value <extra_parameters> must be a JSON object, not \"{user}\""},
+        element_refusal{"<stop>[1]</stop>",
+                        "2:7 bad-value <stop> must be a non-empty string or a JSON list of them, "
+                        "not \"[1]\""},
         element_refusal{"<output_format schema='object'/>",
                         "2:1 missing <output_format> has no type"},
         element_refusal{"<output_format type='xml'/>",
                         "2:22 bad-value type must be text or json, not \"xml\""},
         element_refusal{"<output_format type='json' schema='strings'/>",
-                        "2:36 bad-schema 't': output_format: 'strings' is no known schema"},
+                        "2:36 bad-schema 't': output_format: unknown schema 'strings'"},
         element_refusal{"<output_format type='json' schema='{\n \"type\": \"strin\"}'/>",
                         "3:10 bad-schema 't': output_format: the schema has an unknown "
                         "type: \"strin\"; types are array, boolean, integer, null, number, object "
@@ -517,12 +570,12 @@ INSTANTIATE_TEST_SUITE_P(
         element_refusal{"<inputs><input name='a'/><input name='a'/></inputs>",
                         "2:39 repeated the input 'a' is given twice"},
         element_refusal{"<inputs><input name='a b'/></inputs>",
-                        "2:22 bad-name 't': inputs have a name that is no identifier: 'a b'"},
+                        "2:22 bad-name 't': inputs contain 'a b', which is not an identifier"},
         element_refusal{"<inputs><input name='a' from='b'/><input name='b'/></inputs>",
                         "2:22 bad-name 't': inputs take 'a' from 'b', which is an input of its "
                         "own"},
         element_refusal{"<inputs><input name='a' default='x'/></inputs>",
-                        "2:34 bad-value the default of 'a' is no JSON: syntax error"},
+                        "2:34 bad-value the default of 'a' is not JSON: syntax error"},
         element_refusal{"<inputs><input name='a' optional='1'/></inputs>",
                         "2:35 bad-value optional must be true or false, not \"1\""},
         element_refusal{"<context_relevance><input name='a'/></context_relevance>",
@@ -548,16 +601,16 @@ INSTANTIATE_TEST_SUITE_P(
         element_refusal{"<retries>101</retries>",
                         "2:10 bad-value <retries> must be a whole number from 0 to 100, not "
                         "\"101\""},
-        element_refusal{"<tools>a, a</tools>", "2:8 repeated 't': tools name 'a' twice"},
+        element_refusal{"<tools>a, a</tools>", "2:8 repeated 't': tools contain 'a' twice"},
         element_refusal{"<tools>a b</tools>",
-                        "2:8 bad-name 't': tools name what is no tool: 'a b'"},
+                        "2:8 bad-name 't': tools contain 'a b', which is not a tool name"},
         element_refusal{"<resource_limits><max_context>1.5</max_context></resource_limits>",
                         "2:31 bad-value <max_context> must be a number above 0, at most 1, not "
                         "\"1.5\""},
         element_refusal{"<resource_limits><max_time>1</max_time></resource_limits>",
                         "2:18 unknown-element <resource_limits> has no element <max_time>"},
         element_refusal{"<model>a b</model>",
-                        "2:8 bad-value 't': model is no identifier of a model"},
+                        "2:8 bad-value 't': model must be an identifier without white space"},
         element_refusal{
             "<instructions>{{a</instructions>",
             "2:15 bad-placeholder 't': instructions: the placeholder {{a has no closing }}"},

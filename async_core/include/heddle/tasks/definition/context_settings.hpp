@@ -1,4 +1,4 @@
-// What a task says about its context, its files and its conversation: data only.
+// The settings of a task for its context, its files and its conversation: data only.
 #pragma once
 
 #include <array>

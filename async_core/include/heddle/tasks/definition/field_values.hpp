@@ -1,4 +1,4 @@
-// What the settings of a task hold, whichever it is.
+// The values of the settings of a task.
 #pragma once
 
 #include <heddle/tasks/definition/task_fields.hpp>
@@ -17,23 +17,23 @@ struct field_word {
     std::size_t index = 0;
     friend bool operator==(const field_word&, const field_word&) = default;
 };
-/// What a field says, by shape: block and word, number and seconds, whole, flag, names, choice.
+/// The value of a field, by shape: block and word, number and seconds, whole, flag, names, choice.
 using field_value =
     std::variant<std::string, double, std::int64_t, bool, std::vector<std::string>, field_word>;
 
-/// What a value must be, to stand behind "must be": "a whole number from 0 to 100".
+/// What a value must be, to follow "must be": "a whole number from 0 to 100".
 [[nodiscard]] std::string expected_of(const task_field& field);
 /// True for numbers.
 [[nodiscard]] bool has_range(const task_field& field) noexcept;
-/// Whether a value of the field's shape is in its range; what is no number is.
+/// Whether a value of the field's shape is in its range; true for what is not a number.
 [[nodiscard]] bool is_in_range(const task_field& field, const field_value& given) noexcept;
 
 /// Puts a value of the field's shape into its member.
 void store(const field_ref& member, field_value given);
-/// What the member says; nothing when it says nothing.
+/// The value of the member; nullopt when it is empty.
 [[nodiscard]] std::optional<field_value> value_of(const task_field& field,
                                                   const task_template& from);
-/// As value_of, where a text that says as little as "" says nothing too.
+/// Whether the member has a value; a string that is the default counts as none.
 [[nodiscard]] bool is_said(const task_field& field, const task_template& from);
 
 } // namespace heddle::tasks

@@ -1,4 +1,4 @@
-// What a task, `with` or the configuration says about requests, besides the model and the prompt.
+// What a task, `with` or the configuration sets for requests, besides the model and the prompt.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -13,7 +13,7 @@
 
 namespace heddle::tasks {
 
-/// One member for each of lang::request_settings(); nothing: not said.
+/// One member for each of lang::request_settings(); nullopt: not set.
 struct request_parameters {
     std::optional<double> temperature;
     std::optional<std::int64_t> max_tokens;
@@ -38,14 +38,16 @@ struct request_parameters {
 [[nodiscard]] result<void> set_parameter_from_text(request_parameters& into,
                                                    const lang::request_setting& setting,
                                                    std::string_view text);
-/// What `weaker` says besides. Extra parameters are filled name by name.
+/// What such a text must be, to follow "must be": as setting.expected, in the words of JSON.
+[[nodiscard]] std::string expected_in_text(const lang::request_setting& setting);
+/// Fills what `stronger` does not set from `weaker`; extra parameters name by name.
 void fill_absent(request_parameters& stronger, const request_parameters& weaker);
-/// Sets what is said in `request`, over what is there.
+/// Sets what is given in `request`, over what is there.
 void apply(const request_parameters& parameters, ports::chat_request& request);
-/// As apply, where `request` says nothing. Of a reasoning effort and a budget the request's own one
-/// stands alone.
+/// As apply, where `request` sets nothing. A reasoning effort or budget of the request excludes both
+/// of `parameters`.
 void apply_absent(const request_parameters& parameters, ports::chat_request& request);
-/// What is said, as one JSON object with the names as in heddle.toml; "{}" when nothing is.
+/// What is set, as one JSON object with the names as in heddle.toml; "{}" when nothing is.
 [[nodiscard]] std::string parameters_json(const request_parameters& parameters);
 
 } // namespace heddle::tasks

@@ -23,10 +23,10 @@ enum class field_shape : std::uint8_t {
     whole, ///< an integer
     seconds,
     flag,     ///< true or false
-    choice,   ///< one of some words
+    choice,   ///< one of a set of words
     names,    ///< a list of words
     group,    ///< holds the fields whose `group` is its name
-    requests, ///< stands for the lang::request_settings() that have no row of their own
+    requests, ///< the lang::request_settings() that have no row of their own
     special   ///< has a form and readers of its own
 };
 
@@ -35,8 +35,8 @@ using field_pointer =
     std::variant<Pointer<std::string>, Pointer<std::optional<double>>,
                  Pointer<std::optional<std::int64_t>>, Pointer<std::optional<std::uint32_t>>,
                  Pointer<std::optional<std::chrono::nanoseconds>>, Pointer<std::optional<bool>>,
-                 Pointer<bool>, Pointer<std::vector<std::string>>,
-                 Pointer<std::optional<inherit_mode>>, Pointer<std::optional<accumulation>>>;
+                 Pointer<std::vector<std::string>>, Pointer<std::optional<inherit_mode>>,
+                 Pointer<std::optional<accumulation>>>;
 template <class T>
 using written_pointer = T*;
 template <class T>
@@ -58,7 +58,7 @@ struct task_field {
     std::string_view name{};
     field_member member{};
     std::string_view clause{};                  ///< of `defatom`, where that has another name
-    std::array<std::string_view, 2> in_calls{}; ///< its names in a call; none: calls do not say it
+    std::array<std::string_view, 2> in_calls{}; ///< its names in a call; none: calls cannot set it
     bool in_definitions = true;                 ///< a clause of `defatom`
     bool in_files = true;                       ///< an element of a file
     double least = 0;
@@ -66,12 +66,11 @@ struct task_field {
     bool above_least = false; ///< the least value itself is out of the range
     /// Of a choice, in the order of the values; of a member that is true or false: true, then false.
     std::span<const std::string_view> words{};
-    std::string_view request{}; ///< the lang::request_setting that gives the range
-    std::string_view unsaid{};  ///< a text that says as little as ""
-    std::string_view partner{}; ///< of its group: `ref` takes both from one template
-    source_span task_template::*span = nullptr; ///< where the place of its value is kept
-    bool placeholders = false;                  ///< its text holds {{name}}
-    std::string_view documentation{};           ///< Markdown, as it stands in a cell of a table
+    std::string_view request{};       ///< the lang::request_setting that gives the range
+    std::string_view unsaid{};        ///< a string that means as little as ""
+    std::string_view partner{};       ///< of its group: `ref` takes both from one template
+    bool placeholders = false;        ///< its text holds {{name}}
+    std::string_view documentation{}; ///< Markdown, as it stands in a cell of a table
 };
 
 /// In the order of the documentation; the fields of a group follow it.
@@ -82,7 +81,11 @@ struct task_field {
 /// A field by the name of its element in a file. Null when there is none.
 [[nodiscard]] const task_field* find_element(std::string_view group,
                                              std::string_view name) noexcept;
-/// A field by its name in a call. Null when calls do not say it.
+/// The field that was meant by a name which `group` does not have: one of that name that belongs
+/// elsewhere. Hyphens and underscores are the same. Null when there is none.
+[[nodiscard]] const task_field* find_misplaced(std::string_view group,
+                                               std::string_view name) noexcept;
+/// A field by its name in a call. Null when calls cannot set it.
 [[nodiscard]] const task_field* find_call_field(std::string_view name) noexcept;
 
 /// The name in `defatom`.
@@ -91,6 +94,8 @@ struct task_field {
 [[nodiscard]] std::vector<std::string> clause_names(std::string_view group = {});
 /// The elements of a task in a file, or of a group.
 [[nodiscard]] std::vector<std::string> element_names(std::string_view group = {});
+/// The names of fields in a call, for hints.
+[[nodiscard]] std::vector<std::string> call_names();
 /// The request settings that have no row of their own.
 [[nodiscard]] std::vector<const lang::request_setting*> other_request_settings();
 /// The setting of requests that this field is too. Null when it is none.

@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>
 #include <heddle/tasks/definition/context_settings.hpp>
+#include <heddle/tasks/definition/given_fields.hpp>
 #include <heddle/tasks/definition/request_parameters.hpp>
 
 #include <chrono>
@@ -25,7 +26,7 @@ struct task_input {
     std::string from{};                      ///< another name under which a call may give it
 };
 
-/// How the answer is to be read.
+/// How the response is read.
 struct output_format {
     bool json = false;
     /// "" (any JSON), a basic name (object, array, [], string[], number[], number, boolean, string)
@@ -33,14 +34,14 @@ struct output_format {
     std::string schema;
 };
 
-/// What a task says, and what each call of it may say differently.
+/// What a task sets, and each call of it may set differently.
 struct task_settings {
     std::string model;
     std::string provider;
     std::optional<double> temperature;
     std::optional<std::int64_t> max_tokens;
     std::optional<std::chrono::nanoseconds> timeout;
-    std::optional<std::uint32_t> retries; ///< re-asks after an answer of the wrong form
+    std::optional<std::uint32_t> retries; ///< further requests after a response of the wrong form
     context_management context;
     history_config history;
 };
@@ -70,20 +71,19 @@ struct task_template : task_settings {
     std::string input_source; ///< kept for tools that read templates; no effect
     std::string ref;          ///< name of another template whose values fill what is absent here
     std::string returns;      ///< declared type of the result ("object"); "" when not given
-    bool manual_xml = false;
-    bool disable_reparsing = false; ///< the answer is taken as it is: no JSON repair, no re-ask
+    std::optional<bool> manual_xml; ///< kept for tools that read templates; no effect
+    /// The response is used as it is: no JSON repair, no second request. Absent: false.
+    std::optional<bool> disable_reparsing;
     std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
     source_span span;   ///< of the definition
-    source_span instructions_span;
-    source_span system_span;
-    source_span output_span;
+    given_fields given; ///< what a definition gives, and where; a program need not fill it
 };
 
 /// Reads `(defatom name (params p…) (instructions "…") clause…)` (docs/spec/language.md §4).
 /// Errors: SexpEvaluationError that names the clause, with the place of the clause.
 [[nodiscard]] result<task_template> parse_defatom(const lang::value& form, source_span span);
 
-/// The longest lists, names and texts a definition may have (it can be the work of a model).
+/// Bounds of the lists and strings of a definition, which a model may have written.
 struct template_limits {
     static constexpr std::size_t max_inputs = 1000;
     static constexpr std::size_t max_text = 16 * 1024 * 1024;

@@ -27,7 +27,8 @@ struct template_violation {
 struct validation_options {
     /// Why a model cannot be asked, or empty when it can. Not set: models are not checked.
     std::function<std::string(std::string_view model, std::string_view provider)> model_problem;
-    bool strict_models = false; ///< a model that cannot be asked is an error, not a warning
+    bool strict_models = false;  ///< a model that cannot be asked is an error, not a warning
+    bool schema_is_read = false; ///< the schema of the output was compiled, and is right
 };
 
 /// Checks a template: names, placeholders against inputs, schema, ranges, the context pair, models.
@@ -49,18 +50,22 @@ struct validation_options {
 /// True when it can name an input and stand in a placeholder.
 [[nodiscard]] bool is_input_name(std::string_view text) noexcept;
 
+/// True for the types that `returns` can declare.
+[[nodiscard]] bool is_result_type(std::string_view text) noexcept;
 /// True for the subtypes that the program aider performs.
 [[nodiscard]] bool is_aider_subtype(std::string_view subtype) noexcept;
 /// The input that every task of an aider subtype has besides those it declares: it is optional, and
-/// without it the first input says what is to be done.
+/// without it the first input is what is to be done.
 inline constexpr std::string_view task_description_input = "task_description";
 
 /// Adds what a template implies: a description (its name), the output format of its `returns`, the
-/// input `task_description` of the aider subtypes. Again: no change.
+/// input `task_description` of the aider subtypes. A second call changes nothing.
 void complete_template(task_template& declared);
 
-/// Fills what `made` leaves open (empty, unset, or the default) with what `base` says: the meaning of
-/// `ref`. Names, places and `ref` stay those of `made`.
+/// Fills what `declared` does not give with the values of `base`: the meaning of `ref`. A setting is
+/// given when `declared.given` notes it, or when its value is neither empty nor the default. Two
+/// settings that could contradict each other (`partner` in task_fields.hpp) come from one template.
+/// Name, places and `ref` stay those of `declared`.
 void fill_absent(task_template& declared, const task_template& base);
 
 } // namespace heddle::tasks
