@@ -100,8 +100,8 @@ TEST_F(check, checks_tasks_and_their_calls) {
                                              "(call-atomic-task 'plan (gaol 1) (goal 1))\n"));
     EXPECT_EQ(ended.code, 1);
     for (const char* expected :
-         {"{{stile}} is no parameter of the task 'plan'", "did you mean 'style'?",
-          "there is no clause 'temprature'", "model must be a string, not 3",
+         {"{{stile}} is not a parameter of the task 'plan'", "did you mean 'style'?",
+          "there is no clause 'temprature'", "model must be a non-empty string, not 3",
           "the task 'plan' needs 'style'", "the task 'plan' has 2 inputs, not 3",
           "the task 'plan' has no input 'gaol'"}) {
         EXPECT_NE(ended.out.find(expected), std::string::npos) << expected << "\n" << ended.out;
@@ -147,6 +147,39 @@ TEST_F(check, a_misspelt_input_is_named) {
     const auto ended = run_heddle({"check", file});
     EXPECT_NE(ended.out.find("the task 'ask' has no input 'thng'"), std::string::npos) << ended.out;
     EXPECT_NE(ended.out.find("did you mean 'thing'?"), std::string::npos) << ended.out;
+}
+
+TEST_F(check, a_clause_that_no_call_has_is_told_where_it_stands) {
+    const auto file =
+        scratch.file("a.heddle",
+                     "(defatom q (params x) (instructions \"{{x}}\"))\n"
+                     "(q (x 1) (timout 5))\n(q (x 1) (seed 7))\n(q (x 1) (zzzz 1))\n");
+    const auto ended = run_heddle({"check", file});
+    for (const char* told :
+         {"a.heddle:2:10", "did you mean 'timeout'?", "a.heddle:3:10",
+          "a call does not set 'seed'; write (with ((seed …)) …) around it, or (seed …) in the "
+          "definition of the task",
+          "a.heddle:4:10", "its input is 'x'"}) {
+        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+    }
+}
+
+TEST_F(check, tasks_of_files_are_held_to_the_same_rules) {
+    scratch.file("tasks/greet.xml",
+                 "<tasks><task name='greet' type='atomic'><description>d</description>"
+                 "<inputs><input name='a'/></inputs><instructions>{{a}}</instructions></task>"
+                 "<task name='open' type='atomic'><description>d</description>"
+                 "<instructions>{{z}}</instructions></task></tasks>");
+    const auto file = scratch.file("a.heddle",
+                                   "(string-upcase (greet \"a\"))\n(+ 1 (greet \"a\"))\n(open)\n"
+                                   "(open (y 1))\n(open (z 1))\n");
+    const auto ended = run_heddle({"check", file});
+    for (const char* told :
+         {"a.heddle:1:16", "must be a string, not the result of a task", "a.heddle:2:6",
+          "must be a number, not the result of a task", "a.heddle:3:1", "a.heddle:4:1",
+          "the task 'open' needs 'z'", "4 errors, "}) {
+        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+    }
 }
 
 TEST_F(check, after_a_syntax_error_calls_of_the_lost_task_are_left_alone) {

@@ -50,18 +50,25 @@ struct value_refusal {
 
 /// The inputs of a task or tool, as its definition declares them.
 struct task_signature {
-    std::vector<std::string> inputs;   ///< in order
-    std::vector<std::string> required; ///< those that each call must give
-    bool is_tool = false;              ///< called by clauses only, and takes no reserved keys
-    bool open = false;                 ///< takes any input, by name only
-    std::vector<text_call> calls{};    ///< in its prompts
-    std::vector<named_span> tools{};   ///< offered to the model
-    std::vector<named_span> unused{};  ///< inputs that no prompt of it uses
+    std::vector<std::string> inputs;     ///< in order
+    std::vector<std::string> required;   ///< those that each call must give
+    std::vector<std::string> reserved{}; ///< keys of a call besides the inputs, for suggestions
+    bool is_tool = false;                ///< called by clauses only, and takes no reserved keys
+    bool open = false;                   ///< takes any input, by name only
+    std::vector<text_call> calls{};      ///< in its prompts
+    std::vector<named_span> tools{};     ///< offered to the model
+    std::vector<named_span> unused{};    ///< inputs that no prompt of it uses
     /// Asks about the value of one input or reserved clause of a call. Result: what is wrong with
     /// it, whatever the other clauses are; nothing when a call may give it. Null: anything goes.
     std::function<std::optional<value_refusal>(std::string_view clause, const value& given)>
         refuses{};
 };
+
+/// A hint for a clause of a call that a task or tool does not have: a similar name, how a setting of
+/// requests is given, or else which inputs there are. `reserved`: see task_signature.
+[[nodiscard]] std::string unknown_input_hint(std::string_view name,
+                                             const std::vector<std::string>& inputs,
+                                             const std::vector<std::string>& reserved);
 
 /// Checks the arguments of a call in a prompt. `is_reserved`: whether every task accepts a key.
 /// Result: a description of the mistake; empty when there is none.

@@ -15,7 +15,7 @@
 
 namespace heddle::lang {
 
-/// What the text of a program says of a value. Neither: anything may come.
+/// What the text of a program tells about a value. With no member set: anything may come.
 struct known_value {
     std::optional<value> constant;
     std::optional<kind> type; ///< list, map, string, boolean, integer or closure (any function)
@@ -37,7 +37,7 @@ struct known_value {
 /// A pure builtin checks its own arguments, and nothing else in the world. So it is asked: it runs with
 /// the arguments that are known and with samples of all kinds in place of the others. There is no
 /// second list of what builtins take, which could say something else.
-/// Threads: one at a time. The work of one probe object is bounded; after that it says nothing.
+/// Threads: one at a time. The work of one probe object is bounded; after that it finds nothing.
 class builtin_probe {
 public:
     explicit builtin_probe(heap& memory);

@@ -1,12 +1,14 @@
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 
+#include "lang/compile/analyzer.hpp"
 #include "lang/print/described.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/request_settings.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -58,7 +60,9 @@ public:
             if (n.kind == node_kind::call) {
                 check_call(n);
                 check_callbacks(n);
+                check_apply(n);
             }
+            if (n.kind == node_kind::with_settings) check_handler(n);
             if (n.kind != node_kind::clause_call) continue;
             check_clauses(n);
             if (!context_.facts.is_guarded(i)) check_task_name(*n.children[0]);
@@ -116,33 +120,60 @@ private:
             if (index >= given) continue;
             // map takes an element of each list.
             const std::size_t count = spread ? given - 1 : of_one;
-            const ast::node& argument = *n.children[index + 1];
-            const ast::node& callback = context_.facts.source_of(argument);
-            if (callback.kind == node_kind::constant && !callback.constant.is(kind::builtin) &&
-                !callback.constant.is(kind::symbol) && !callback.constant.is(kind::host) &&
-                !callback.constant.is_nil()) {
-                context_.add(severity::error, "wrong-type", argument.span,
-                             who + ": '" + called->parameters[index] +
-                                 "' must be a function, not " + described(callback.constant));
-                continue;
-            }
-            // What is computed there and then; a variable may hold something else meanwhile.
-            const known_value held = &callback == &argument ? values_.of(argument) : known_value();
-            if (!held.constant && held.known() && !held.may_be(kind::closure) &&
-                !held.may_be(kind::host)) {
-                context_.add(severity::error, "wrong-type", argument.span,
-                             who + ": '" + called->parameters[index] +
-                                 "' must be a function, not " + held.noun);
-                continue;
-            }
-            const auto accepted = count_of_value(callback);
-            if (!accepted || (count >= accepted->least && count <= accepted->most)) continue;
-            const std::string name =
-                accepted->name.empty() ? "this function" : "'" + accepted->name + "'";
-            context_.add(severity::error, "arity", argument.span,
-                         who + " calls " + name + " with " + counted_arguments(count) +
-                             ", but it takes " + accepted_text(*accepted));
+            check_callback(who, "'" + called->parameters[index] + "'", *n.children[index + 1],
+                           count);
         }
+    }
+
+    /// (stream call function)
+    void check_handler(const ast::node& n) {
+        if (static_cast<scope_kind>(n.flag) == scope_kind::receiver)
+            check_callback("stream", "the second part", *n.children[0], 1);
+    }
+
+    /// (apply f argument… list), where the list is written out.
+    void check_apply(const ast::node& n) {
+        const ast::node& called = *n.children[0];
+        const bool applies = called.kind == node_kind::constant &&
+                             called.constant.is(kind::builtin) &&
+                             called.constant.as_builtin().name == "apply";
+        if (!applies || n.children.size() < 3) return;
+        const known_value last = values_.of(*n.children.back());
+        if (!last.constant || !last.constant->is(kind::list)) return;
+        check_count("apply", *n.children[1], n.children.size() - 3 + last.constant->length());
+    }
+
+    /// What calls `argument`, named `part` in messages, with `count` arguments.
+    void check_callback(const std::string& who, const std::string& part, const ast::node& argument,
+                        std::size_t count) {
+        const ast::node& callback = context_.facts.source_of(argument);
+        if (callback.kind == node_kind::constant && !callback.constant.is(kind::builtin) &&
+            !callback.constant.is(kind::symbol) && !callback.constant.is(kind::host) &&
+            !callback.constant.is_nil()) {
+            context_.add(
+                severity::error, "wrong-type", argument.span,
+                who + ": " + part + " must be a function, not " + described(callback.constant));
+            return;
+        }
+        // What is computed there and then; a variable may hold something else meanwhile.
+        const known_value held = &callback == &argument ? values_.of(argument) : known_value();
+        if (!held.constant && held.known() && !held.may_be(kind::closure) &&
+            !held.may_be(kind::host)) {
+            context_.add(severity::error, "wrong-type", argument.span,
+                         who + ": " + part + " must be a function, not " + held.noun);
+            return;
+        }
+        check_count(who, argument, count);
+    }
+
+    void check_count(const std::string& who, const ast::node& argument, std::size_t count) const {
+        const auto accepted = count_of_value(context_.facts.source_of(argument));
+        if (!accepted || (count >= accepted->least && count <= accepted->most)) return;
+        const std::string name =
+            accepted->name.empty() ? "this function" : "'" + accepted->name + "'";
+        context_.add(severity::error, "arity", argument.span,
+                     who + " calls " + name + " with " + counted_arguments(count) +
+                         ", but it takes " + accepted_text(*accepted));
     }
 
     void check_call(const ast::node& n) const {
@@ -166,7 +197,7 @@ private:
     void check_positions(const ast::node& n, const known_callee& callee, std::size_t given) const {
         const task_signature& task = *callee.task;
         if (task.open) {
-            if (given == 0) return;
+            if (given == 0) return check_missing(n, callee, {});
             context_.add(severity::error, "task-inputs", n.span,
                          "the task '" + callee.name +
                              "' declares no inputs, so each argument must be (name expression)");
@@ -225,15 +256,12 @@ private:
                                                          name) != task.inputs.end();
             const bool reserved = !task.is_tool && context_.realm.host().is_reserved_key(name);
             if (!declared && !reserved) {
-                std::string hint = suggest_names(name, task.inputs);
-                if (hint.empty() && !task.inputs.empty())
-                    hint = "its inputs are " + quoted_names(task.inputs);
                 context_.add(
-                    severity::error, "task-inputs", n.children[i + 1]->span,
+                    severity::error, "task-inputs", form{n.constant, n.span}[i].span,
                     "the " + kind_of(task) + " '" + callee->name + "' has no input '" + name + "'",
-                    std::move(hint));
+                    unknown_input_hint(name, task.inputs, task.reserved));
             } else if (std::find(named.begin(), named.end(), name) != named.end()) {
-                context_.add(severity::error, "task-inputs", n.children[i + 1]->span,
+                context_.add(severity::error, "task-inputs", form{n.constant, n.span}[i].span,
                              "'" + name + "' is given twice to the " + kind_of(task) + " '" +
                                  callee->name + "'");
             }
@@ -260,6 +288,20 @@ private:
 };
 
 } // namespace
+
+std::string unknown_input_hint(std::string_view name, const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& reserved) {
+    if (const request_setting* setting = reserved.empty() ? nullptr : find_request_setting(name)) {
+        const std::string written(setting->name);
+        return "a call does not set '" + written + "'; write (with ((" + written +
+               " …)) …) around it, or (" + written + " …) in the definition of the task";
+    }
+    std::vector<std::string> known = inputs;
+    known.insert(known.end(), reserved.begin(), reserved.end());
+    std::string hint = suggest_names(name, known);
+    if (!hint.empty() || inputs.empty()) return hint;
+    return (inputs.size() == 1 ? "its input is " : "its inputs are ") + quoted_names(inputs);
+}
 
 void check_calls(const rule_context& context) { call_rule(context).run(); }
 

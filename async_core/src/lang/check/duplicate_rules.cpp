@@ -55,7 +55,7 @@ private:
                      "'" + std::string(context_.realm.global_name(now.index)) +
                          "' is defined a second time: it replaces the definition on line " +
                          std::to_string(place.line),
-                     "set! gives a variable another value; take another name for another thing");
+                     "set! gives a variable another value; otherwise choose another name");
     }
 
     /// `heddle run` calls main itself.

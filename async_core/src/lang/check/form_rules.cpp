@@ -53,7 +53,7 @@ constexpr std::array argument_rows{
     argument_row{"read-all", 0, "a string", &is_string},
     argument_row{"read-file", 0, "a string", &is_string},
     argument_row{"semaphore", 0, "a positive integer", &is_count_of_permits},
-    argument_row{"sleep", 0, "a number of seconds from 0", &is_duration},
+    argument_row{"sleep", 0, "a non-negative number of seconds", &is_duration},
     argument_row{"with-permit", 0, "a semaphore", &is_host},
     argument_row{"write-file", 0, "a string", &is_string},
     argument_row{"write-file", 1, "a string", &is_string},

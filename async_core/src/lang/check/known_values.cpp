@@ -117,9 +117,8 @@ known_value known_values::of_dict(const ast::node& call, std::size_t depth) {
 
 known_value known_values::of_result(const ast::node& call) const {
     const ast::node& called = *call.children[0];
-    const known_callee* known = context_.facts.callee_of(called);
-    if (known && known->task && !known->task->is_tool)
-        return {{}, kind::map, "the result of a task"};
+    const known_callee* known = context_.facts.task_of(called);
+    if (known && !known->task->is_tool) return {{}, kind::map, "the result of a task"};
     if (!context_.facts.library_function_of(called)) return {};
     const std::string_view name = context_.realm.global_name(called.index);
     const bool list =

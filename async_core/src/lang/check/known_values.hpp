@@ -1,4 +1,4 @@
-// What the text of a program says of its values.
+// What the text of a program tells about its values.
 #pragma once
 
 #include "lang/check/builtin_probe.hpp"
@@ -22,7 +22,7 @@ public:
     /// Where the value of an expression comes from, unless it is a constant that has a name because the
     /// program tests it: a function may be called, and a branch taken, for other values only.
     [[nodiscard]] const ast::node& source_of(const ast::node& expression) const;
-    /// A variable that is bound once for good stands for its value.
+    /// The value of a variable that is bound once for good is known as its value is.
     [[nodiscard]] known_value of(const ast::node& expression);
     /// As builtin_probe::refuses.
     [[nodiscard]] std::optional<builtin_probe::refusal> refused(

@@ -13,7 +13,7 @@
 
 namespace heddle::lang {
 
-/// A function of the prelude or of a library, as its text tells it.
+/// A function of the prelude or of a library, as its definition shows.
 struct library_function {
     std::vector<std::string> parameters; ///< required, optional, rest
     std::size_t required = 0;

@@ -18,7 +18,10 @@ public:
     explicit name_rule(const rule_context& context) : context_(context) {}
 
     void run() {
-        for (const ast::node* n : context_.facts.nodes()) note_unknown_form(*n);
+        for (const ast::node* n : context_.facts.nodes()) {
+            note_unknown_form(*n);
+            note_clauses_of_variable(*n);
+        }
         for (const ast::node* n : context_.facts.nodes()) {
             const bool reads = n->kind == ast::node_kind::global;
             if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index) &&
@@ -53,6 +56,21 @@ private:
             defined = defined->children.front(); // (f x…)
         if (defined->kind == ast::node_kind::global)
             defined_.emplace(context_.realm.global_name(defined->index));
+    }
+
+    /// (define (f ask) (ask (x 1))): a variable is called by position, also when it holds a task.
+    void note_clauses_of_variable(const ast::node& n) {
+        if (n.kind != ast::node_kind::call || n.children[0]->kind != ast::node_kind::local) return;
+        for (std::size_t i = 1; i < n.children.size(); ++i) {
+            const ast::node* argument = n.children[i];
+            if (argument->kind == ast::node_kind::sequence && argument->children.size() == 2)
+                argument = argument->children.back(); // an unknown head is looked at first
+            const bool one_part =
+                argument->kind == ast::node_kind::call && argument->children.size() == 2;
+            const ast::node* head = one_part ? argument->children[0] : nullptr;
+            if (head && head->kind == ast::node_kind::global)
+                clauses_of_.emplace(head->span.begin, n.children[0]->var->name);
+        }
     }
 
     [[nodiscard]] bool is_in_unknown_form(source_span place) const {
@@ -187,6 +205,10 @@ private:
         std::string hint;
         if (suggestions_ < most_suggestions) {
             hint = advice_for_name(name);
+            if (const auto task = clauses_of_.find(n.span.begin); task != clauses_of_.end()) {
+                hint = "if '" + task->second + "' holds a task, write (call-atomic-task " +
+                       task->second + " (" + name + " …))";
+            }
             if (hint.empty()) hint = suggest_names(name, candidates());
         }
         ++suggestions_;
@@ -229,6 +251,7 @@ private:
     std::vector<std::string> names_;
     std::map<std::uint32_t, std::uint32_t> unknown_forms_; ///< where their parts begin and end
     std::set<std::string> defined_;                        ///< by them
+    std::map<std::uint32_t, std::string> clauses_of_; ///< by place of a head: the variable called
 };
 
 } // namespace

@@ -34,11 +34,11 @@ struct rule_context {
 void check_names(const rule_context& context);
 /// Numbers of arguments; inputs of tasks.
 void check_calls(const rule_context& context);
-/// Calls of tasks in the texts of tasks, the tools they offer, and what their texts leave out.
+/// Calls of tasks in the prompts of tasks, the tools they offer, and inputs that prompts do not use.
 void check_task_texts(const rule_context& context);
 /// Constants and results that a builtin, a form or a setting refuses.
 void check_types(const rule_context& context);
-/// What forms and primitives are given that cannot be run for a check; calls of what is no function.
+/// Arguments of forms and builtins that cannot be run for a check; calls of what is not a function.
 void check_form_arguments(const rule_context& context);
 /// Values of clauses of tasks and tools; arguments that are meant as clauses and are not.
 void check_clause_values(const rule_context& context);
@@ -48,7 +48,7 @@ void check_duplicates(const rule_context& context);
 void check_reach(const rule_context& context);
 /// What a sandbox refuses, and names that it allows in vain.
 void check_sandboxes(const rule_context& context);
-/// Bindings that nothing reads, and such that hide a primitive.
+/// Bindings that nothing reads or that hide a builtin.
 void check_bindings(const rule_context& context);
 
 } // namespace heddle::lang

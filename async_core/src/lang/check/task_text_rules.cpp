@@ -22,7 +22,7 @@ public:
             for (const named_span& input : task.unused) {
                 context_.add(severity::warning, "unused-parameter", input.span,
                              "the parameter '" + input.name + "' of the task '" + each->name +
-                                 "' is in none of its texts",
+                                 "' is not used in its prompts",
                              "write {{" + input.name + "}} where it belongs");
             }
         }

@@ -5,8 +5,10 @@
 #include "lang/print/described.hpp"
 #include "lang/print/form_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
@@ -19,6 +21,8 @@ namespace heddle::lang {
 using ast::node_kind;
 
 namespace {
+
+constexpr const char* decision_hint = "write (list 'continue input) or (list 'stop value)";
 
 /// The names that the kinds of errors have.
 std::vector<std::string> error_kinds() {
@@ -130,6 +134,7 @@ private:
                              : "");
         }
         if (who == "%director-evaluator-loop" || who == "%iterative-loop") check_loop(n);
+        if (who == "%retry" && n.children.size() > 3) check_retried(*n.children[3]);
     }
 
     void check_loop(const ast::node& n) {
@@ -194,27 +199,45 @@ private:
                 ends.push_back(n.children.back());
             } else if (n.kind == node_kind::builtin_call && n.row->name == "list" &&
                        !n.children.empty() && n.children[0]->kind == node_kind::constant) {
-                check_decision(*n.children[0]);
+                check_decision(n.children[0]->constant, n.children[0]->span);
                 check_parts(n, n.children.size());
-            } else if (n.kind == node_kind::constant && n.constant.is(kind::list)) {
-                check_parts(n, n.constant.length());
+            } else if (n.kind == node_kind::builtin_call && n.row->name == "append" &&
+                       n.children.size() == 1) {
+                ends.push_back(n.children[0]); // `(done ,r) is (append (list 'done r))
+            } else if (n.kind == node_kind::constant) {
+                check_constant_decision(n);
             }
         }
     }
 
-    void check_parts(const ast::node& decision, std::size_t count) const {
-        if (count == 2 || !decision.span.known()) return;
-        context_.add(severity::error, "wrong-type", decision.span,
-                     "a controller gives a list of two, not of " + std::to_string(count),
-                     "write (list 'continue input) or (list 'stop value)");
+    void check_constant_decision(const ast::node& n) const {
+        const value& given = n.constant;
+        if (given.is(kind::list)) {
+            if (given.length() != 0) check_decision(list_items(given)[0], n.span);
+            return check_parts(n, given.length());
+        }
+        // Nil and booleans are what a test without an else gives: it may always hold.
+        const bool certain = given.is(kind::symbol) || given.is(kind::string) ||
+                             given.is_integer() || given.is_real();
+        if (!certain || !n.span.known()) return;
+        context_.add(severity::error, "wrong-type", n.span,
+                     "a controller must return a list of two elements, not " + described(given),
+                     decision_hint);
     }
 
-    void check_decision(const ast::node& word) const {
-        const value& given = word.constant;
+    void check_parts(const ast::node& decision, std::size_t count) const {
+        if (count == 2 || !decision.span.known()) return;
+        context_.add(
+            severity::error, "wrong-type", decision.span,
+            "a controller must return a list of two elements, not " + std::to_string(count),
+            decision_hint);
+    }
+
+    void check_decision(const value& given, source_span span) const {
         const std::string_view name =
             given.is(kind::symbol) ? symbol_name(given) : std::string_view();
         if (name == "continue" || name == "stop") return;
-        context_.add(severity::error, "wrong-type", word.span,
+        context_.add(severity::error, "wrong-type", span,
                      "a controller decides 'continue or 'stop, not " + described(given),
                      suggest_names(name, {"continue", "stop"}));
     }
@@ -229,13 +252,27 @@ private:
         if (name == "CancelledError") {
             context_.add(severity::warning, "unknown-kind", clause.wanted_kind->span,
                          "catch never takes a CancelledError",
-                         "what must run when it is cancelled stands in (finally …)");
+                         "write what must run on cancellation in (finally …)");
             return;
         }
+        tell_unknown_kind(name, clause.wanted_kind->span);
+    }
+
+    /// (retry ((on 'name…)) …): kinds, and reasons of failures, which begin with a small letter.
+    void check_retried(const ast::node& names) const {
+        if (names.kind != node_kind::constant || !names.constant.is(kind::list)) return;
+        for (const value& each : list_items(names.constant)) {
+            const std::string_view name =
+                each.is(kind::string) ? string_bytes(each) : std::string_view();
+            if (!name.empty() && ascii::is_upper(name.front())) tell_unknown_kind(name, names.span);
+        }
+    }
+
+    void tell_unknown_kind(std::string_view name, source_span span) const {
         static const std::vector<std::string> known = error_kinds();
         if (std::find(known.begin(), known.end(), name) != known.end()) return;
         context_.add(
-            severity::warning, "unknown-kind", clause.wanted_kind->span,
+            severity::warning, "unknown-kind", span,
             "no error kind is called '" + std::string(name) + "'; this clause never matches",
             suggest_names(name, known));
     }

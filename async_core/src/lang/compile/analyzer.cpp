@@ -38,6 +38,20 @@ bool is_clause(const form& f) {
     return name != "quote" && name != "quasiquote" && !is_comma(name);
 }
 
+/// The names of clauses, each with the place of its clause for errors of the call.
+value names_with_places(heap& memory, const std::vector<value>& names,
+                        const std::vector<source_span>& spans, source_span whole) {
+    if (names.empty()) return value::empty_list();
+    value result = make_list(memory, names);
+    auto* storage = static_cast<list_object*>(result.target());
+    const std::size_t room = storage->capacity;
+    auto elements = std::make_unique<source_span[]>(room);
+    std::copy(spans.begin(), spans.end(), elements.get() + result.offset());
+    storage->places = new list_places{whole, room, std::move(elements)};
+    memory.charge(list_places::bytes_for(room));
+    return result;
+}
+
 } // namespace
 
 form form::operator[](std::size_t i) const {
@@ -440,7 +454,8 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
                                  std::span<const std::string> inputs) {
     node* result = make(node_kind::clause_call, f.span);
     result->children.push_back(callee);
-    value names = value::empty_list();
+    std::vector<value> names;
+    std::vector<source_span> spans;
     for (std::size_t i = first; i < f.size(); ++i) {
         const form clause = f[i];
         if (!is_clause(clause)) {
@@ -450,10 +465,11 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
                             shown(clause.content),
                         clause_usage(f, first, inputs));
         }
-        names = list_push_back(realm_.memory(), std::move(names), clause[0].content);
+        names.push_back(clause[0].content);
+        spans.push_back(clause.span);
         result->children.push_back(expression(clause[1], inner()));
     }
-    result->constant = std::move(names);
+    result->constant = names_with_places(realm_.memory(), names, spans, f.span);
     return result;
 }
 
@@ -547,7 +563,7 @@ ast::lambda* analyzer::lambda_of(const form& whole, const form& parameters, std:
                 continue;
             }
             if (parameter == "." || parameter == "&rest" || parameter == "&optional") {
-                fail(p.span, who + ": '" + std::string(parameter) + "' stands in the wrong place",
+                fail(p.span, who + ": '" + std::string(parameter) + "' is in the wrong place",
                      "write (a &optional b &rest c) or (a b . c)");
                 break;
             }

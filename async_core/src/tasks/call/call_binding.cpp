@@ -1,4 +1,8 @@
 #include "tasks/call/call_overrides.hpp"
+#include "tasks/definition/source_form.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/lang/check.hpp>
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -9,6 +13,7 @@
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/call/task_call.hpp>
+#include <heddle/tasks/definition/task_fields.hpp>
 #include <heddle/tasks/definition/template_validation.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/output/task_result.hpp>
@@ -39,7 +44,7 @@ public:
 
 private:
     [[nodiscard]] error malformed(std::string what) const;
-    [[nodiscard]] error refused(std::string what) const;
+    [[nodiscard]] error refused(std::string what, source_span where = {}) const;
     [[nodiscard]] std::string known_inputs() const;
 
     result<void> bind_positions();
@@ -60,17 +65,16 @@ error call_binder::malformed(std::string what) const {
         .with_span(call_.span);
 }
 
-error call_binder::refused(std::string what) const {
+error call_binder::refused(std::string what, source_span where) const {
     return task_failed(task_failure_reason::input_validation_failure,
                        title(task_) + ": " + std::move(what))
-        .with_span(call_.span);
+        .with_span(where.known() ? where : call_.span);
 }
 
 std::string call_binder::known_inputs() const {
     if (task_.input_names.empty()) return "it has no inputs";
-    std::string all = "its inputs:";
-    for (const std::string& name : task_.input_names) all += " " + name;
-    return all;
+    std::string all = task_.input_names.size() == 1 ? "its input is " : "its inputs are ";
+    return all + "'" + ascii::join(task_.input_names, "', '") + "'";
 }
 
 result<task_call> call_binder::bind() {
@@ -108,6 +112,7 @@ result<void> call_binder::bind_positions() {
 result<void> call_binder::bind_clauses() {
     const auto names = lang::list_items(call_.names);
     std::string unknown;
+    std::optional<std::size_t> first_unknown;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string_view name = lang::symbol_name(names[i]);
         bound_input* input = nullptr;
@@ -123,6 +128,7 @@ result<void> call_binder::bind_clauses() {
             if (task_.declared.declares_inputs) {
                 unknown += unknown.empty() ? "" : ", ";
                 unknown += name;
+                if (!first_unknown) first_unknown = i;
                 continue;
             }
             input = &call_.inputs.emplace_back();
@@ -132,10 +138,13 @@ result<void> call_binder::bind_clauses() {
         input->content = std::move(arguments_[i]);
         input->given = true;
     }
-    if (!unknown.empty()) {
-        std::string hint = lang::suggest_names(unknown, task_.input_names);
+    if (first_unknown) {
+        std::string hint = lang::unknown_input_hint(lang::symbol_name(names[*first_unknown]),
+                                                    task_.input_names, call_names());
         if (hint.empty()) hint = known_inputs();
-        return refused("no such input: " + unknown).with_hint(std::move(hint));
+        return refused("no such input: " + unknown,
+                       source_form{call_.names, call_.span}[*first_unknown].span)
+            .with_hint(std::move(hint));
     }
     return {};
 }

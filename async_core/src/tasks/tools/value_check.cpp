@@ -9,6 +9,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/definition/task_fields.hpp>
 #include <heddle/tasks/definition/template_validation.hpp>
 #include <heddle/tasks/prompt/prompt_template.hpp>
 
@@ -115,6 +116,21 @@ lang::task_signature signature_of_tool(lang::realm& realm,
     return signature;
 }
 
+/// Without declared inputs, a call must give what the prompts use.
+[[nodiscard]] static std::vector<std::string> names_in_prompts(const task_template& declared) {
+    std::vector<std::string> names;
+    const std::string& asked =
+        declared.instructions.empty() ? declared.description : declared.instructions;
+    for (const std::string* text : {&asked, &declared.system}) {
+        const auto prompt = prompt_template::compile(*text, nullptr);
+        if (!prompt) continue;
+        for (const std::string& name : prompt->names()) {
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+    }
+    return names;
+}
+
 lang::task_signature signature_of_task(std::shared_ptr<const task_template> declared) {
     lang::task_signature signature;
     signature.open = !declared->declares_inputs;
@@ -128,6 +144,8 @@ lang::task_signature signature_of_task(std::shared_ptr<const task_template> decl
     for (const task_input& input : declared->inputs) {
         if (!input.from.empty()) signature.inputs.push_back(input.from);
     }
+    if (signature.open) signature.required = names_in_prompts(*declared);
+    signature.reserved = call_names();
     signature.refuses = [declared, inputs = signature.inputs](
                             std::string_view clause,
                             const value& given) -> std::optional<value_refusal> {

@@ -63,6 +63,58 @@ TEST(check_types, constants_that_the_program_tests) {
     EXPECT_EQ(problems("(define n \"4\") (define (f) (and (+ n 1) n))").size(), 1U);
 }
 
+TEST(check_types, functions_that_forms_call_with_another_count) {
+    EXPECT_EQ(problems("(define (q x) x) (stream (q 1) (lambda () 1))"),
+              (lines{"arity 1:32 stream calls this function with 1 argument, but it takes 0 "
+                     "arguments"}));
+    EXPECT_EQ(problems("(define (q x) x) (stream (q 1) (lambda (a b) 1))").size(), 1U);
+    EXPECT_EQ(problems("(define (q x) x) (stream (q 1) \"out\")"),
+              (lines{"wrong-type 1:32 stream: the second part must be a function, not the string "
+                     "\"out\""}));
+    EXPECT_EQ(problems("(define (q x) x) (stream (q (+ 1 2)) (lambda (a) a))"), lines{});
+    EXPECT_EQ(problems("(define (f x) x) (apply f '(1 2))"),
+              (lines{"arity 1:25 apply calls 'f' with 2 arguments, but it takes 1 argument"}));
+    EXPECT_EQ(problems("(define (f x y z) x) (apply f 0 '(1 2)) (apply + '(1 2)) "
+                       "(define (g xs) (apply f 1 xs))"),
+              lines{});
+}
+
+TEST(check_types, decisions_that_a_controller_cannot_give) {
+    const auto told = [](const std::string& decision) {
+        return problems(
+            "(define (f x i) x) (define (run)\n(iterative-loop (max-iterations 2) "
+            "(initial-input 1) (test-command \"t\") (executor f) (validator f) "
+            "(controller (lambda (r v x i)\n" +
+            decision + "))))");
+    };
+    for (const char* good : {"`(stop ,r)", "(when v (list 'stop r))", "`(,v ,r)", "(f v r)"})
+        EXPECT_EQ(told(good), lines{}) << good;
+    EXPECT_EQ(told("'stop"),
+              (lines{"wrong-type 3:1 a controller must return a list of two elements, not the "
+                     "symbol stop"}));
+    EXPECT_EQ(told("`(done ,r)"), (lines{"wrong-type 3:3 a controller decides 'continue or 'stop, "
+                                         "not the symbol done"}));
+    EXPECT_EQ(told("'(done 1)").size(), 1U);
+    EXPECT_EQ(told("(list 'stop r v)"),
+              (lines{"wrong-type 3:1 a controller must return a list of two elements, not 3"}));
+}
+
+TEST(check_types, kinds_of_errors_that_a_retry_names) {
+    EXPECT_EQ(problems("(retry ((attempts 2) (on 'TaskEror 'rate_limited)) (+ 1 2))"),
+              (lines{"unknown-kind 1:22 no error kind is called 'TaskEror'; this clause never "
+                     "matches"}));
+    EXPECT_EQ(problems("(retry ((attempts 2) (on 'TaskError 'TimeoutError)) (+ 1 2))"), lines{});
+}
+
+TEST(check_types, clauses_that_a_variable_is_called_with) {
+    realm world;
+    ASSERT_TRUE(load_prelude(world));
+    const std::string text = "(define (f ask) (ask (x 1)))";
+    const auto found = check_program(world, text, world.sources().add("p", text));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].hint, "if 'ask' holds a task, write (call-atomic-task ask (x …))");
+}
+
 TEST(check_types, texts_with_named_places) {
     for (const char* good : {"(format \"{who}: {{{}}}\" 5 (dict \"who\" \"me\"))",
                              "(define (g row) (format \"{a}-{b}\" row))",
