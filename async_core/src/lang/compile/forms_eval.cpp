@@ -344,11 +344,14 @@ constexpr special_form rows[] = {
      .encloses = true,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(sandbox ((limit value)…) body…)",
-     .summary = "Runs code that is not trusted, such as code that a model wrote. Inside it only "
-                "pure builtins, what the body itself defines, and what (allow (name…)) names can "
-                "be reached. Limits are allow, models, steps, memory (bytes), timeout (seconds) "
-                "and calls; passing one is a LimitError, reaching for anything else a "
-                "PermissionError, and no catch inside takes either. Only data leaves a sandbox.",
+     .summary =
+         "Runs code that is not trusted, such as code that a model wrote. The body reads the "
+         "variables around it; what it calls, functions from outside included, can use "
+         "only pure builtins and what (allow (name…)) names. Code that eval runs inside "
+         "sees only what the body itself defines. Limits are allow, models, steps, memory "
+         "(bytes), timeout (seconds) and calls; exceeding one is a LimitError, anything "
+         "that is not allowed a PermissionError, and no catch inside takes either. Only "
+         "data leaves a sandbox.",
      .example = "(sandbox ((steps 10000)) (eval '(+ 1 2))) => 3",
      .family = "code"},
     {.name = "import",
