@@ -99,5 +99,18 @@ TEST_F(design_table, has_a_part_for_each_document) {
     }
 }
 
+TEST(architecture, names_files_that_are_there) {
+    const fs::path root = HEDDLE_SOURCE_DIR;
+    std::size_t seen = 0;
+    for (const std::string& name : quoted_in(text_of(root / "ARCHITECTURE.md"))) {
+        const std::string top = name.substr(0, name.find('/'));
+        const bool source = name.ends_with(".cpp") || name.ends_with(".hpp");
+        if (!source || top == name || !fs::is_directory(root / top)) continue;
+        ++seen;
+        EXPECT_TRUE(fs::exists(root / name)) << name;
+    }
+    EXPECT_GE(seen, 20U);
+}
+
 } // namespace
 } // namespace heddle::docs_test
