@@ -56,6 +56,17 @@ TEST(task_names, misspelt_inputs_are_named) {
               "\"hello\"");
 }
 
+TEST(task_names, a_clause_that_no_call_has_is_shown_where_it_stands) {
+    world w;
+    const auto ended =
+        w.run("(defatom q (params x) (instructions \"{{x}}\"))\n(q (x 1) (seed 7))");
+    ASSERT_FALSE(ended);
+    const std::string shown = w.session->render(ended.error());
+    EXPECT_THAT(shown, HasSubstr("test:2:10"));
+    EXPECT_THAT(shown, HasSubstr("write (with ((seed …)) …) around it"));
+    EXPECT_THAT(w.json("(q (zzzzz 1) (x 2))"), HasSubstr("no such input: zzzzz"));
+}
+
 TEST(task_names, a_tool_can_be_called_like_a_function) {
     world w;
     EXPECT_EQ(w.json("(deftool pair (params (n any) (i any)) (description \"d\") (list n i))"
