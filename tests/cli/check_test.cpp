@@ -137,7 +137,7 @@ TEST_F(check, a_task_above_its_definition_and_one_that_is_handed_on_are_fine) {
     const auto ended = run_heddle({"check", file});
     EXPECT_EQ(ended.out.find("unused-parameter"), std::string::npos);
     EXPECT_EQ(ended.out.find("topic"), std::string::npos) << ended.out;
-    EXPECT_EQ(ended.out.find("is in none of its texts"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.out.find("is not used in its prompts"), std::string::npos) << ended.out;
 }
 
 TEST_F(check, a_misspelt_input_is_named) {

@@ -111,7 +111,7 @@ protected:
     [[nodiscard]] result<std::string> path_of(const effect_call& call) const {
         if (!call.owner.owner().parts().files) {
             return error(lang::errc::permission,
-                         std::string(row().name) + ": this host gives no access to files");
+                         std::string(row().name) + ": this host does not give access to files");
         }
         const value& path = call.request.arguments[0];
         if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
@@ -329,7 +329,7 @@ public:
         }
         const value& bound = call.request.arguments[0];
         if (!bound.is_integer() || bound.as_integer() < 1)
-            co_return type_error(call.owner, 1, "an integer from 1", bound);
+            co_return type_error(call.owner, 1, "an integer of at least 1", bound);
         co_return value::integer(std::uniform_int_distribution<std::int64_t>(
             0, bound.as_integer() - 1)(source_->generator));
     }
@@ -391,7 +391,7 @@ public:
                                : asked.is_real()  ? asked.as_real()
                                                   : -1;
         if (!(seconds >= 0) || seconds > 1e9)
-            co_return type_error(call.owner, 1, "a number of seconds from 0", asked);
+            co_return type_error(call.owner, 1, "a non-negative number of seconds", asked);
         const auto wait = std::chrono::duration_cast<coro::clock::duration>(
             std::chrono::duration<double>(seconds));
         const auto until = call.context.loop->now() + wait;

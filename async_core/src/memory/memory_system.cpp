@@ -49,7 +49,7 @@ template <class T>
     }
     if (!utf8::is_valid(file.path) || !utf8::is_valid(file.metadata) ||
         file.path.find('\0') != std::string::npos) {
-        return error(errc::invalid_argument, "a path or its description is no UTF-8 text");
+        return error(errc::invalid_argument, "a path or its description is not UTF-8 text");
     }
     if (file.metadata.size() > most_metadata_bytes) {
         return error(errc::limit_exceeded, "the description of \"" + file.path +

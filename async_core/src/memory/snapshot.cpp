@@ -37,7 +37,7 @@ bool begins_snapshot(std::string_view beginning) noexcept { return beginning.sta
 
 error not_an_index(const std::string& file) {
     return error(errc::invalid_argument,
-                 "\"" + file + "\" is there and is no index of heddle: it is left as it is")
+                 "\"" + file + "\" exists and is not an index of heddle: it is left unchanged")
         .with_hint("name another file for the index, or delete this one");
 }
 
@@ -57,7 +57,7 @@ std::string write_snapshot(inverted_index& index) {
 result<inverted_index> read_snapshot(std::string_view bytes) {
     if (bytes.empty()) return refused("is empty");
     if (!begins_snapshot(bytes)) {
-        return error(errc::invalid_argument, "the index file is no index of heddle")
+        return error(errc::invalid_argument, "the file is not an index of heddle")
             .with_hint("name another file for the index, or delete this one");
     }
     bytes.remove_prefix(magic.size());

@@ -105,7 +105,7 @@ result<origin_name> parse_origin(std::string_view url) {
         if (!url.empty() && !has_port) return invalid(whole, "there is text after the ]");
         if (has_port) port = url.substr(1);
         auto zone = take_zone(name.host);
-        if (!zone) return invalid(whole, "the zone after the % is no name of an interface");
+        if (!zone) return invalid(whole, "the zone after the % is not the name of an interface");
         name.zone = *std::move(zone);
         if (name.host.find(':') == std::string::npos || !is_address(name.host)) {
             return invalid(whole, "the brackets hold no IPv6 address");

@@ -87,7 +87,7 @@ error start_error(int number, const std::string& program) {
             .with_hint("the program is missing, or the interpreter that its first line names")
             .with_retryable(false);
     case ENOTDIR:
-        return error(process_errc::not_found, what + "a part of its path is no directory")
+        return error(process_errc::not_found, what + "a part of its path is not a directory")
             .with_retryable(false);
     case EACCES:
     case EPERM:
@@ -95,7 +95,7 @@ error start_error(int number, const std::string& program) {
             .with_hint("make it executable: chmod +x")
             .with_retryable(false);
     case ENOEXEC:
-        return error(process_errc::not_permitted, what + "it is no program")
+        return error(process_errc::not_permitted, what + "it is not a program")
             .with_hint("a script begins with a line such as #!/bin/sh")
             .with_retryable(false);
     case E2BIG:

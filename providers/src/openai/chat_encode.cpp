@@ -259,7 +259,7 @@ private:
             const auto own = std::find(own_members.begin(), own_members.end(), parameter.name);
             if (own != own_members.end() || seed_again) {
                 return wrong("the extra parameter '" + parameter.name +
-                             "' has a setting of its own");
+                             "' is a setting; set it by its own clause");
             }
             const bool good = check_json(parameter.value_json) != json_kind::none &&
                               utf8::is_valid(parameter.value_json);

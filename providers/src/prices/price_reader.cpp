@@ -108,7 +108,7 @@ result<void> price_reader::read_provider(const json::value& from, std::string pl
         return wrong(place + ".names", "must be a list of names of providers");
     }
     for (const json::value& name : names->get_array()) {
-        if (!name.is_string()) return wrong(place + ".names", "must be a list of texts");
+        if (!name.is_string()) return wrong(place + ".names", "must be a list of strings");
         into.providers_[std::string(name.get_string())] = prices;
     }
     return {};

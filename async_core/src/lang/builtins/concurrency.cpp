@@ -1,5 +1,6 @@
 // Primitives of concurrency, and what its forms and the prelude check with.
 #include "lang/builtins/results.hpp"
+#include "lang/print/described.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
@@ -11,12 +12,19 @@ namespace heddle::lang {
 
 namespace {
 
-/// A TypeError about argument 1 of the form that the first argument names.
+/// A TypeError about the part of a form that the first argument names: "timeout" for argument 1 of
+/// the form, "retry: backoff" for a clause of it.
 value fail_in_form(native_call& call, const value& form, std::string_view expected,
                    const value& given) {
     if (!form.is(kind::string)) return call.fail_type(1, "a string", form);
+    const std::string_view part = string_bytes(form);
+    if (part.find(' ') != std::string_view::npos) {
+        return call.fail(error(errc::type, std::string(part) + " must be " + std::string(expected) +
+                                               ", not " + described(given))
+                             .with_origin(error_origin::script));
+    }
     builtin row = call.row();
-    row.name = string_bytes(form);
+    row.name = part;
     native_call named(call.memory(), row, call.work());
     named.fail_type(1, expected, given);
     return call.fail(*std::move(named.failure()));
@@ -32,7 +40,7 @@ value seconds(native_call& call, std::span<value> a) {
 
 value attempts(native_call& call, std::span<value> a) {
     if (a[1].is_integer() && a[1].as_integer() >= 1) return a[1];
-    return fail_in_form(call, a[0], "a whole number of attempts from 1", a[1]);
+    return fail_in_form(call, a[0], "an integer of at least 1", a[1]);
 }
 
 bool is_named(const value& names, std::string_view wanted) {

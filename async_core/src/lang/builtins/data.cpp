@@ -96,7 +96,7 @@ constexpr builtin rows[] = {
         "(json-parse \"[1, 2.5, null]\") => '(1 2.5 nil)"),
     row("json-string", "x [indent]", 1, 2, json_string,
         "x as JSON, in one line or with so many spaces a level. Symbols are written as strings; a "
-        "function, or a float that is no number, is an error.",
+        "function, or a float that is not a number, is an error.",
         "(json-string (dict \"a\" '(1 2.0 nil))) => \"{\\\"a\\\":[1,2.0,null]}\""),
     row("eq?", "a b", 2, 2, equal, equality_summary,
         "(eq? '(1 2) (list 1 2)) => true\n(eq? 'a \"a\") => false"),

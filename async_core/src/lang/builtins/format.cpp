@@ -72,7 +72,7 @@ bool formatting::place_name(std::string_view name) {
     for (const char c : name) {
         if (c > ' ' && c != '"' && c != ':' && c != '\'') continue;
         return refuse("{" + utf8::shortened(name, 40) +
-                      "} is no place: write {{ and }} for braces that are text");
+                      "} is not a placeholder: write {{ and }} for braces that are text");
     }
     if (values_.empty() || !values_.back().is(kind::map)) {
         return refuse("place {" + std::string(name) + "} needs a map as the last value");

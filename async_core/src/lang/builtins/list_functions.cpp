@@ -362,7 +362,7 @@ value chunk_list(native_call& call, arguments_span a) {
     const auto items = list_argument(call, a, 0);
     if (!items) return {};
     if (!a[1].is_integer() || a[1].as_integer() < 1) {
-        return call.fail_type(2, "an integer from 1", a[1]);
+        return call.fail_type(2, "an integer of at least 1", a[1]);
     }
     const auto size = static_cast<std::size_t>(a[1].as_integer());
     const std::size_t count = items->empty() ? 0 : (items->size() - 1) / size + 1;

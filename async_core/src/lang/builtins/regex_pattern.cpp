@@ -141,15 +141,20 @@ std::shared_ptr<const RE2> compiled_pattern(native_call& call, std::span<value> 
     if (auto known = cache().find(*pattern)) return known;
     if (matches_bytes(*pattern)) {
         static_cast<void>(call.fail_evaluation(
-            "bad pattern " + shown(arguments[0]) +
+            "invalid regular expression " + shown(arguments[0]) +
             ": \\C is not supported, because strings are made of characters, not of bytes"));
         return nullptr;
     }
     auto compiled = compiles_slowly(*pattern) ? compile_beside(call, *pattern) : compile(*pattern);
     if (!compiled) return nullptr;
     if (!compiled->ok()) {
+        std::string why = compiled->error();
+        // RE2 shows the part that is wrong, which here may be all of the pattern.
+        const std::string shown_part = ": " + std::string(*pattern);
+        // heddle-check: allow cut-text (an ASCII colon begins there)
+        if (why.ends_with(shown_part)) why.resize(why.size() - shown_part.size());
         static_cast<void>(
-            call.fail_evaluation("bad pattern " + shown(arguments[0]) + ": " + compiled->error()));
+            call.fail_evaluation("invalid regular expression " + shown(arguments[0]) + ": " + why));
         return nullptr;
     }
     cache().add(compiled);

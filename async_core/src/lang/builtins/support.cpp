@@ -126,7 +126,7 @@ std::optional<bounds> bounds_arguments(native_call& call, std::span<value> argum
         if (*to < 0 || static_cast<std::size_t>(*to) > length) return outside(*to);
         if (*to < *from) {
             static_cast<void>(call.fail_evaluation("the end " + std::to_string(*to) +
-                                                   " lies before the beginning " +
+                                                   " is before the start " +
                                                    std::to_string(*from)));
             return std::nullopt;
         }

@@ -139,7 +139,7 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
     ast::node* names = nullptr;
     const form how = f[1];
     const auto counted = [&](const form& n) {
-        ast::node* who = a.constant(make_string(a.realm().memory(), "retry"), n.span);
+        ast::node* who = a.constant(make_string(a.realm().memory(), "retry: attempts"), n.span);
         return a.builtin_node("%attempts", n.span, {who, a.expression(n, a.inner())});
     };
     const bool clauses = how.is_list() && (how.size() == 0 || how[0].is_list());
@@ -168,7 +168,7 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
                                            count_of(clause.size() - 1));
         }
         if (slot == &attempts) *slot = counted(clause[1]);
-        else if (slot == &backoff) *slot = seconds_of(a, "retry", clause[1]);
+        else if (slot == &backoff) *slot = seconds_of(a, "retry: backoff", clause[1]);
         else *slot = a.constant(names_to_retry(a, clause), clause.span);
     }
     if (a.failed()) return a.constant({}, f.span);
@@ -289,7 +289,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::block},
      .usage = "(race expression…)",
      .summary = "Evaluates all the expressions at the same time and gives the first value; the "
-                "others are cancelled. An error and a FAILED task result are no success. When all "
+                "others are cancelled. An error and a FAILED task result are not a success. When all "
                 "fail, the last error is raised; what catch binds has the others as causes. A "
                 "race counts as one branch.",
      .example = "(race (error \"no\") (+ 1 2)) => 3",

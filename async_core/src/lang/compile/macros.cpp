@@ -191,7 +191,7 @@ constexpr special_form rows[] = {
      .encloses = true,
      .layout = {.form = shape::body, .beside_head = 2, .names = 2},
      .usage = "(defmacro name (parameter…) body…)",
-     .summary = "Defines a form of your own: the body computes the code that stands for a call. "
+     .summary = "Defines a form of your own: the body computes the code that replaces a call. "
                 "It gets its arguments as data, before anything is evaluated; names that it makes "
                 "up should come from gensym.",
      .example = "(progn (defmacro twice (e) `(progn ,e ,e)) (let ((n 0)) (twice (set! n (+ n 1))) "

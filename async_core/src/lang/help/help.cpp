@@ -167,7 +167,7 @@ result<help_entry> describe(realm& realm, std::string_view name, help_reach reac
     if (found) return *std::move(found);
     std::vector<std::string> names;
     if (reach == help_reach::everything) realm.collect_names(names);
-    error failure(errc::unbound, "help: nothing is called '" + std::string(name) + "'");
+    error failure(errc::unbound, "help: there is no entry for '" + std::string(name) + "'");
     std::string hint = suggest_names(name, names);
     if (hint.empty()) hint = "(help) lists what there is";
     return std::move(failure).with_hint(std::move(hint)).with_origin(error_origin::script);

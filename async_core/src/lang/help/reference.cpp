@@ -181,8 +181,8 @@ result<std::vector<reference_page>> reference_pages(realm& realm) {
     page("forms.md", "Special forms",
          "Forms decide themselves which of their parts are evaluated, and when.", forms(realm));
     page("primitives.md", "Primitives",
-         "Functions that are built in. `x…` stands for any number of arguments, `[x]` for one that "
-         "may be left out.",
+         "Functions that are built in. `x…` is any number of arguments, `[x]` one that may be "
+         "left out.",
          primitives(realm));
     page("functions.md", "Functions of the library",
          "Always there, and written in the language itself: what takes functions, and so may wait.",

@@ -91,7 +91,7 @@ error json_reading::problem(std::size_t at, const std::string& what) const {
 error json_reading::expected(const std::string& what) const {
     if (at_ >= text_.size()) return problem(at_, "expected " + what + " but the text ends");
     const utf8::code_point point = utf8::decode(text_, at_);
-    std::string found(text_.substr(at_, point.bytes));
+    std::string found = "'" + std::string(text_.substr(at_, point.bytes)) + "'";
     if (utf8::is_control(point.value)) found = "a control character";
     return problem(at_, "expected " + what + " but found " + found);
 }

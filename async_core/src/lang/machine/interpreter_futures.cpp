@@ -40,7 +40,7 @@ bool interpreter::make_future(std::size_t base, instruction i) {
     auto* group = static_cast<join*>(host_of(R[i.b]));
     if (group->stopping()) {
         failure_ = error(errc::evaluation,
-                         "spawn: the function that this 'spawn' stands in has "
+                         "spawn: the function that contains this 'spawn' has "
                          "returned, and its computations have ended with it");
         return false;
     }

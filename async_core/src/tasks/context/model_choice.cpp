@@ -167,7 +167,7 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
         task_result.is(kind::map) ? lang::map_find(task_result, "parsedContent") : nullptr;
     if (!parsed) return "the answer is not JSON";
     const value* given = list_in(*parsed);
-    if (!given) return "the answer is no list of files";
+    if (!given) return "the response is not a list of files";
     std::size_t strangers = 0;
     std::vector<choice> list(choices.size(), {choice::verdict::dropped, 0});
     for (const value& one : lang::list_items(*given)) {

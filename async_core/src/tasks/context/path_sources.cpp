@@ -113,7 +113,7 @@ void take_output(ports::process_result ended, const std::string& command, std::s
         if (utf8::is_valid(path) && path.size() <= 4096 && path.find('\0') == std::string::npos) {
             return false;
         }
-        warn("printed something that is no path");
+        warn("printed something that is not a path");
         return true;
     });
 }

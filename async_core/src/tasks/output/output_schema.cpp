@@ -219,7 +219,7 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
                 "string; or a JSON Schema");
     };
     if (schema.find('{') == std::string_view::npos) {
-        return refused("'" + utf8::shortened(schema, 80) + "' is no known schema");
+        return refused("unknown schema '" + utf8::shortened(schema, 80) + "'");
     }
     if (schema.size() > longest_schema) return refused("the schema is too long");
     auto all = std::make_shared<compiled>();

@@ -196,7 +196,7 @@ result<void> prompt_template::compiler::read_value(prompt_argument& argument) {
         const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
         const bool whole = read.ec == std::errc() && read.ptr == word.data() + word.size();
         if (!whole || !std::isfinite(number) || word.front() == '.' || word.back() == '.') {
-            return wrong("has an argument that is no number");
+            return wrong("has an argument that is not a number");
         }
         argument.json = word;
         return {};
@@ -212,13 +212,13 @@ result<void> prompt_template::compiler::read_argument(prompt_call& call) {
     prompt_argument argument;
     HEDDLE_CHECK(read_value(argument));
     if (next_is("=")) {
-        if (argument.input.empty()) return wrong("names an argument by what is no name");
+        if (argument.input.empty()) return wrong("has an argument whose name is not an identifier");
         ++at_;
         argument.name = std::move(argument.input);
         argument.input.clear();
         HEDDLE_CHECK(read_value(argument));
         for (const prompt_argument& other : call.arguments) {
-            if (other.name == argument.name) return wrong("gives an argument twice");
+            if (other.name == argument.name) return wrong("has an argument twice");
         }
     } else if (!call.arguments.empty() && !call.arguments.back().name.empty()) {
         return wrong("has a position after a named argument");

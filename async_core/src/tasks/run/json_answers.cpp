@@ -33,7 +33,7 @@ void task_execution::check(lang::work_meter& work) {
     not_json_.reset();
     wrong_.reset();
     extracted_json& found = found_.emplace();
-    auto read = task.declared.disable_reparsing
+    auto read = task.declared.disable_reparsing.value_or(false)
                     ? read_json_as_it_is(memory, unchecked_.text, found, work)
                     : extract_json(memory, unchecked_.text, cut, found, work);
     if (!read) not_json_ = std::move(read).error();

@@ -163,7 +163,7 @@ private:
         read_finish(*object, path, result);
         read_usage(*object, path, result);
         if (!result.text && !result.refusal && result.calls.empty() && !result.error) {
-            mistake(path, "gives no answer: text, template, json, tool_calls, refusal or error");
+            mistake(path, "has no response: text, template, json, tool_calls, refusal or error");
         }
         const auto uses_prompt = [&](const text_template& one) {
             return one.uses(text_slot::prompt);

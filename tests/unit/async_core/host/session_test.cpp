@@ -95,7 +95,7 @@ TEST_F(session_test, environment_is_read_only_where_the_host_allows_it) {
 
 TEST_F(session_test, files_are_refused_without_a_file_port) {
     EXPECT_EQ(run("(read-file \"x\")"),
-              "PermissionError: read-file: this host gives no access to files");
+              "PermissionError: read-file: this host does not give access to files");
 }
 
 TEST_F(session_test, a_seed_fixes_random_and_uuid) {

@@ -338,7 +338,7 @@ TEST(check_types, phases_and_decisions_of_loops) {
               (lines{"arity 2:1 director-evaluator-loop calls this function with 2 arguments, but "
                      "it takes 0 arguments"}));
     EXPECT_EQ(loop("3", director, "(lambda (f p r i) (list 'stop))"),
-              (lines{"wrong-type 5:31 a controller gives a list of two, not of 1"}));
+              (lines{"wrong-type 5:31 a controller must return a list of two elements, not 1"}));
     EXPECT_EQ(loop("3", director, "(lambda (f p r i) (if f '(stop 1) (append (list 'stop) r)))"),
               lines{});
     EXPECT_EQ(loop("3", director, "(lambda (f p r i) (if f (list 'contine r) (list 'stop f)))"),

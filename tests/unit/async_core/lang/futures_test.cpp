@@ -86,7 +86,7 @@ TEST(futures, belong_to_the_function_not_to_a_loop_in_it) {
     expect_everywhere(
         "(define (f) (let ((kept nil)) (let go ((i 0)) (set! kept go) (spawn i)) kept)) "
         "((f) 1)",
-        "SexpEvaluationError: spawn: the function that this 'spawn' stands in has "
+        "SexpEvaluationError: spawn: the function that contains this 'spawn' has "
         "returned, and its computations have ended with it");
 }
 

@@ -85,7 +85,7 @@ TEST(describe, of_an_unknown_name_suggests) {
     lang_world world;
     const auto found = describe(world.world, "fliter");
     ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().message(), "help: nothing is called 'fliter'");
+    EXPECT_EQ(found.error().message(), "help: there is no entry for 'fliter'");
     EXPECT_THAT(found.error().info().hint, HasSubstr("'filter'"));
     EXPECT_FALSE(describe(world.world, ""));
     EXPECT_FALSE(describe(world.world, "%map"));
@@ -108,7 +108,7 @@ TEST(help, is_text_with_usage_summary_and_examples) {
               "(f x)\nGives x.\n\n(f 1) => 1\n\nfunction defined at test:1\n");
     EXPECT_EQ(text("(help (lambda (x) x))"),
               "(lambda x)\nWithout documentation.\n\nfunction defined at test:1\n");
-    EXPECT_EQ(text("(help 'nothing-like-it)"), "help: nothing is called 'nothing-like-it'");
+    EXPECT_EQ(text("(help 'nothing-like-it)"), "help: there is no entry for 'nothing-like-it'");
     EXPECT_EQ(text("(help 1)"), "help: argument 1 must be a name or a function, not the integer 1");
 }
 

@@ -78,12 +78,12 @@ TEST_F(json_bridge, reads_escapes) {
 
 TEST_F(json_bridge, says_where_and_what_was_expected) {
     expect_error("", "line 1, column 1: expected a value but the text ends");
-    expect_error("[1,\n 2,]", "line 2, column 4: expected a value but found ]");
-    expect_error("[1 2]", "expected , or ] (opened at line 1, column 1) but found 2");
-    expect_error("{\"a\" 1}", "expected : after a key but found 1");
-    expect_error("{a: 1}", "expected a key in double quotes but found a");
+    expect_error("[1,\n 2,]", "line 2, column 4: expected a value but found ']'");
+    expect_error("[1 2]", "expected , or ] (opened at line 1, column 1) but found '2'");
+    expect_error("{\"a\" 1}", "expected : after a key but found '1'");
+    expect_error("{a: 1}", "expected a key in double quotes but found 'a'");
     expect_error("{\"a\": 1,}", "expected a key");
-    expect_error("[1] x", "expected the end of the text but found x");
+    expect_error("[1] x", "expected the end of the text but found 'x'");
     expect_error("[\"abc", "never closed");
     expect_error("nul", "expected a value");
     expect_error("01", "must not begin with 0");

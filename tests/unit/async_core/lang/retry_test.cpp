@@ -97,11 +97,10 @@ TEST(retry, clauses_are_checked) {
     for (const auto& [program, message] : cases)
         EXPECT_EQ(world.shown(program), "SexpEvaluationError: " + message) << program;
     EXPECT_EQ(world.shown("(retry 0 1)"),
-              "TypeError: retry: argument 1 must be a whole number of "
-              "attempts from 1, not the integer 0");
+              "TypeError: retry: attempts must be an integer of at least 1, not the integer 0");
     EXPECT_EQ(
         world.shown("(retry ((attempts 2) (backoff -1)) 1)"),
-        "TypeError: retry: argument 1 must be a non-negative number of seconds, not the integer -1");
+        "TypeError: retry: backoff must be a non-negative number of seconds, not the integer -1");
 }
 
 TEST(retry, cancellation_at_every_step_leaves_nothing) {

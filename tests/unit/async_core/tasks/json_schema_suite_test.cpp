@@ -38,7 +38,7 @@ constexpr reason reasons[] = {
     {"uses patternProperties", "the work of a pattern for each member cannot be bounded"},
     {"$ref that does not begin with \"#/\"", "other documents are not fetched, $id is no address"},
     {"is referred to and is not there", "a place that no keyword leads to holds no schema"},
-    {"is no known schema", "true and false alone describe no answer"},
+    {"unknown schema", "true and false alone describe no answer"},
 };
 
 std::string text_of(const fs::path& file) {

@@ -35,7 +35,7 @@ TEST(output_schema, knows_the_basic_names) {
     EXPECT_EQ(check("boolean", "true"), "");
     EXPECT_EQ(check("boolean", "0"), "|expected a boolean, not a number");
     EXPECT_EQ(check("string", "\"x\""), "");
-    EXPECT_THAT(check("strings", "1"), HasSubstr("refused: 'strings' is no known schema"));
+    EXPECT_THAT(check("strings", "1"), HasSubstr("refused: unknown schema 'strings'"));
 }
 
 TEST(output_schema, messages_quote_whole_characters) {

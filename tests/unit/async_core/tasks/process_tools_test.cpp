@@ -243,7 +243,7 @@ TEST(file_tools, without_files_are_refused) {
     testing::world w;
     EXPECT_THAT(
         w.json("(system:read_files (file_paths (list \"a\")))"),
-        HasSubstr("PermissionError: system:read_files: this host gives no access to files"));
+        HasSubstr("PermissionError: system:read_files: this host does not give access to files"));
     EXPECT_THAT(w.json("(system:list_directory)"), HasSubstr("PermissionError"));
 }
 

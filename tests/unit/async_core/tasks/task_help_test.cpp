@@ -46,7 +46,7 @@ TEST(task_help, tells_the_clauses_of_a_tool) {
     parts.tools = {weigh};
     world w({}, std::move(parts));
     EXPECT_EQ(text_of(w, "(help 'weigh)"), "(weigh (thing …) [(grams …)])\nWeighs a thing.\n");
-    EXPECT_EQ(text_of(w, "(help 'weihg)"), "help: nothing is called 'weihg'");
+    EXPECT_EQ(text_of(w, "(help 'weihg)"), "help: there is no entry for 'weihg'");
 }
 
 } // namespace

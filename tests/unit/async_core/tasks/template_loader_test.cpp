@@ -373,7 +373,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "1:8 processing-instruction processing instructions are refused"},
         refusal{" <?xml version='1.0'?><tasks/>",
                 "1:2 processing-instruction the XML declaration "
-                "stands at the very beginning or nowhere"},
+                "must be at the very beginning"},
         refusal{"<html/>", "1:1 unknown-element <html> defines no task"}));
 
 INSTANTIATE_TEST_SUITE_P(

@@ -125,7 +125,7 @@ TEST(anthropic_codec, what_the_service_cannot_take_is_named) {
     chat_request request = user_request("x");
     request.extra = {{"system", "\"y\""}};
     EXPECT_TRUE(refusal_of(*codec, request)
-                    .starts_with("the extra parameter 'system' has a setting of its own"));
+                    .starts_with("the extra parameter 'system' is a setting; set it by its own clause"));
     request = user_request("x");
     request.messages.front().role = chat_role::system;
     EXPECT_TRUE(refusal_of(*codec, request).starts_with("the request holds no message besides"));

@@ -167,7 +167,8 @@ TEST(gemini_codec, reasoning_and_what_the_service_cannot_take) {
               std::vector<std::string>{"parallel_tool_calls: the service cannot switch them off"});
     request = user_request("x");
     request.extra = {{"generationConfig", "{}"}};
-    EXPECT_TRUE(refusal_of(*codec, request).find("has a setting of its own") != std::string::npos);
+    EXPECT_TRUE(refusal_of(*codec, request).find("is a setting; set it by its own clause") !=
+                std::string::npos);
     request.extra = {{"presencePenalty", "0.5"}, {"cachedContent", "\"cachedContents/1\""}};
     const json::value body = body_of(*codec, request);
     EXPECT_EQ(body.at("generationConfig").at("presencePenalty"), 0.5);

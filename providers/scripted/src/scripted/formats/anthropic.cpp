@@ -39,7 +39,7 @@ result<void> read_blocks(const json::array& blocks, chat_role role, const std::s
     bool has_text = false;
     for (const json::value& one : blocks) {
         const json::object* block = one.if_object();
-        if (!block) return wrong(where + ".content holds something that is no block");
+        if (!block) return wrong(where + ".content holds something that is not a block");
         const std::string_view type = text_member(*block, "type");
         if (type == "tool_result") {
             chat_message& result = messages.emplace_back();

@@ -35,7 +35,7 @@ result<void> read_turn(const json::object& turn, const std::string& where,
     bool has_text = false;
     for (const json::value& one : *parts) {
         const json::object* part = one.if_object();
-        if (!part) return wrong(where + ".parts holds something that is no part");
+        if (!part) return wrong(where + ".parts holds something that is not a part");
         if (const json::object* answer = object_member(*part, "functionResponse")) {
             chat_message& result = messages.emplace_back();
             result.role = chat_role::tool;

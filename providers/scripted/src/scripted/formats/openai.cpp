@@ -47,7 +47,7 @@ result<chat_message> read_message(const json::value& value, std::size_t number) 
         for (const json::value& one : *calls) {
             const json::object* call = one.if_object();
             const json::object* function = call ? object_member(*call, "function") : nullptr;
-            if (!function) return wrong(where + ".tool_calls holds something that is no call");
+            if (!function) return wrong(where + ".tool_calls holds something that is not a call");
             message.tool_calls.push_back({std::string(text_member(*call, "id")),
                                           std::string(text_member(*function, "name")),
                                           std::string(text_member(*function, "arguments"))});
