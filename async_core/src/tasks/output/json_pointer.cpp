@@ -1,5 +1,7 @@
 #include "tasks/output/json_pointer.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -28,6 +30,35 @@ std::vector<std::string> tokens_of_pointer(std::string_view pointer) {
         at = next;
     }
     return strings;
+}
+
+std::optional<std::string> pointer_of_fragment(std::string_view fragment) {
+    std::string decoded;
+    for (std::size_t i = 0; i < fragment.size(); ++i) {
+        if (fragment[i] != '%') {
+            decoded += fragment[i];
+            continue;
+        }
+        const std::string_view digits = fragment.substr(i + 1, 2);
+        const int high = digits.size() == 2 ? ascii::hex_value(digits[0]) : -1;
+        const int low = digits.size() == 2 ? ascii::hex_value(digits[1]) : -1;
+        if (high < 0 || low < 0) return std::nullopt;
+        decoded += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    std::string pointer;
+    for (const std::string& token : tokens_of_pointer(decoded))
+        append_pointer_token(pointer, token);
+    return pointer;
+}
+
+std::string fragment_of_pointer(std::string_view pointer) {
+    std::string fragment;
+    for (const char c : pointer) {
+        if (c == '%') fragment += "%25";
+        else fragment += c;
+    }
+    return fragment;
 }
 
 } // namespace heddle::tasks

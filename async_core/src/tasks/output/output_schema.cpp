@@ -35,10 +35,11 @@ constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with 
 constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
 constexpr std::size_t longest_schema = 256 * 1024;
 /// What one check may take, in checks of a value by a schema: a schema that refers to itself can ask
-/// for more than there are atoms, with an answer of a few hundred bytes.
-constexpr std::uint64_t first_steps = 20'000;
+/// for more than there are atoms, with an answer of a few hundred bytes. Others run meanwhile; what
+/// ends here is about a second of work.
+constexpr std::uint64_t first_steps = 1'000'000;
 constexpr std::uint64_t steps_of_a_byte = 2;
-constexpr std::uint64_t max_steps = 1'000'000;
+constexpr std::uint64_t max_steps = 3'000'000;
 constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
 
 [[nodiscard]] json::parse_options answer_options() {
@@ -193,6 +194,12 @@ struct output_schema::compiled {
 };
 
 result<output_schema> output_schema::compile(std::string_view schema, schema_place* wrong) {
+    lang::free_work work;
+    return compile(schema, work, wrong);
+}
+
+result<output_schema> output_schema::compile(std::string_view schema, lang::work_meter& work,
+                                             schema_place* wrong) {
     struct row {
         std::string_view name;
         basic meaning;
@@ -241,7 +248,8 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
     if (!all->document.is_object()) return refused("the schema must be a JSON object");
     const json::value* type = all->document.get_object().if_contains("type");
     all->object = type && *type == json::value("object");
-    schema_rewriter rewriter;
+    schema_patterns patterns(work);
+    schema_rewriter rewriter(patterns, work);
     if (auto done = rewriter.rewrite(all->document); !done) {
         if (wrong) wrong->pointer = rewriter.wrong_place();
         return refused(done.error().message());
@@ -249,8 +257,10 @@ result<output_schema> output_schema::compile(std::string_view schema, schema_pla
     all->strict = rewriter.strict() && all->object;
     try {
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-        add_own_keywords(parser);
+        add_own_keywords(parser, patterns, work);
         parser.populateSchema(valijson::adapters::BoostJsonAdapter(all->document), all->schema);
+    } catch (const given_up&) {
+        return refused("the schema was not read to its end");
     } catch (const std::exception& unusable) {
         return refused("the schema cannot be used: " + one_line(unusable.what()));
     }
@@ -298,7 +308,10 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
     } catch (const given_up&) {
         return refused("was not checked to its end");
     } catch (const too_dear&) {
-        return refused("cannot be checked: to hold it against the schema would take too long");
+        schema_violation found =
+            refused("cannot be checked: by this schema it would take too long");
+        found.too_dear = true;
+        return found;
     } catch (const std::exception& wrong) {
         return refused("cannot be checked: " + one_line(wrong.what()));
     }

@@ -1,8 +1,11 @@
 // Constraints of our own for the library valijson.
 #include "tasks/output/schema_constraints.hpp"
 
+#include "tasks/output/canonical_text.hpp"
+#include "tasks/output/json_types.hpp"
 #include "tasks/output/schema_number.hpp"
 #include "tasks/output/schema_rewriter.hpp"
+#include "tasks/output/shape_check.hpp"
 
 #include <re2/re2.h>
 
@@ -31,10 +34,10 @@ constexpr std::uint64_t max_stack = 2 * 1024 * 1024;
 /// Bytes of a text, times the size of the pattern. Where the memory of a pattern is not enough for
 /// more, each byte is held against all of it.
 constexpr std::uint64_t matched_in_a_step = 256;
-/// Bytes of a text that is copied and walked.
-constexpr std::uint64_t copied_in_a_step = 256;
 /// Names on the way to a value that the library copies for each value below them.
 constexpr std::uint64_t names_in_a_step = 16;
+/// What the library takes to read a schema, in units of a meter.
+constexpr std::uint64_t units_of_a_schema = 2'000;
 /// What a step takes, about, in units of a meter.
 constexpr std::uint64_t units_of_a_check = 32;
 
@@ -80,52 +83,24 @@ private:
 class safe_type final : public valijson::constraints::PolyConstraint {
 public:
     /// `names`: a name or an array of them, as checked by the rewriter.
-    explicit safe_type(const valijson::adapters::Adapter& names) {
-        if (names.isString()) {
-            add(names.asString());
-            return;
-        }
-        names.applyToArray([this](const valijson::adapters::Adapter& each) {
-            add(each.asString());
-            return true;
-        });
-    }
+    explicit safe_type(const valijson::adapters::Adapter& names) : allowed_(names) {}
 
     bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
                   valijson::ValidationResults* results) const override {
-        if (holds(target)) return true;
+        if (allowed_.hold(target)) return true;
         if (results) results->pushError(where, "Value type not permitted by 'type' constraint.");
         return false;
     }
 
 private:
-    enum kind : std::uint8_t { array, boolean, integer, null, number, object, string };
-    static constexpr std::array<std::string_view, 7> kinds{"array",  "boolean", "integer", "null",
-                                                           "number", "object",  "string"};
-
-    void add(std::string_view name) {
-        const auto* found = std::find(kinds.begin(), kinds.end(), name);
-        if (found == kinds.end()) throw std::invalid_argument("a type is not known");
-        allowed_ |= 1U << (found - kinds.begin());
-    }
-    [[nodiscard]] bool allows(kind which) const noexcept { return (allowed_ >> which & 1U) != 0; }
-    [[nodiscard]] bool holds(const valijson::adapters::Adapter& target) const {
-        if (target.isObject()) return allows(object);
-        if (target.isArray()) return allows(array);
-        if (target.isString()) return allows(string);
-        if (target.isBool()) return allows(boolean);
-        if (target.isNull()) return allows(null);
-        if (!target.isNumber()) return false;
-        return allows(number) || (allows(integer) && schema_number::of(target).is_whole());
-    }
     Constraint* cloneInto(void* place) const override { return new (place) safe_type(*this); }
     std::size_t sizeOf() const override { return sizeof(*this); }
 
-    unsigned allowed_ = 0;
+    json_types allowed_;
 };
 
 [[nodiscard]] schema_number limit_of(const valijson::adapters::Adapter& content) {
-    if (!content.isNumber()) throw std::invalid_argument("the limit of a number is no number");
+    if (!content.isNumber()) throw std::invalid_argument("the limit of a number is not a number");
     return schema_number::of(content);
 }
 
@@ -194,8 +169,7 @@ private:
 /// `pattern` in linear time.
 class safe_pattern final : public valijson::constraints::PolyConstraint {
 public:
-    explicit safe_pattern(const std::string& pattern)
-        : pattern_(std::make_shared<RE2>(pattern, RE2::Quiet)) {}
+    explicit safe_pattern(std::shared_ptr<const RE2> pattern) : pattern_(std::move(pattern)) {}
 
     bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& where,
                   valijson::ValidationResults* results) const override {
@@ -254,46 +228,6 @@ private:
     bound kind_;
     std::uint64_t limit_;
 };
-
-[[nodiscard]] bool counted_less(const std::string& one, const std::string& other) {
-    check_effort::spend(4);
-    return one < other;
-}
-
-/// Text that is the same for equal values and for no others.
-void append_canonical(std::string& out, const valijson::adapters::Adapter& target) {
-    check_effort::take(1);
-    if (target.isArray()) {
-        out += '[';
-        target.applyToArray([&](const valijson::adapters::Adapter& element) {
-            append_canonical(out, element);
-            out += ',';
-            return true;
-        });
-        out += ']';
-    } else if (target.isObject()) {
-        std::vector<std::string> members;
-        target.applyToObject([&](const std::string& name, const valijson::adapters::Adapter& item) {
-            check_effort::take(name.size() / copied_in_a_step);
-            std::string member = std::to_string(name.size()) + ":" + name;
-            append_canonical(member, item);
-            members.push_back(std::move(member));
-            return true;
-        });
-        std::sort(members.begin(), members.end(), counted_less);
-        out += '{';
-        for (const std::string& member : members) out += member;
-        out += '}';
-    } else if (target.isString()) {
-        const std::string text = target.asString();
-        check_effort::take(text.size() / copied_in_a_step);
-        out += 's' + std::to_string(text.size()) + ':' + text;
-    } else if (target.isNumber()) {
-        out += schema_number::of(target).text();
-    } else {
-        out += target.isNull() ? 'n' : target.asBool() ? 't' : 'f';
-    }
-}
 
 /// `enum` and `const`: a look-up, however many values there are.
 class safe_values final : public valijson::constraints::PolyConstraint {
@@ -361,9 +295,38 @@ private:
     maker make_;
 };
 
+/// Stands in every schema, and so counts the reading of each.
+class effort_builder final : public valijson::ConstraintBuilder {
+public:
+    explicit effort_builder(lang::work_meter& work) : work_(work) {}
+    valijson::constraints::Constraint* make(
+        const valijson::adapters::Adapter& content) const override {
+        if (!work_.spend(units_of_a_schema)) throw given_up{};
+        return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
+    }
+
+private:
+    lang::work_meter& work_;
+};
+
+class pattern_builder final : public valijson::ConstraintBuilder {
+public:
+    explicit pattern_builder(const schema_patterns& patterns) : patterns_(patterns) {}
+    valijson::constraints::Constraint* make(
+        const valijson::adapters::Adapter& content) const override {
+        auto pattern = patterns_.find(content.asString());
+        if (!pattern) throw std::invalid_argument("a pattern is not known");
+        return new safe_pattern(std::move(pattern));
+    }
+
+private:
+    const schema_patterns& patterns_;
+};
+
 } // namespace
 
-void add_own_keywords(valijson::SchemaParser& parser) {
+void add_own_keywords(valijson::SchemaParser& parser, const schema_patterns& patterns,
+                      lang::work_meter& work) {
     using valijson::adapters::Adapter;
     using valijson::constraints::Constraint;
     struct row {
@@ -372,16 +335,9 @@ void add_own_keywords(valijson::SchemaParser& parser) {
     };
     using length = safe_length::bound;
     using limit = safe_bound::bound;
-    static constexpr std::array<row, 13> rows{{
-        {effort_key,
-         [](const Adapter& content) -> Constraint* {
-             return new counted_check(static_cast<std::uint64_t>(content.asInteger()));
-         }},
+    static constexpr std::array<row, 12> rows{{
+        {shape_key, &make_shape_check},
         {never_key, [](const Adapter&) -> Constraint* { return new never_check; }},
-        {safe_pattern_key,
-         [](const Adapter& content) -> Constraint* {
-             return new safe_pattern(content.asString());
-         }},
         {safe_min_length_key,
          [](const Adapter& content) -> Constraint* {
              return new safe_length(length::least, static_cast<std::uint64_t>(content.asInteger()));
@@ -418,6 +374,8 @@ void add_own_keywords(valijson::SchemaParser& parser) {
     for (const row& each : rows) {
         parser.addConstraintBuilder(std::string(each.key), new own_builder(each.make));
     }
+    parser.addConstraintBuilder(std::string(effort_key), new effort_builder(work));
+    parser.addConstraintBuilder(std::string(safe_pattern_key), new pattern_builder(patterns));
 }
 
 check_effort::check_effort(std::uint64_t steps, lang::work_meter& work) noexcept

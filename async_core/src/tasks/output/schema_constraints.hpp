@@ -16,6 +16,11 @@ struct too_dear {};
 /// The same, when the meter of the check says to stop.
 struct given_up {};
 
+class schema_patterns;
+
+/// Bytes of a text that are copied and walked in a step of a check.
+inline constexpr std::uint64_t copied_in_a_step = 256;
+
 /// What a check may take while this lives, in checks of a value by a schema; and how deep the library
 /// may call itself, which is bounded in any case. Threads: a check is on one.
 class check_effort {
@@ -39,7 +44,10 @@ private:
     check_effort* outer_;
 };
 
-/// Registers the keywords that the rewriter has put into schemas (schema_rewriter.hpp).
-void add_own_keywords(valijson::SchemaParser& parser);
+/// Registers the keywords that the rewriter has put into schemas (schema_rewriter.hpp). `patterns`:
+/// those of the schema. `work`: counts the schemas that the parser reads, which throws given_up when
+/// it says to stop. Both outlive the parser.
+void add_own_keywords(valijson::SchemaParser& parser, const schema_patterns& patterns,
+                      lang::work_meter& work);
 
 } // namespace heddle::tasks

@@ -1,10 +1,10 @@
 #include "tasks/output/schema_rewriter.hpp"
 
 #include "tasks/output/json_pointer.hpp"
+#include "tasks/output/shape_check.hpp"
 
 #include <heddle/base/utf8.hpp>
 
-#include <re2/re2.h>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -24,9 +24,11 @@ namespace json = boost::json;
 constexpr std::size_t deepest = 64;
 constexpr std::size_t max_schemas = 10'000;
 constexpr std::size_t max_path = 2'048;      ///< bytes of the JSON pointer of a schema
-constexpr std::size_t max_chain = 1'000;     ///< schemas in and behind each other
 constexpr std::size_t members_of_a_step = 4; ///< so many cost as much as the check of one schema
 constexpr std::size_t bytes_of_a_member = 64;
+
+/// Reading one, in units of a meter.
+constexpr std::uint64_t units_of_a_schema = 1'000;
 
 enum class holds : std::uint8_t { schema, same_value, schemas, same_value_list };
 
@@ -55,17 +57,12 @@ constexpr std::array<keyword_row, 16> keywords{{
 }};
 
 /// Keywords of later drafts and others that would be accepted and not checked.
-constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
-                                                       "prefixItems",
-                                                       "unevaluatedProperties",
-                                                       "unevaluatedItems",
-                                                       "dependentRequired",
-                                                       "dependentSchemas",
-                                                       "minContains",
-                                                       "maxContains",
-                                                       "$dynamicRef",
-                                                       "$recursiveRef",
-                                                       "$anchor"};
+constexpr std::array<std::string_view, 11> unsupported{
+    "patternProperties",
+    "prefixItems", // of a draft without it
+    "unevaluatedProperties", "unevaluatedItems", "dependentRequired",
+    "dependentSchemas",      "minContains",      "maxContains",
+    "$dynamicRef",           "$recursiveRef",    "$anchor"};
 
 /// The names of a list, a long one as several: each is looked up.
 [[nodiscard]] std::size_t names_in(const json::array& list) {
@@ -92,13 +89,18 @@ constexpr std::array<std::string_view, 11> unsupported{"patternProperties",
     return static_cast<std::int64_t>(1 + members / members_of_a_step);
 }
 
-/// The library looks at allOf before anything else, and at nothing else once that has failed. The
-/// new element goes to the end, so that references into the list stay right.
-void count_first(json::object& schema, std::int64_t effort) {
+enum class list_end : bool { front, back };
+
+/// The library looks at allOf before anything else, and at nothing else once that has failed.
+void count_first(json::object& schema, std::int64_t effort, list_end where = list_end::back) {
     if (schema.contains("$ref")) return; // of a schema with a reference nothing else holds
+    json::object first{{{effort_key.data(), effort_key.size()}, effort}};
+    if (json::object shape = shape_of(schema); !shape.empty())
+        first[{shape_key.data(), shape_key.size()}] = std::move(shape);
     json::value& all = schema["allOf"];
     if (!all.is_array()) all = json::array();
-    all.get_array().push_back(json::object{{{effort_key.data(), effort_key.size()}, effort}});
+    json::array& list = all.get_array();
+    list.insert(where == list_end::front ? list.begin() : list.end(), std::move(first));
 }
 
 /// What true and false mean, as a schema whose checks are counted like those of others.
@@ -127,10 +129,10 @@ void count_the_rest(json::object& schema) {
 }
 
 /// Keywords that say nothing of a value.
-constexpr std::array<std::string_view, 16> annotations{
-    "$comment",    "$defs",      "$id",         "$ref",     "$schema",  "default",
-    "definitions", "deprecated", "description", "example",  "examples", "format",
-    "nullable",    "readOnly",   "title",       "writeOnly"};
+constexpr std::array<std::string_view, 17> annotations{
+    "$comment", "components",  "$defs",      "$id",         "$ref",     "$schema",
+    "default",  "definitions", "deprecated", "description", "example",  "examples",
+    "format",   "nullable",    "readOnly",   "title",       "writeOnly"};
 
 /// A keyword next to $ref that says something of a value; empty: there is none.
 [[nodiscard]] std::string_view beside_reference(const json::object& schema) {
@@ -205,10 +207,10 @@ constexpr std::array<renamed, 9> renames{{{"type", safe_type_key},
                                           {"minLength", safe_min_length_key},
                                           {"maxLength", safe_max_length_key}}};
 
-constexpr std::array<std::string_view, 13> own_keys{
+constexpr std::array<std::string_view, 14> own_keys{
     safe_type_key,       safe_minimum_key, safe_above_key,  safe_maximum_key,  safe_below_key,
     safe_pattern_key,    safe_unique_key,  safe_values_key, safe_multiple_key, safe_min_length_key,
-    safe_max_length_key, effort_key,       never_key};
+    safe_max_length_key, effort_key,       never_key,       shape_key};
 
 [[nodiscard]] bool is_above_zero(const json::value& number) {
     if (number.is_int64()) return number.get_int64() > 0;
@@ -243,17 +245,40 @@ error schema_rewriter::refused(std::string_view path, std::string_view why,
     return root->contains("$defs");
 }
 
+[[nodiscard]] static bool names_element(std::string_view text) noexcept {
+    return text.find("/allOf/") != text.npos ||
+           (text.starts_with('#') && text.find('%') != text.npos);
+}
+
+/// Whether a string anywhere may be a reference to an element of an allOf.
+[[nodiscard]] static bool any_names_element(const json::value& schema) {
+    if (const json::string* text = schema.if_string())
+        return names_element(std::string_view(*text));
+    if (const json::array* list = schema.if_array())
+        return std::any_of(list->begin(), list->end(), any_names_element);
+    const json::object* object = schema.if_object();
+    return object && std::any_of(object->begin(), object->end(), [](const auto& member) {
+               return any_names_element(member.value());
+           });
+}
+
 result<void> schema_rewriter::rewrite(json::value& schema) {
     later_draft_ = is_later_draft(schema);
     const json::object* root = schema.if_object();
     names_draft_ = root && root->contains("$schema");
+    names_elements_ = any_names_element(schema);
     HEDDLE_CHECK(visit(schema, "", 0));
+    HEDDLE_CHECK(visit_referred(schema));
     HEDDLE_CHECK(check_references());
     return check_depth();
 }
 
 result<void> schema_rewriter::visit(json::value& schema, const std::string& path,
                                     std::size_t depth) {
+    if (const auto known = heights_.find(path); known != heights_.end()) { // by a reference to it
+        lowest_ = std::max(lowest_, depth + known->second);
+        return {};
+    }
     const std::size_t beside = std::exchange(lowest_, depth);
     HEDDLE_CHECK(visit_below(schema, path, depth));
     heights_[path] = lowest_ - depth;
@@ -266,6 +291,7 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
     if (depth > deepest) return refused(path, "is nested too deep");
     if (path.size() > max_path) return refused(path, "has names that are too long");
     if (schemas_.size() >= max_schemas) return refused(path, "is too large");
+    if (!work_.spend(units_of_a_schema)) return refused(path, "was not read to its end");
     schemas_[path];
     if (schema.is_bool()) {
         strict_ = false;
@@ -277,6 +303,7 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
     }
     json::object* object = schema.if_object();
     if (!object) return refused(path, "must be an object");
+    if (later_draft_ || !names_draft_) HEDDLE_CHECK(take_tuple(*object, path));
     for (const std::string_view name : unsupported) {
         if (object->contains({name.data(), name.size()})) {
             return refused(path, "uses " + std::string(name) + ", which is not supported", name);
@@ -294,6 +321,19 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
     }
     look_at_object(*object);
     return visit_members(*object, path, depth);
+}
+
+/// `prefixItems` as the list that `items` was before, and `items` as what comes after it.
+result<void> schema_rewriter::take_tuple(json::object& schema, const std::string& path) {
+    if (!schema.contains("prefixItems")) return {};
+    if (const json::value* more = schema.if_contains("items"); more && more->is_array())
+        return refused(path, "has prefixItems next to an items that is a list", "items");
+    schema.erase("additionalItems"); // says nothing in that draft
+    rename(schema, "items", "additionalItems");
+    rename(schema, "prefixItems", "items");
+    if (const json::value* first = schema.if_contains("items"); !first->is_array())
+        return refused(path, "has prefixItems that are not a list", "prefixItems");
+    return {};
 }
 
 result<void> schema_rewriter::visit_members(json::object& schema, const std::string& path,
@@ -315,18 +355,18 @@ result<void> schema_rewriter::visit_members(json::object& schema, const std::str
     } else {
         schema.erase("uniqueItems");
     }
-    count_first(schema, effort);
+    // References into the list have to stay right.
+    count_first(schema, effort, names_elements_ ? list_end::back : list_end::front);
     return {};
 }
 
 result<void> schema_rewriter::visit_keyword(json::value& content, std::string_view keyword,
                                             const std::string& path, std::size_t depth) {
     if (keyword == "pattern") {
-        if (!content.is_string()) return refused(path, "has a pattern that is no string", keyword);
-        RE2::Options options;
-        options.set_log_errors(false);
-        const RE2 pattern({content.get_string().data(), content.get_string().size()}, options);
-        if (!pattern.ok()) return refused(path, "has a bad pattern: " + pattern.error(), keyword);
+        if (!content.is_string())
+            return refused(path, "has a pattern that is not a string", keyword);
+        if (auto added = patterns_.add(content.get_string()); !added)
+            return refused(path, "has " + added.error().message(), keyword);
         return {};
     }
     if (keyword == "minLength" || keyword == "maxLength") {
@@ -339,7 +379,7 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
     const bool bounds = keyword == "minimum" || keyword == "maximum" ||
                         keyword == "exclusiveMinimum" || keyword == "exclusiveMaximum";
     if (bounds && !content.is_number())
-        return refused(path, "has a " + std::string(keyword) + " that is no number", keyword);
+        return refused(path, "has a " + std::string(keyword) + " that is not a number", keyword);
     if (keyword == "type") return check_type(content, path);
     if (keyword == "multipleOf") {
         if (!is_above_zero(content))
@@ -347,13 +387,17 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         return {};
     }
     if (keyword == "$ref") {
-        const std::string target =
-            content.is_string() ? std::string(content.get_string().c_str()) : std::string();
+        const std::string_view target =
+            content.is_string() ? std::string_view(content.get_string()) : std::string_view();
         if (target != "#" && !target.starts_with("#/")) {
             return refused(path, "has a $ref that does not begin with \"#/\"", keyword);
         }
-        references_.push_back(target.substr(1));
-        schemas_[path].push_back(target.substr(1));
+        const auto pointer = pointer_of_fragment(target.substr(1));
+        if (!pointer)
+            return refused(path, "has a $ref with a % that does not begin an escape", keyword);
+        content = "#" + fragment_of_pointer(*pointer); // as the library reads it
+        references_.push_back(*pointer);
+        schemas_[path].push_back(*pointer);
         return {};
     }
     const auto row = std::find_if(keywords.begin(), keywords.end(),
@@ -402,87 +446,6 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
     HEDDLE_CHECK(visit(content, inside, depth + 1));
     if (keyword == "additionalProperties" && all_or_none) strict_ = was_strict;
     return {};
-}
-
-result<void> schema_rewriter::check_type(const json::value& content,
-                                         const std::string& path) const {
-    static constexpr std::array<std::string_view, 7> known{"array",  "boolean", "integer", "null",
-                                                           "number", "object",  "string"};
-    const auto is_known = [](const json::value& name) {
-        return name.is_string() && std::find(known.begin(), known.end(),
-                                             std::string_view(name.get_string())) != known.end();
-    };
-    const json::array* several = content.if_array();
-    const json::value* wrong = nullptr;
-    if (!several) wrong = is_known(content) ? nullptr : &content;
-    for (std::size_t i = 0; several && i < several->size() && !wrong; ++i)
-        wrong = is_known((*several)[i]) ? nullptr : &(*several)[i];
-    if (!wrong) return {};
-    return refused(path,
-                   "has an unknown type: " + utf8::shortened(json::serialize(*wrong), 80) +
-                       "; types are array, boolean, integer, null, number, object and string",
-                   "type");
-}
-
-/// References go to schemas that were seen, and following those that apply to the same value comes
-/// to an end: a loop would be a recursion without end in the validator.
-result<void> schema_rewriter::check_references() const {
-    for (const std::string& target : references_) {
-        if (!schemas_.contains(target)) return refused(target, "is referred to and is not there");
-    }
-    enum class mark : std::uint8_t { open, done };
-    std::map<std::string_view, mark> seen;
-    for (const auto& [start, unused] : schemas_) {
-        if (seen.contains(start)) continue;
-        std::vector<std::pair<std::string_view, std::size_t>> path{{start, 0}};
-        seen[start] = mark::open;
-        while (!path.empty()) {
-            auto& [at, next] = path.back();
-            const std::vector<std::string>& edges = schemas_.find(at)->second;
-            if (next == edges.size()) {
-                seen[at] = mark::done;
-                path.pop_back();
-                continue;
-            }
-            const auto target = schemas_.find(edges[next++]);
-            if (target == schemas_.end()) continue;
-            const auto [known, fresh] = seen.try_emplace(target->first, mark::open);
-            if (fresh) path.emplace_back(target->first, 0);
-            else if (known->second == mark::open) return refused(target->first, "refers to itself");
-        }
-    }
-    return {};
-}
-
-/// The library reads a schema by calling itself, for what is inside of it and for what a reference
-/// leads to the first time. In whatever order it goes, this is as deep as it can come.
-result<void> schema_rewriter::check_depth() const {
-    const std::set<std::string_view> targets(references_.begin(), references_.end());
-    std::size_t chain = heights_.find("")->second + 1;
-    for (const std::string_view each : targets) chain += heights_.find(each)->second + 1;
-    if (chain > max_chain) return refused("", "refers to too many schemas with others in them");
-    return {};
-}
-
-void schema_rewriter::look_at_object(const json::object& schema) {
-    const json::value* type = schema.if_contains("type");
-    const json::value* properties = schema.if_contains("properties");
-    const bool object = properties || (type && *type == json::value("object"));
-    if (!object) return;
-    const json::value* more = schema.if_contains("additionalProperties");
-    const json::value* required = schema.if_contains("required");
-    if (!more || *more != json::value(false) || !properties || !properties->is_object() ||
-        !required || !required->is_array()) {
-        strict_ = false;
-        return;
-    }
-    std::set<json::string_view> names;
-    for (const json::value& name : required->get_array()) {
-        if (name.is_string()) names.insert(name.get_string());
-    }
-    for (const auto& [name, unused] : properties->get_object()) {
-        if (!names.contains(name)) strict_ = false;
-    }
 }
 
 } // namespace heddle::tasks

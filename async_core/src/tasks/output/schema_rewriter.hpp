@@ -1,7 +1,10 @@
 // Prepares a JSON Schema for the validator.
 #pragma once
 
+#include "tasks/output/schema_pattern.hpp"
+
 #include <heddle/base/error.hpp>
+#include <heddle/lang/work.hpp>
 
 #include <boost/json/value.hpp>
 
@@ -30,6 +33,8 @@ inline constexpr std::string_view safe_below_key = "heddle:exclusiveMaximum";
 inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 /// In every schema, before whatever it has to check: what one check by it takes, in steps.
 inline constexpr std::string_view effort_key = "heddle:effort";
+/// What can be said of an object before its members are checked one by one (shape_check.hpp).
+inline constexpr std::string_view shape_key = "heddle:shape";
 /// What false means, which the library does not count.
 inline constexpr std::string_view never_key = "heddle:never";
 
@@ -39,7 +44,12 @@ inline constexpr std::string_view never_key = "heddle:never";
 /// shape it has.
 class schema_rewriter {
 public:
-    /// Changes `schema`. Errors: invalid_argument with the place in the schema.
+    /// `patterns`: gets those of the schema. `work`: counts the schemas. Both outlive this.
+    schema_rewriter(schema_patterns& patterns, lang::work_meter& work) noexcept
+        : patterns_(patterns), work_(work) {}
+
+    /// Changes `schema`. Errors: invalid_argument with the place in the schema; without meaning when
+    /// the meter has said to stop.
     [[nodiscard]] result<void> rewrite(boost::json::value& schema);
 
     /// Every object names all its properties as required and allows no others.
@@ -61,10 +71,14 @@ private:
                                              std::size_t depth);
     [[nodiscard]] result<void> check_type(const boost::json::value& content,
                                           const std::string& path) const;
+    [[nodiscard]] result<void> take_tuple(boost::json::object& schema, const std::string& path);
+    [[nodiscard]] result<void> visit_referred(boost::json::value& schema);
     [[nodiscard]] result<void> check_references() const;
     [[nodiscard]] result<void> check_depth() const;
     void look_at_object(const boost::json::object& schema);
 
+    schema_patterns& patterns_;
+    lang::work_meter& work_;
     /// Schemas by JSON pointer, with those that apply to the same value.
     std::map<std::string, std::vector<std::string>, std::less<>> schemas_;
     std::vector<std::string> references_;
@@ -72,8 +86,9 @@ private:
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
-    bool later_draft_ = false; ///< what stands beside a $ref holds
-    bool names_draft_ = false; ///< and so its author knows that it does not, otherwise
+    bool later_draft_ = false;    ///< what stands beside a $ref holds
+    bool names_elements_ = false; ///< a reference may name an element of an allOf
+    bool names_draft_ = false;    ///< and so its author knows that it does not, otherwise
     mutable std::string wrong_;
 };
 

@@ -67,7 +67,8 @@ std::optional<result<lang::value>> task_execution::end_check() {
         end.has_parsed = true;
         return complete(std::move(end));
     }
-    if (asks_left_ != 0) {
+    const bool unknown = wrong_ && wrong_->too_dear;
+    if (asks_left_ != 0 && !unknown) { // another response would be as dear
         --asks_left_;
         ask_again(std::move(answer.text), violation);
         return std::nullopt;
@@ -79,8 +80,9 @@ std::optional<result<lang::value>> task_execution::end_check() {
     task_failure what{
         std::string(to_string(task_failure_reason::output_format_failure)), violation, {}};
     what.details = runner_.results().make_details(
-        {{"error_type",
-          lang::make_string(memory, not_json_ ? "JSONDecodeError" : "SchemaViolation")},
+        {{"error_type", lang::make_string(memory, not_json_ ? "JSONDecodeError"
+                                                  : unknown ? "SchemaCheckLimit"
+                                                            : "SchemaViolation")},
          {"message", lang::make_string(memory, violation)},
          {"location", lang::make_string(memory, location)}});
     return fail(std::move(end), what);

@@ -170,8 +170,9 @@ TEST(output_schema, refuses_what_it_could_not_bound_or_check) {
         const char* schema :
         {R"({"$ref":"#"})", R"({"$ref":"http://x/y"})", R"({"$ref":"#/nowhere"})",
          R"({"allOf":[{"$ref":"#"}]})", R"({"patternProperties":{"x":{}}})",
-         R"({"prefixItems":[]})", R"({"type":"object","properties":[]})", R"({"type":"frog"})", "{",
-         "[{}]",
+         R"({"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[]})",
+         R"({"prefixItems":[{}],"items":[{}]})", R"({"prefixItems":{}})", R"({"$ref":"#/%zz"})",
+         R"({"type":"object","properties":[]})", R"({"type":"frog"})", "{", "[{}]",
          R"({"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"not":{"$ref":"#/definitions/a"}}}})"}) {
         EXPECT_THAT(check(schema, "1"), HasSubstr("refused")) << schema;
     }

@@ -16,8 +16,9 @@ namespace heddle::tasks {
 
 /// What is wrong with an answer.
 struct schema_violation {
-    std::string message; ///< one line, as quoted to the model
-    std::string path;    ///< JSON pointer of the first violation ("" is the whole)
+    std::string message;   ///< one line, as quoted to the model
+    std::string path;      ///< JSON pointer of the first violation ("" is the whole)
+    bool too_dear = false; ///< whether it matches is not known: to find out would take too long
 };
 
 /// Where a schema is wrong.
@@ -31,11 +32,12 @@ struct schema_place {
 /// A basic name (object, array, [], string[], number[], number, boolean, string) or a JSON Schema.
 /// Immutable and cheap to copy. Threads: its shard's only.
 ///
-/// JSON Schema: draft 7 as valijson has it. Refused at registration because they could not be
-/// bounded or would not be checked: patternProperties, references to other documents, references
-/// that lead back to themselves without going deeper into the value. `pattern` runs on RE2 (linear
-/// time), so back-references and look-around are refused; `format` is an annotation, not checked.
-/// A check is bounded in time, memory and stack; a check that exceeds a bound is a violation.
+/// JSON Schema: draft 7 as valijson has it, and prefixItems. Refused at registration because they
+/// could not be bounded or would not be checked: patternProperties, references to other documents,
+/// references that lead back to themselves without going deeper into the value, patterns that are
+/// too large together. `pattern` runs on RE2 (linear time), so back-references and look-around are
+/// refused; `format` is an annotation, not checked. A check is bounded in time, memory and stack; one
+/// that exceeds the bound on time is a violation that says so (too_dear).
 class output_schema {
 public:
     output_schema() = default; ///< accepts every value
@@ -43,6 +45,12 @@ public:
     /// Errors: invalid_argument that says what is wrong with the schema; then `wrong`, unless it is
     /// null, is the place of it, as far as that is known.
     [[nodiscard]] static result<output_schema> compile(std::string_view schema,
+                                                       schema_place* wrong = nullptr);
+
+    /// The same with a meter; when it says to stop, the result means nothing. A part that does not look
+    /// at the meter takes a few ms; a single pattern with much code (\p{L}{1,100}) takes up to 200.
+    [[nodiscard]] static result<output_schema> compile(std::string_view schema,
+                                                       lang::work_meter& work,
                                                        schema_place* wrong = nullptr);
 
     [[nodiscard]] bool accepts_all() const noexcept { return basic_ == basic::any && !compiled_; }

@@ -1,0 +1,155 @@
+// Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members that
+// there are, say which kind a value is before anything below it is looked at.
+#include "tasks_testing.hpp"
+
+#include <heddle/tasks/output/output_schema.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::world;
+
+std::string check(std::string_view schema, std::string_view json) {
+    testing::reading text;
+    const auto code = output_schema::compile(schema);
+    if (!code) return "refused: " + code.error().message();
+    const auto wrong = code->check(text.json(json), json);
+    return wrong ? wrong->message : "";
+}
+
+/// What a kind of the expressions below looks like; `%` is its number.
+using kind_schema = std::string (*)(int);
+
+std::string number(int kind) { return std::to_string(kind); }
+
+std::string object(const std::string& properties, const std::string& required) {
+    return R"({"type":"object","properties":{)" + properties + R"(},"required":[)" + required + "]";
+}
+
+constexpr const char* operands = R"("arg1":{"$ref":"#/$defs/E"},"arg2":{"$ref":"#/$defs/E"})";
+
+/// Expressions of `kinds` kinds with two operands each, and integers.
+std::string expressions(const std::string& choose, int kinds, kind_schema kind) {
+    std::string choices;
+    std::string all;
+    for (int i = 0; i < kinds; ++i) {
+        choices += R"({"$ref":"#/$defs/B)" + number(i) + "\"},";
+        all += ",\"B" + number(i) + "\":" + kind(i);
+    }
+    return R"({"$defs":{"E":{")" + choose + "\":[" + choices + R"({"type":"integer"}]})" + all +
+           R"(},"$ref":"#/$defs/E"})";
+}
+
+std::string by_const(int kind) {
+    return object(R"("op":{"const":")" + number(kind) + R"(","type":"string"},)" + operands,
+                  R"("op","arg1","arg2")") +
+           R"(,"additionalProperties":false})";
+}
+std::string by_enum(int kind) {
+    return object(R"("op":{"enum":[")" + number(kind) + R"(","x"]},)" + operands, R"("op")") + "}";
+}
+/// The tag is the name of a member.
+std::string by_name(int kind) {
+    return object("\"z" + number(kind) + R"(":{},)" + operands, "\"z" + number(kind) + "\"") + "}";
+}
+/// The tag stands in another schema than the operands, behind them.
+std::string by_part(int kind) {
+    return R"({"allOf":[{"type":"object","properties":{)" + std::string(operands) +
+           R"(}},{"required":["op"],"properties":{"op":{"const":")" + number(kind) + R"("}}}]})";
+}
+
+/// A full tree of expressions of a kind.
+std::string tree(int depth, const std::string& tag) {
+    if (depth == 0) return "1";
+    const std::string below = tree(depth - 1, tag);
+    return "{" + tag + R"(,"arg1":)" + below + R"(,"arg2":)" + below + "}";
+}
+
+TEST(schema_unions, a_tag_decides_wherever_it_stands) {
+    struct row {
+        kind_schema kind;
+        std::string tag;
+        std::string wrong;
+    };
+    const std::vector<row> rows = {{by_const, R"("op":"7")", R"("op":"9")"},
+                                   {by_enum, R"("op":"7")", R"("op":"9")"},
+                                   {by_name, R"("z7":0)", R"("z9":0)"},
+                                   {by_part, R"("op":"7")", R"("op":"9")"}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (const char* choose : {"anyOf", "oneOf"}) {
+            SCOPED_TRACE(choose + std::to_string(i));
+            const std::string schema = expressions(choose, 8, rows[i].kind);
+            EXPECT_EQ(check(schema, tree(3, rows[i].tag)), "");
+            EXPECT_EQ(check(schema, tree(9, rows[i].tag)), "");
+            EXPECT_THAT(check(schema, tree(6, rows[i].wrong)), HasSubstr("does not match"));
+        }
+    }
+}
+
+TEST(schema_unions, of_many_kinds_take_many_elements) {
+    std::string kinds;
+    std::string variants;
+    for (int i = 0; i < 20; ++i) {
+        kinds += (i == 0 ? "" : ",") + (R"({"$ref":"#/$defs/V)" + number(i) + "\"}");
+        variants += (i == 0 ? "\"V" : ",\"V") + number(i) + "\":" +
+                    object(R"("kind":{"const":"v)" + number(i) + R"("},"x":{"type":"integer"})",
+                           R"("kind","x")") +
+                    "}";
+    }
+    const std::string schema =
+        R"({"$defs":{)" + variants + R"(},"type":"array","items":{"oneOf":[)" + kinds + "]}}";
+    std::string json = "[";
+    for (int i = 0; i < 20'000; ++i)
+        json += R"({"kind":"v)" + number(i % 20) + R"(","x":)" + number(i) + "},";
+    EXPECT_EQ(check(schema, json + R"({"kind":"v0","x":1}])"), "");
+    EXPECT_THAT(check(schema, json + R"({"kind":"v0","x":"1"}])"), HasSubstr("does not match"));
+}
+
+TEST(schema_unions, what_is_seen_first_is_what_the_schema_says) {
+    // References to an element of an allOf lead to the same one as before.
+    constexpr auto numbered = R"({"allOf":[{"properties":{"a":{"type":"integer"}}}],
+        "properties":{"b":{"$ref":"#/allOf/0"}},"required":["b"]})";
+    EXPECT_EQ(check(numbered, R"({"b":{"a":1}})"), "");
+    EXPECT_NE(check(numbered, R"({"b":{"a":"1"}})"), "");
+    EXPECT_NE(check(numbered, "{}"), "");
+    // Next to a reference nothing holds, in draft 7.
+    constexpr auto beside = R"({"$schema":"http://json-schema.org/draft-07/schema#",
+        "definitions":{"any":{}},"properties":{"a":{"$ref":"#/definitions/any","const":1}}})";
+    EXPECT_EQ(check(beside, R"({"a":2})"), "");
+    EXPECT_EQ(check(R"({"required":["a"]})", "1"), ""); // no object
+    EXPECT_EQ(check(R"({"properties":{"a":{"const":{"b":1}}}})", R"({"a":{"b":1.0}})"), "");
+    EXPECT_NE(check(R"({"properties":{"a":{"const":{"b":1}}}})", R"({"a":{"b":2}})"), "");
+    EXPECT_NE(check(R"({"required":["a"],"additionalProperties":false})", R"({"a":1})"), "");
+    EXPECT_EQ(check(R"({"properties":{"heddle:shape":{"const":1}}})", R"({"heddle:shape":1})"), "");
+}
+
+TEST(schema_unions, a_check_that_takes_too_long_is_not_the_fault_of_the_response) {
+    // Without a tag: two kinds that each ask for the same member.
+    constexpr auto schema = R"({"$defs":{"e":{"anyOf":[{"type":"number"},
+        {"type":"object","properties":{"neg":{"$ref":"#/$defs/e"}},"required":["neg"]},
+        {"type":"object","properties":{"neg":{"$ref":"#/$defs/e"},"pos":{}}}]}},
+        "$ref":"#/$defs/e"})";
+    std::string deep = "\"x\"";
+    for (int i = 0; i < 60; ++i) deep = R"({"neg":)" + deep + "}";
+    task_template declared;
+    declared.name = "t";
+    declared.instructions = "go";
+    declared.output = {true, schema};
+    declared.retries = 3;
+    world w({declared});
+    w.llm.say(deep);
+    EXPECT_EQ(
+        w.json("(let ((r (t))) (list (get r 'status) (string-length (get r 'content)) (get-in "
+               "r '(notes error reason)) (get-in r '(notes error details error_type))))"),
+        R"(["FAILED",)" + std::to_string(deep.size()) +
+            R"(,"output_format_failure","SchemaCheckLimit"])");
+    EXPECT_EQ(w.llm.asked.size(), 1U) << "another response would take as long";
+    EXPECT_THAT(w.json("(get-in (t) '(notes error message))"), HasSubstr("take too long"));
+}
+
+} // namespace
+} // namespace heddle::tasks
