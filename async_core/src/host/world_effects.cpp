@@ -417,7 +417,9 @@ public:
         operator_source* operators = call.owner.operators();
         if (!operators)
             co_return error(lang::errc::evaluation, "defatom: this host has no task system");
-        co_return operators->define_task(call.owner, call.request.arguments[0], call.request.span);
+        result<value> defined = co_await operators->define_task(
+            call.owner, call.request.arguments[0], call.request.span, call.context);
+        co_return defined;
     }
 };
 

@@ -52,8 +52,9 @@ public:
     /// Calls request.callee. With request.names the arguments are clauses, else positions.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
     /// (defatom …): `form` is the whole form as data; registers the template and gives its callable.
-    [[nodiscard]] virtual result<lang::value> define_task(session& owner, const lang::value& form,
-                                                          source_span span) = 0;
+    /// A long schema is read in turns with the loop. Errors: also cancelled; then nothing is registered.
+    [[nodiscard]] virtual coro::task<result<lang::value>> define_task(
+        session& owner, lang::value form, source_span span, coro::call_context context) = 0;
     /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool and
     /// gives its callable.
     [[nodiscard]] virtual result<lang::value> define_tool(session& owner, const lang::value& form,

@@ -27,8 +27,18 @@ void choose_format(compiled_task& task) {
 } // namespace
 
 result<std::shared_ptr<const compiled_task>> compile_task(task_template declared) {
+    lang::free_work work;
+    return compile_task(std::move(declared), work);
+}
+
+result<std::shared_ptr<const compiled_task>> compile_task(task_template declared,
+                                                          lang::work_meter& work) {
     complete_template(declared);
-    for (const template_violation& each : validate_template(declared)) {
+    auto schema = output_schema::compile(declared.output.schema, work);
+    if (work.stopped()) return std::move(schema).error();
+    validation_options options;
+    options.schema_is_read = schema.has_value();
+    for (const template_violation& each : validate_template(declared, options)) {
         if (each.level == lang::severity::error) return violation_error(declared, each);
     }
     auto object = std::make_shared<compiled_task>();
@@ -41,7 +51,7 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
     const std::string& asked = described ? declared.description : declared.instructions;
     HEDDLE_TRY(object->instructions, prompt_template::compile(asked, names));
     HEDDLE_TRY(object->system, prompt_template::compile(declared.system, names));
-    HEDDLE_TRY(object->schema, output_schema::compile(declared.output.schema));
+    object->schema = *std::move(schema);
     object->declared = std::move(declared);
     choose_format(*object);
     return object;

@@ -6,17 +6,10 @@
 
 namespace heddle::tasks {
 
-namespace {
-
-/// The library that checks schemas calls itself for what is inside; it is stopped at 2 MiB.
-constexpr std::size_t stack_bytes = 4 * 1024 * 1024;
-
-} // namespace
-
 // `owner` by reference: it outlives every call of a task.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 coro::task<result<void>> run_in_turns(host::session& owner, lang::metered_work work,
-                                      coro::call_context context) {
+                                      coro::call_context context, std::size_t stack_bytes) {
     lang::host_job job(owner.realm(), stack_bytes, std::move(work));
     while (!job.resume()) {
         co_await coro::yield_now(*context.loop);

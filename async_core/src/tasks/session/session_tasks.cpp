@@ -1,5 +1,6 @@
 #include <heddle/tasks/session/session_tasks.hpp>
 
+#include "tasks/output/in_turns.hpp"
 #include "tasks/run/task_runner.hpp"
 #include "tasks/session/context_tools.hpp"
 #include "tasks/tools/deftool.hpp"
@@ -48,20 +49,27 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
 
 session_tasks::~session_tasks() = default;
 
-result<lang::value> session_tasks::add(task_template declared) {
-    if (!declared.ref.empty()) {
-        const registered_task* base = registry_.find(declared.ref);
-        if (!base) {
-            std::vector<std::string> names;
-            registry_.collect_names(names);
-            return error(lang::errc::evaluation, "task " + declared.name +
-                                                     ": ref: there is no template '" +
-                                                     declared.ref + "'")
-                .with_hint(lang::suggest_names(declared.ref, names));
-        }
-        fill_absent(declared, base->task->declared);
+result<void> session_tasks::fill_from_reference(task_template& declared) const {
+    if (declared.ref.empty()) return {};
+    const registered_task* base = registry_.find(declared.ref);
+    if (!base) {
+        std::vector<std::string> names;
+        registry_.collect_names(names);
+        return error(lang::errc::evaluation,
+                     "task " + declared.name + ": ref: there is no template '" + declared.ref + "'")
+            .with_hint(lang::suggest_names(declared.ref, names));
     }
+    fill_absent(declared, base->task->declared);
+    return {};
+}
+
+result<lang::value> session_tasks::add(task_template declared) {
+    HEDDLE_CHECK(fill_from_reference(declared));
     HEDDLE_TRY(auto task, compile_task(std::move(declared)));
+    return add(std::move(task));
+}
+
+lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
     const auto before = registry_.add({task, callable});
@@ -172,10 +180,25 @@ coro::task<result<lang::value>> session_tasks::execute(task_call call) {
     return runner_->run(std::move(call));
 }
 
-result<lang::value> session_tasks::define_task(host::session&, const lang::value& form,
-                                               source_span span) {
-    HEDDLE_TRY(task_template declared, parse_defatom(form, span));
-    return add(std::move(declared));
+// `owner` by reference: it outlives every effect.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang::value form,
+                                                           source_span span,
+                                                           coro::call_context context) {
+    result<task_template> declared = parse_defatom(form, span);
+    if (!declared) co_return std::move(declared).error();
+    if (result<void> filled = fill_from_reference(*declared); !filled)
+        co_return std::move(filled).error();
+    result<std::shared_ptr<const compiled_task>> task = std::shared_ptr<const compiled_task>();
+    const lang::metered_work compile = [&](lang::work_meter& work) {
+        task = compile_task(*declared, work);
+    };
+    if (!lang::done_in_a_turn(compile)) { // a long schema, or one with large patterns
+        const result<void> ended = co_await run_in_turns(owner_, compile, context, reading_stack);
+        if (!ended) co_return ended.error();
+    }
+    if (!task) co_return std::move(task).error();
+    co_return add(*std::move(task));
 }
 
 result<lang::value> session_tasks::define_tool(host::session&, const lang::value& form,

@@ -224,5 +224,30 @@ TEST(long_checks, of_arguments_let_timers_fire) {
               std::to_string(1 + (rows.size() - row.size() - 2) / (row.size() + 1)));
 }
 
+/// A task whose schema has `count` patterns that take some ms each.
+std::string with_patterns(int count, int repeated) {
+    std::string all;
+    for (int i = 0; i < count; ++i) {
+        all += (i == 0 ? "" : ",") + ("{\\\"pattern\\\":\\\"(x{1," + std::to_string(repeated)) +
+               "}y){1}" + std::to_string(i) + "$\\\"}";
+    }
+    return R"((defatom p (params) (instructions "x") (output_format ((type "json") (schema "{\\"anyOf\\":[)" +
+           all + R"(]}")))))";
+}
+
+TEST(long_checks, reading_a_schema_lets_timers_fire_and_ends) {
+    world w;
+    const late_timer timer(w.runner);
+    const auto began = steady::now();
+    EXPECT_EQ(w.json(with_patterns(60, 600) + " 1"), "1");
+    const auto took = steady::now() - began;
+    EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4)) << took / 1ms << " ms";
+    RecordProperty("ms", std::to_string(took / 1ms));
+    const auto later = steady::now();
+    EXPECT_EQ(w.json("(timeout 0.02 " + with_patterns(90, 500) + " 'late)"), "\"late\"");
+    EXPECT_LT(steady::now() - later, 2s);
+    EXPECT_THAT(w.json(with_patterns(300, 900)), ::testing::HasSubstr("too large together"));
+}
+
 } // namespace
 } // namespace heddle::tasks

@@ -27,6 +27,10 @@ struct compiled_task {
 /// Checks a template: placeholders against inputs, the schema, names.
 /// Errors: SexpEvaluationError naming the clause, with its place.
 [[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared);
+/// The same with a meter, which counts the reading of the schema; when it says to stop, the result
+/// means nothing.
+[[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared,
+                                                                        lang::work_meter& work);
 
 /// Approximate size of a task in bytes: its definition and its compiled form.
 [[nodiscard]] std::size_t footprint(const compiled_task& task) noexcept;

@@ -45,8 +45,9 @@ public:
     /// a malformed call, both before any request; cancelled. What goes wrong at the model is a
     /// FAILED TaskResult. Cancellation: as the model's.
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
-    [[nodiscard]] result<lang::value> define_task(host::session& owner, const lang::value& form,
-                                                  source_span span) override;
+    [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
+                                                              lang::value form, source_span span,
+                                                              coro::call_context context) override;
     /// A later tool takes the place of an earlier one of its name; that, and a task or primitive of
     /// that name, is said in the log. Errors: SexpEvaluationError naming the wrong part.
     [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
@@ -61,6 +62,8 @@ protected:
 private:
     [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
     void announce_tool(const std::string& name);
+    [[nodiscard]] result<void> fill_from_reference(task_template& declared) const;
+    [[nodiscard]] lang::value add(std::shared_ptr<const compiled_task> task);
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 
     host::session& owner_;
