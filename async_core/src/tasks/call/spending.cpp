@@ -183,6 +183,7 @@ bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& inne
 
 void spending_share::settle(double spent, bool sent) noexcept {
     settled_at_ = expected();
+    settled_unseen_ = guessed();
     if (!std::exchange(held_, false)) return;
     const auto innermost = std::exchange(extent_, {});
     each_ledger(innermost, session_,

@@ -110,6 +110,10 @@ public:
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }
+    /// Whether expected() is a guess, because no call of the kind has ended with a response.
+    [[nodiscard]] bool guessed() const noexcept {
+        return held_ ? !taken_.now().seen : settled_unseen_;
+    }
     /// What the call counts if its cost stays unknown: by what is known now while it is held, and as it
     /// was when it was settled after that, so that all who tell of it tell the same.
     [[nodiscard]] double expected() const noexcept {
@@ -125,6 +129,7 @@ private:
     spending_ledger* session_ = nullptr;
     bool held_ = false;
     double settled_at_ = 0;
+    bool settled_unseen_ = false;
     expected_cost taken_;
 };
 

@@ -28,7 +28,7 @@ lang::value causes_of(lang::heap& memory, const error& failure) {
     for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get()) {
         const bool said = outer->message().find(each->message()) != std::string::npos;
         outer = each;
-        if (said) continue;
+        if (said || each->is_cancelled()) continue;
         if (result.is_nil()) result = lang::value::empty_list();
         result = lang::list_push_back(memory, std::move(result),
                                       lang::make_string(memory, each->message()));
@@ -73,6 +73,16 @@ paid_request task_execution::paid_for(const ports::chat_response& answer,
     return request;
 }
 
+/// A request whose response was cut off: what arrived is less than what it may cost, so it counts as a
+/// guess until one of its kind has ended.
+paid_request task_execution::paid_for_part(const ports::chat_response& part,
+                                           std::uint32_t attempts) const {
+    paid_request request = paid_for(part, attempts);
+    if (attempts != 0 && has_dollars_ && request.cost && share_.guessed())
+        request.cost = std::max(*request.cost, share_.expected());
+    return request;
+}
+
 std::vector<paid_request> task_execution::paid_for(
     const std::vector<ports::lost_request>& lost) const {
     std::vector<paid_request> requests;
@@ -97,7 +107,10 @@ paid_request task_execution::least_paid() const {
 
 void task_execution::count(const ports::chat_response& answer) {
     settle(answer, answer.attempts);
-    const paid_request paid = paid_for(answer, answer.attempts);
+    count(answer, paid_for(answer, answer.attempts));
+}
+
+void task_execution::count(const ports::chat_response& answer, const paid_request& paid) {
     const std::vector<paid_request> lost = paid_for(answer.lost);
     session_.count(answer, paid.use, paid.cost);
     count_lost(lost);
@@ -125,7 +138,8 @@ void task_execution::count_failure(const error& failure) {
     if (const ports::chat_response* so_far = ports::part_of(failure)) {
         ports::chat_response part = *so_far;
         part.attempts = attempts;
-        count(part);
+        settle(failure);
+        count(part, paid_for_part(part, attempts));
         return;
     }
     settle(failure);
@@ -145,22 +159,28 @@ void task_execution::request_ended(const result<ports::chat_response>& ended) {
 /// expected.
 void task_execution::settle(const ports::chat_response& answer, std::uint32_t attempts) {
     if (!share_.held()) return;
-    double spent = paid_for(answer, attempts).cost.value_or(share_.expected());
+    const double spent = paid_for(answer, attempts).cost.value_or(share_.expected());
     if (has_dollars_ && attempts != 0) runner_.costs().add(cost_kind_, spent);
-    for (const paid_request& each : paid_for(answer.lost))
-        spent += each.cost.value_or(input_cost());
-    share_.settle(spent, attempts != 0);
+    share_.settle(spent + lost_cost(answer.lost), attempts != 0);
+}
+
+double task_execution::lost_cost(const std::vector<ports::lost_request>& lost) const {
+    double sum = 0;
+    for (const paid_request& each : paid_for(lost)) sum += each.cost.value_or(input_cost());
+    return sum;
 }
 
 void task_execution::settle(const error& failure) {
     if (!share_.held()) return;
     const std::uint32_t attempts = ports::attempts_of(failure);
-    if (const ports::chat_response* part = ports::part_of(failure)) return settle(*part, attempts);
-    double spent = ports::is_unpaid(failure) ? 0 : least_paid().cost.value_or(share_.expected());
-    for (const paid_request& each : paid_for(ports::lost_with(failure))) {
-        spent += each.cost.value_or(input_cost());
+    if (const ports::chat_response* part = ports::part_of(failure)) {
+        // Says nothing of what a whole one costs: the history does not learn from it.
+        const double least = paid_for_part(*part, attempts).cost.value_or(share_.expected());
+        return share_.settle(least + lost_cost(part->lost), attempts != 0);
     }
-    share_.settle(spent, attempts != 0);
+    const double spent =
+        ports::is_unpaid(failure) ? 0 : least_paid().cost.value_or(share_.expected());
+    share_.settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
 }
 
 double task_execution::input_cost() const {

@@ -166,6 +166,7 @@ private:
     [[nodiscard]] std::optional<result<lang::value>> take_tool_calls(ports::chat_response answer);
     void ask_again(std::string answer, const std::string& violation);
     void count(const ports::chat_response& answer);
+    void count(const ports::chat_response& answer, const paid_request& paid);
     void add_warnings(const std::vector<std::string>& told);
     [[nodiscard]] result<lang::value> exhaust_call(const ports::chat_response& answer);
     void count_failure(const error& failure);
@@ -175,6 +176,9 @@ private:
                                         std::uint32_t attempts) const;
     [[nodiscard]] std::vector<paid_request> paid_for(
         const std::vector<ports::lost_request>& lost) const;
+    [[nodiscard]] paid_request paid_for_part(const ports::chat_response& part,
+                                             std::uint32_t attempts) const;
+    [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] paid_request least_paid() const;
     void count_lost(const std::vector<paid_request>& lost);
     [[nodiscard]] model_price price_of(std::string_view provider, std::string_view model) const;

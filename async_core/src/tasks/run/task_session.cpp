@@ -203,8 +203,10 @@ counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
     counted_use use;
     if (told) use.usage = *told;
     else use.usage.input_told = use.usage.output_told = false;
+    // There is no request without input, and no text that took no tokens.
     const auto take = [&use](std::int64_t& figure, bool is_told, std::int64_t estimated) {
-        const bool possible = figure >= 0 && figure <= max_tokens_of_a_request;
+        const bool possible =
+            (figure > 0 || (figure == 0 && estimated == 0)) && figure <= max_tokens_of_a_request;
         if (!possible) figure = 0;
         if (is_told && possible) return;
         figure = std::max(figure, estimated);
@@ -215,6 +217,9 @@ counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
     for (std::int64_t* each : {&use.usage.cached, &use.usage.cache_written, &use.usage.reasoning}) {
         *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
     }
+    // Parts of the input. More than all of it cannot be right, and would make it cheaper.
+    if (use.usage.cached + use.usage.cache_written > use.usage.input)
+        use.usage.cached = use.usage.cache_written = 0;
     return use;
 }
 

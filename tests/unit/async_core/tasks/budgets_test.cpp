@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using testing::with_prices;
 using testing::world;
@@ -131,6 +132,50 @@ TEST(budgets, hold_when_a_service_reports_no_usage) {
     w.llm.replies.clear();
     w.llm.say("x");
     EXPECT_THAT(w.json("(get-in (t) '(notes usage))"), ::testing::Not(HasSubstr("estimated")));
+}
+
+testing::scripted_llm::reply reporting(std::size_t bytes, ports::token_usage usage) {
+    return [=](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text.assign(bytes, 'x');
+        response.usage = usage;
+        return response;
+    };
+}
+
+TEST(budgets, hold_when_a_service_reports_what_cannot_be) {
+    world w({plain("t", 4000)}, with_prices()); // a dollar of input
+    w.llm.replies.push_back(reporting(4000, {0, 0}));
+    w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U) << "two dollars each";
+    EXPECT_EQ(w.observer.estimated, 3);
+    w.llm.replies = {reporting(4000, {0, 7})};
+    EXPECT_THAT(w.json("(get-in (t) '(notes usage))"),
+                AllOf(HasSubstr(R"("input_tokens":10)"), HasSubstr(R"("output_tokens":7)"),
+                      HasSubstr(R"("estimated":true)")));
+    w.llm.replies = {reporting(4000, {12, 7, 1000, 0})};
+    EXPECT_THAT(w.json("(get-in (t) '(notes usage))"),
+                AllOf(HasSubstr(R"("input_tokens":12)"), HasSubstr(R"("cached_tokens":0)")));
+    w.llm.replies = {reporting(0, {12, 0})}; // nothing was said, and nothing charged for it
+    EXPECT_THAT(w.json("(get-in (t) '(notes usage))"),
+                AllOf(HasSubstr(R"("output_tokens":0)"), Not(HasSubstr("estimated"))));
+}
+
+TEST(budgets, learn_nothing_from_a_response_that_was_cut_off) {
+    world w({plain()}, with_prices());
+    const error broken(ports::make_error_code(ports::llm_errc::server), "broken");
+    auto part = std::make_shared<ports::partial_response>(ports::chat_response());
+    part->so_far.text = "hi";
+    part->so_far.finish = ports::finish_reason::unfinished;
+    w.llm.replies = {failing(error(broken).with_payload(part)), failing(broken)};
+    // Each counts as the first estimate: some four dollars.
+    w.json("(with ((budget-usd 10)) " + states(30) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U);
+    // What such calls cost is known now, and what arrived is what a part counts.
+    w.llm.replies = {reporting(4, {10, 5}), failing(error(broken).with_payload(part))};
+    w.llm.asked.clear();
+    w.json("(t) (with ((budget-usd 1)) " + states(30) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 31U);
 }
 
 TEST(budgets, count_calls_that_failed_after_they_were_sent) {
