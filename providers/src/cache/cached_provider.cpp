@@ -75,8 +75,12 @@ chat_response unpaid(chat_response answer) {
     return answer;
 }
 
+/// Whether a failure says something about equal calls too: not that this one ran out of its time.
 bool is_of_service(const error& failure) noexcept {
-    return !failure.is_cancelled() && failure.code().category() == ports::llm_category();
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        if (each->is_cancelled()) return false;
+    }
+    return failure.code().category() == ports::llm_category();
 }
 
 /// The failure of an equal call, for one that sent nothing.

@@ -88,7 +88,8 @@ error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
     return no_room("the limits of " + std::string(model) +
                        " leave no room before the deadline: the call could go in " +
                        seconds_text(wait) + " at the earliest",
-                   wait, "allow more time, send less at once, or name another model as a fallback");
+                   wait, "allow more time, send less at once, or name another model as a fallback")
+        .with_cause(error::cancelled(cancel_reason::deadline)); // of this call: others may have time
 }
 
 } // namespace

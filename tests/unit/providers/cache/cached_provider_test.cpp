@@ -334,5 +334,17 @@ TEST_F(cached_provider_test, who_waits_takes_over_when_the_caller_is_cancelled_a
     }
 }
 
+TEST_F(cached_provider_test, a_call_without_time_to_be_sent_fails_alone) {
+    model.failures = 1;
+    model.retryable = false;
+    model.failure = error(ports::make_error_code(ports::llm_errc::rate_limit), "leave no room")
+                        .with_cause(error::cancelled(cancel_reason::deadline));
+    const auto results = ask_at_once(testing::user_request("same"), 3);
+    ASSERT_EQ(results.size(), 3U);
+    EXPECT_EQ(model.calls, 2);
+    ASSERT_FALSE(results[0]);
+    for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(results[i].value().text, "answer 2");
+}
+
 } // namespace
 } // namespace heddle::providers

@@ -165,6 +165,8 @@ TEST(limiter_gate, a_call_that_cannot_go_in_time_fails_at_once) {
     EXPECT_EQ(late.failure->message(),
               "the limits of m leave no room before the deadline: the call could go in 60 s at the "
               "earliest");
+    ASSERT_TRUE(late.failure->info().cause);
+    EXPECT_TRUE(late.failure->info().cause->is_cancelled()) << "it is this call's own";
 }
 
 TEST(limiter_gate, waiters_hear_at_once_of_a_cooldown_beyond_their_deadline) {
