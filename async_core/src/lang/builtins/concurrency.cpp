@@ -51,17 +51,25 @@ bool is_named(const value& names, std::string_view wanted) {
     });
 }
 
-/// (%retries-error? names kind reason): no names mean every error.
+/// Whether a failure of a budget is left alone: no attempt can succeed until somebody raises the budget.
+/// Who means that it may, as with a budget inside of the attempt, names it.
+bool ends_at_budget(const value& names, const value& failed) {
+    return is_failed_result(failed) && is_used_up(failed) &&
+           !is_named(names, "RESOURCE_EXHAUSTION");
+}
+
+/// (%retries-error? names kind reason result): no names mean every error.
 value retries_error(native_call&, std::span<value> a) {
+    if (ends_at_budget(a[0], a[3])) return value::boolean(false);
     if (a[0].is_nil()) return value::boolean(true);
-    return value::boolean(std::any_of(a.begin() + 1, a.end(), [&](const value& each) {
+    return value::boolean(std::any_of(a.begin() + 1, a.begin() + 3, [&](const value& each) {
         return each.is(kind::string) && is_named(a[0], string_bytes(each));
     }));
 }
 
 /// (%retries-value? names v): v is a FAILED TaskResult for a reason that is named.
 value retries_value(native_call&, std::span<value> a) {
-    if (!is_failed_result(a[1])) return value::boolean(false);
+    if (!is_failed_result(a[1]) || ends_at_budget(a[0], a[1])) return value::boolean(false);
     return value::boolean(a[0].is_nil() || is_named(a[0], failed_reason(a[1])));
 }
 
@@ -71,7 +79,7 @@ constexpr auto control = builtin_kind::control;
 constexpr builtin rows[] = {
     {"%attempts", "form n", 2, 2, pure, &attempts, "n, if it is a count of attempts.", "",
      "concurrency"},
-    {"%retries-error?", "names kind reason", 3, 3, pure, &retries_error,
+    {"%retries-error?", "names kind reason result", 4, 4, pure, &retries_error,
      "Whether retry tries again after such an error.", "", "concurrency"},
     {"%retries-value?", "names value", 2, 2, pure, &retries_value,
      "Whether retry tries again after such a value.", "", "concurrency"},

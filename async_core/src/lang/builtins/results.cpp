@@ -32,6 +32,12 @@ using arguments_span = std::span<value>;
     return found && found->is(kind::string) ? std::string(string_bytes(*found)) : std::string();
 }
 
+/// notes.error; null when there is none.
+[[nodiscard]] const value* described_error(const value& result) noexcept {
+    const value* notes = map_find(result, "notes");
+    return notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
+}
+
 /// What notes.error.details says of how to mend it, and of the errors behind it.
 [[nodiscard]] error with_details(error failure, const value* details) {
     if (!details || !details->is(kind::map)) return failure;
@@ -50,8 +56,7 @@ using arguments_span = std::span<value>;
 
 /// The TaskError that a FAILED result stands for.
 [[nodiscard]] value fail_task(native_call& call, const value& result) {
-    const value* notes = map_find(result, "notes");
-    const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
+    const value* described = described_error(result);
     auto payload = std::make_shared<script_payload>();
     payload->reason = text_field(described, "reason");
     if (payload->reason.empty()) payload->reason = text_field(described, "type");
@@ -84,10 +89,16 @@ using arguments_span = std::span<value>;
 bool is_failed_result(const value& v) noexcept { return is_result(v) && has_failed(v); }
 
 std::string failed_reason(const value& result) {
-    const value* notes = map_find(result, "notes");
-    const value* described = notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
+    const value* described = described_error(result);
     std::string reason = text_field(described, "reason");
     return reason.empty() ? text_field(described, "type") : reason;
+}
+
+bool is_used_up(const value& result) {
+    const value* described = described_error(result);
+    const std::string resource = text_field(described, "resource");
+    return text_field(described, "type") == "RESOURCE_EXHAUSTION" &&
+           (resource == "calls" || resource == "cost");
 }
 
 const value* field_of(const value& map, std::string_view name) noexcept {

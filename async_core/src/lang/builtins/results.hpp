@@ -15,6 +15,8 @@ namespace heddle::lang {
 [[nodiscard]] bool is_failed_result(const value& v) noexcept;
 /// notes.error.reason of a FAILED result; empty when there is none.
 [[nodiscard]] std::string failed_reason(const value& result);
+/// Whether a FAILED result ended at a limit of calls or of cost.
+[[nodiscard]] bool is_used_up(const value& result);
 
 [[nodiscard]] value result_content(native_call& call, std::span<value> arguments);
 [[nodiscard]] value result_parsed(native_call& call, std::span<value> arguments);
