@@ -52,21 +52,22 @@ constexpr std::size_t max_reference = 10; ///< bytes of &#x000073;
 
 /// The end of the character reference at `at`, &#115; or &#x73;. `at`: there is none.
 std::size_t behind_reference(std::string_view text, std::size_t at, char wanted) noexcept {
-    if (!text.substr(at).starts_with("&#")) return at;
-    std::size_t next = at + 2;
-    const bool hexadecimal = next < text.size() && (text[next] == 'x' || text[next] == 'X');
+    const std::string_view reference = text.substr(at, max_reference);
+    if (!reference.starts_with("&#")) return at;
+    std::size_t next = 2;
+    const bool hexadecimal = reference.size() > 2 && (reference[2] == 'x' || reference[2] == 'X');
     if (hexadecimal) ++next;
-    const std::size_t end = text.substr(0, at + max_reference).find(';', next);
+    const std::size_t end = reference.find(';', next);
     if (end == std::string_view::npos || end == next) return at;
     const int base = hexadecimal ? 16 : 10;
     int value = 0;
     for (; next < end; ++next) {
-        const int digit = ascii::hex_value(text[next]);
+        const int digit = ascii::hex_value(reference[next]);
         if (digit < 0 || digit >= base) return at;
         value = value * base + digit;
         if (value > 0xFF) return at;
     }
-    return value == static_cast<unsigned char>(wanted) ? end + 1 : at;
+    return value == static_cast<unsigned char>(wanted) ? at + end + 1 : at;
 }
 
 /// The same backwards.

@@ -146,7 +146,7 @@ testing::scripted_llm::reply reporting(std::size_t bytes, ports::token_usage usa
 TEST(budgets, hold_when_a_service_reports_what_cannot_be) {
     world w({plain("t", 4000)}, with_prices()); // a dollar of input
     w.llm.replies.push_back(reporting(4000, {0, 0}));
-    w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
+    w.json("(with ((budget-usd 6.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 3U) << "two dollars each";
     EXPECT_EQ(w.observer.estimated, 3);
     w.llm.replies = {reporting(4000, {0, 7})};
@@ -280,7 +280,7 @@ TEST(budgets, count_further_attempts_with_their_input) {
         response.lost.resize(2);
         return response;
     });
-    w.json("(with ((budget-usd 5.5)) " + states(6) + ")");
+    w.json("(with ((budget-usd 6.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 2U) << "three dollars each";
 }
 

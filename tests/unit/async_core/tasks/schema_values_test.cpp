@@ -60,10 +60,10 @@ private:
     int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
     std::string text() {
         static constexpr std::string_view letters = "1:,{}[]stnf\"";
-        std::string made;
+        std::string chosen;
         for (int left = pick(4); left > 0; --left)
-            made += letters[static_cast<std::size_t>(pick(static_cast<int>(letters.size())))];
-        return made;
+            chosen += letters[static_cast<std::size_t>(pick(static_cast<int>(letters.size())))];
+        return chosen;
     }
     std::mt19937 random_{7};
 };
