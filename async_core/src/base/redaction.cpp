@@ -70,7 +70,13 @@ std::size_t behind_reference(std::string_view text, std::size_t at, char wanted)
     return value == static_cast<unsigned char>(wanted) ? at + end + 1 : at;
 }
 
-/// The same backwards.
+std::size_t behind_escape(std::string_view text, std::size_t at, char wanted) noexcept {
+    if (text[at] == '%') return behind_percent(text, at, wanted);
+    if (text[at] == '&') return behind_reference(text, at, wanted);
+    return at;
+}
+
+/// behind_reference() backwards.
 std::size_t before_reference(std::string_view text, std::size_t end, char wanted) noexcept {
     if (end == 0 || text[end - 1] != ';') return end;
     const std::size_t least = end - std::min(end, max_reference);
@@ -102,8 +108,7 @@ std::size_t behind_backslashes(std::string_view text, std::size_t at) noexcept {
                    names(text.substr(at + 1, digits), '\\')) {
             at += 1 + digits;
         } else {
-            const std::size_t next =
-                text[at] == '%' ? behind_percent(text, at, '\\') : behind_reference(text, at, '\\');
+            const std::size_t next = behind_escape(text, at, '\\');
             if (next == at) break;
             at = next;
         }
@@ -144,8 +149,7 @@ std::optional<written> read_forward(std::string_view text, std::size_t at, char 
         return written{at, begin + 1 + digits};
     const bool itself = text[begin] == wanted;
     if (itself && (wanted != '%' || first == percent_sign::itself)) return written{at, begin + 1};
-    const std::size_t next = text[begin] == '%' ? behind_percent(text, begin, wanted)
-                                                : behind_reference(text, begin, wanted);
+    const std::size_t next = behind_escape(text, begin, wanted);
     if (next != begin) return written{at, next};
     return itself ? std::optional(written{at, begin + 1}) : std::nullopt;
 }
