@@ -53,6 +53,7 @@ result<void> schema_rewriter::visit_referred(json::value& schema) {
         if (!place || (!place->is_object() && !place->is_bool()) ||
             target.find("heddle:") != target.npos)
             return refused(target, "is referred to and is not there");
+        strict_ = false; // services look for schemas where keywords lead to
         HEDDLE_CHECK(visit(*place, target, 1));
     }
     return {};
