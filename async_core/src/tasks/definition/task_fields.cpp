@@ -146,12 +146,8 @@ constexpr task_field rows[] = {
      .partner = "returns",
      .documentation =
          "`type` is `json` or `text`; `schema` is `object`, `array`, `[]`, `string[]`, "
-         "`number[]`, `number`, `boolean`, `string` or a JSON Schema, in a file an "
-         "attribute or the text of the element. A response whose check would take too "
-         "long, as a schema that refers to itself can make it, does not match. "
-         "`format` is not checked. Keywords next to `$ref` hold in schemas with `$defs` or a "
-         "`$schema` from 2019 on; other schemas must not contain any, unless they name draft 7, "
-         "which ignores them"},
+         "`number[]`, `number`, `boolean`, `string` or a [JSON Schema](#json-schemas), in a "
+         "file an attribute or the text of the element"},
     {.name = "retries",
      .member = member<&t::retries>(),
      .in_calls = {"retries"},
