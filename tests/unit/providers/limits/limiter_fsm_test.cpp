@@ -1,10 +1,8 @@
-#include <heddle/providers/limits/limiter_fsm.hpp>
+#include "limiter_bench.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <deque>
-#include <vector>
 
 namespace heddle::testing {
 namespace {
@@ -19,84 +17,14 @@ using providers::limits::limiter_fsm;
 using providers::limits::limiter_hold;
 using providers::limits::limiter_options;
 
-const coro::clock::time_point start = coro::clock::time_point(1000s);
-
-/// The machine with a clock in hand.
-struct bench {
-    explicit bench(limiter_options options = {}) : machine(options, start) {}
-
-    std::uint32_t go(std::int64_t input = 100) { return machine.try_admit({input, 0}, now); }
-    limiter_fsm::waiter& wait(std::uint64_t flow = 1, deadline until = {}) {
-        limiter_fsm::waiter& result = waiters.emplace_back();
-        result.size = {100, 0};
-        result.flow = flow;
-        result.until = until;
-        arrived = machine.arrive(result, now);
-        return result;
-    }
-    void end(std::uint32_t slot, call_end how = call_end::answered) {
-        call_report report;
-        report.end = how;
-        machine.settle(slot, report, now);
-    }
-    void limited(std::uint32_t slot, std::optional<std::chrono::milliseconds> after = {}) {
-        call_report report;
-        report.end = call_end::limited;
-        report.retry_after = after;
-        machine.settle(slot, report, now);
-    }
-    void answer(std::uint32_t slot, const rate_limit_headers& headers,
-                const ports::token_usage* usage = nullptr) {
-        call_report report;
-        report.end = call_end::answered;
-        report.limits = &headers;
-        report.usage = usage;
-        machine.settle(slot, report, now);
-    }
-    std::vector<limiter_fsm::waiter*> released() {
-        std::vector<limiter_fsm::waiter*> all;
-        while (auto* const next = machine.release(now)) all.push_back(next);
-        return all;
-    }
-    /// Lets time pass from wake to wake; counts who goes.
-    std::size_t pass(std::chrono::milliseconds span) {
-        const auto until = now + span;
-        std::size_t went = released().size();
-        while (machine.wake_at() <= until) {
-            now = std::max(now, machine.wake_at());
-            went += released().size();
-        }
-        now = until;
-        return went + released().size();
-    }
-
-    coro::clock::time_point now = start;
-    limiter_fsm machine;
-    std::deque<limiter_fsm::waiter> waiters;
-    limiter_fsm::arrival arrived{};
-};
-
-limiter_options per_minute(std::int64_t requests) {
-    limiter_options options;
-    options.per_minute[0] = requests;
-    return options;
-}
-
-rate_limit_headers tell_requests(std::int64_t limit, std::int64_t left) {
-    rate_limit_headers headers;
-    headers.requests_limit = limit;
-    headers.requests_remaining = left;
-    return headers;
-}
-
 TEST(limiter_fsm, knows_nothing_and_holds_nothing_back) {
-    bench at;
+    limiter_bench at;
     for (int i = 0; i < 32; ++i) EXPECT_NE(at.go(), limiter_fsm::no_slot);
     EXPECT_EQ(at.machine.in_flight(), 32U);
 }
 
 TEST(limiter_fsm, window_doubles_with_each_round_of_answers) {
-    bench at;
+    limiter_bench at;
     for (int i = 0; i < 2000; ++i) at.wait();
     std::vector<std::uint32_t> round;
     for (const auto& each : at.waiters) {
@@ -115,13 +43,13 @@ TEST(limiter_fsm, window_doubles_with_each_round_of_answers) {
 }
 
 TEST(limiter_fsm, window_does_not_grow_when_nobody_wants_more) {
-    bench at;
+    limiter_bench at;
     for (int i = 0; i < 1000; ++i) at.end(at.go());
     EXPECT_EQ(at.machine.counters(at.now).window, 32U);
 }
 
 TEST(limiter_fsm, only_a_429_shrinks_the_window_and_once_for_a_round) {
-    bench at;
+    limiter_bench at;
     std::vector<std::uint32_t> slots;
     for (int i = 0; i < 32; ++i) slots.push_back(at.go());
     at.end(slots[0], call_end::failed);
@@ -133,7 +61,7 @@ TEST(limiter_fsm, only_a_429_shrinks_the_window_and_once_for_a_round) {
 }
 
 TEST(limiter_fsm, cooldown_honours_the_longest_retry_after) {
-    bench at;
+    limiter_bench at;
     const auto first = at.go();
     const auto second = at.go();
     const auto third = at.go();
@@ -157,7 +85,7 @@ TEST(limiter_fsm, cooldown_without_advice_is_chance_below_a_ceiling_that_doubles
     for (int round = 1; round <= rounds; ++round) {
         limiter_options options;
         options.seed = static_cast<std::uint64_t>(round) * 7919;
-        bench at(options);
+        limiter_bench at(options);
         auto ceiling = 500ms;
         for (double& each : sum) {
             at.wait();
@@ -181,7 +109,7 @@ TEST(limiter_fsm, cooldown_without_advice_is_chance_below_a_ceiling_that_doubles
 TEST(limiter_fsm, absurd_advice_is_bounded) {
     limiter_options options;
     options.longest_wait = std::chrono::hours(48);
-    bench at(options);
+    limiter_bench at(options);
     at.limited(at.go(), std::chrono::milliseconds(std::int64_t{1} << 50));
     auto& call = at.wait(1, deadline(start + 23h));
     EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
@@ -190,14 +118,14 @@ TEST(limiter_fsm, absurd_advice_is_bounded) {
 }
 
 TEST(limiter_fsm, advice_to_come_back_at_once_is_none) {
-    bench at;
+    limiter_bench at;
     at.limited(at.go(), 0ms);
     EXPECT_GT(at.machine.counters(at.now).cooldown_until, start);
     EXPECT_LE(at.machine.counters(at.now).cooldown_until, start + 500ms);
 }
 
 TEST(limiter_fsm, a_pause_that_is_too_long_for_anybody_refuses_all) {
-    bench at(per_minute(60));
+    limiter_bench at(per_minute(60));
     while (at.go() != limiter_fsm::no_slot) {}
     auto& waits = at.wait(1);
     EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
@@ -219,7 +147,7 @@ TEST(limiter_fsm, a_pause_that_is_too_long_for_anybody_refuses_all) {
 }
 
 TEST(limiter_fsm, a_limit_of_the_service_that_is_used_up_for_long_refuses_as_well) {
-    bench at;
+    limiter_bench at;
     rate_limit_headers headers = tell_requests(200, 0); // a day's
     headers.requests_reset = 24h;
     at.answer(at.go(), headers);
@@ -230,7 +158,7 @@ TEST(limiter_fsm, a_limit_of_the_service_that_is_used_up_for_long_refuses_as_wel
 }
 
 TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
-    bench at;
+    limiter_bench at;
     std::vector<std::uint32_t> slots;
     for (int i = 0; i < 20; ++i) slots.push_back(at.go());
     rate_limit_headers headers = tell_requests(10, 0);
@@ -263,14 +191,14 @@ TEST(limiter_fsm, the_window_doubles_by_time_until_a_429) {
     limiter_options options;
     options.first_in_flight = 64;
     options.doubles_every = 200ms;
-    bench at(options);
+    limiter_bench at(options);
     for (int i = 0; i < 2'000; ++i) at.wait();
     EXPECT_EQ(at.machine.in_flight(), 64U);
     EXPECT_TRUE(at.released().empty());
     EXPECT_EQ(at.machine.wake_at(), start + 200ms);
     EXPECT_EQ(at.pass(200ms), 64U);
     EXPECT_EQ(at.pass(200ms), 128U);
-    bench refused(options);
+    limiter_bench refused(options);
     for (int i = 0; i < 1000; ++i) refused.wait();
     refused.now += 1ms;
     refused.limited(refused.waiters.front().slot);
@@ -280,7 +208,7 @@ TEST(limiter_fsm, the_window_doubles_by_time_until_a_429) {
 TEST(limiter_fsm, says_what_holds_back_and_until_when) {
     limiter_options options = per_minute(60);
     options.first_in_flight = 12;
-    bench at(options);
+    limiter_bench at(options);
     EXPECT_EQ(at.machine.counters(at.now).hold, limiter_hold::nothing);
     std::vector<std::uint32_t> slots;
     for (std::uint32_t slot; (slot = at.go()) != limiter_fsm::no_slot;) slots.push_back(slot);
@@ -295,7 +223,7 @@ TEST(limiter_fsm, says_what_holds_back_and_until_when) {
 
     limiter_options narrow;
     narrow.first_in_flight = narrow.most_in_flight = 1;
-    bench full(narrow);
+    limiter_bench full(narrow);
     (void)full.go();
     full.wait();
     (void)full.released();
@@ -305,7 +233,7 @@ TEST(limiter_fsm, says_what_holds_back_and_until_when) {
 
 TEST(limiter_fsm, a_thousand_waiters_come_out_of_a_cooldown_one_by_one) {
     for (const bool warm : {false, true}) {
-        bench at;
+        limiter_bench at;
         if (warm) { // 10 s at 20 calls a second, each of which takes 200 ms
             for (int i = 0; i < 200; ++i) {
                 const auto slot = at.go();
@@ -327,145 +255,8 @@ TEST(limiter_fsm, a_thousand_waiters_come_out_of_a_cooldown_one_by_one) {
     }
 }
 
-TEST(limiter_fsm, requests_per_minute_pace_calls) {
-    limiter_options options = per_minute(600);
-    options.first_in_flight = 3000;
-    bench at(options);
-    for (int i = 0; i < 2000; ++i) at.wait();
-    EXPECT_EQ(at.machine.in_flight(), 100U); // a burst of 10 s, then evenly
-    EXPECT_NEAR(static_cast<double>(at.pass(60s)), 490, 3);
-    EXPECT_NEAR(static_cast<double>(at.pass(120s)), 1'176, 4); // a second beside each minute
-}
-
-TEST(limiter_fsm, a_limit_of_the_user_holds_where_the_service_allows_more) {
-    bench at(per_minute(60));
-    rate_limit_headers headers = tell_requests(6'000, 5'999);
-    headers.requests_reset = 10ms;
-    at.answer(at.go(), headers);
-    EXPECT_EQ(at.machine.counters(at.now).per_second[0], 1);
-    for (int i = 0; i < 200; ++i) at.wait();
-    EXPECT_LE(at.machine.in_flight() + at.pass(59s), 60U);
-    // And the other way round: a day's limit is no leave to send all of it in a minute.
-    bench daily(per_minute(60));
-    headers = tell_requests(1'440, 1'439);
-    headers.requests_reset = 60s;
-    daily.answer(daily.go(), headers);
-    for (int i = 0; i < 2000; ++i) daily.wait();
-    EXPECT_LE(daily.machine.in_flight() + daily.pass(59s), 60U);
-}
-
-TEST(limiter_fsm, a_call_that_was_refused_has_been_sent_all_the_same) {
-    bench at(per_minute(6));
-    const auto slot = at.go();
-    ASSERT_NE(slot, limiter_fsm::no_slot);
-    at.limited(slot, 1ms);
-    for (int i = 0; i < 50; ++i) at.wait();
-    std::size_t sent = 1;
-    const auto end = at.now + 59s;
-    while (at.now < end) {
-        at.now += 100ms;
-        for (const auto* each : at.released()) {
-            ++sent;
-            at.limited(each->slot, 1ms);
-        }
-    }
-    EXPECT_LE(sent, 6U);
-}
-
-TEST(limiter_fsm, headers_set_the_limit_and_are_believed_at_once) {
-    bench at;
-    const auto slot = at.go();
-    at.answer(slot, tell_requests(60, 8)); // three of them stay in reserve
-    EXPECT_EQ(at.machine.counters(at.now).left[0], 5);
-    for (int i = 0; i < 5; ++i) EXPECT_NE(at.go(), limiter_fsm::no_slot);
-    EXPECT_EQ(at.go(), limiter_fsm::no_slot);
-    at.wait();
-    (void)at.released();
-    EXPECT_EQ(at.machine.wake_at(), at.now + 1s);
-}
-
-TEST(limiter_fsm, headers_that_show_others_at_work_hold_back) {
-    bench at;
-    at.answer(at.go(), tell_requests(6000, 6000));
-    const auto before = *at.machine.counters(at.now).left[0];
-    for (int i = 0; i < 12; ++i) at.answer(at.go(), tell_requests(6000, 310));
-    EXPECT_LT(*at.machine.counters(at.now).left[0], 30);
-    EXPECT_EQ(before, 5700); // all of it but the reserve
-}
-
-TEST(limiter_fsm, tokens_are_reserved_and_what_was_not_used_comes_back) {
-    limiter_options options;
-    options.per_minute[1] = 60'000; // 10,000 of them at once
-    bench at(options);
-    const auto left = [&] { return *at.machine.counters(at.now).left[1]; };
-    EXPECT_EQ(left(), 10'000);
-    const auto slot = at.machine.try_admit({4'000, 300}, at.now);
-    EXPECT_EQ(left(), 5'700);
-    ports::token_usage usage;
-    usage.input = 1'000;
-    usage.output = 100;
-    at.answer(slot, {}, &usage);
-    EXPECT_EQ(left(), 8'900);
-    const auto more = at.machine.try_admit({4'000, 300}, at.now);
-    usage.output = 7'000; // more than thought: a debt
-    at.answer(more, {}, &usage);
-    EXPECT_EQ(left(), 900);
-}
-
-TEST(limiter_fsm, input_and_output_have_their_own_limits) {
-    limiter_options options;
-    options.per_minute[2] = 600'000;
-    options.per_minute[3] = 6'000; // 1,000 at once
-    bench at(options);
-    EXPECT_NE(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot); // 512 are expected
-    EXPECT_EQ(at.machine.try_admit({10, 900}, at.now), limiter_fsm::no_slot);
-    EXPECT_NE(at.machine.try_admit({10, 50}, at.now), limiter_fsm::no_slot);
-}
-
-TEST(limiter_fsm, guesses_of_input_are_corrected_by_what_was_used) {
-    limiter_options options;
-    options.per_minute[2] = 60'000'000;
-    bench at(options);
-    ports::token_usage usage;
-    usage.input = 200;
-    for (int i = 0; i < 200; ++i) at.answer(at.go(100), {}, &usage);
-    const auto before = *at.machine.counters(at.now).left[2];
-    (void)at.go(1'000);
-    EXPECT_NEAR(static_cast<double>(before - *at.machine.counters(at.now).left[2]), 2'000, 20);
-}
-
-TEST(limiter_fsm, hostile_figures_do_no_harm) {
-    bench at;
-    ports::token_usage usage;
-    usage.input = std::numeric_limits<std::int64_t>::max();
-    usage.output = std::numeric_limits<std::int64_t>::min();
-    rate_limit_headers headers = tell_requests(-5, 7);
-    headers.tokens_limit = std::numeric_limits<std::int64_t>::max();
-    headers.tokens_remaining = std::numeric_limits<std::int64_t>::min();
-    headers.tokens_reset = std::chrono::milliseconds(-1);
-    headers.output_tokens_limit = 0;
-    headers.output_tokens_remaining = 0;
-    for (int i = 0; i < 100; ++i) {
-        at.wait();
-        at.pass(100s);
-        ASSERT_NE(at.waiters.back().slot, limiter_fsm::no_slot) << i;
-        at.answer(at.waiters.back().slot, headers, &usage);
-    }
-    EXPECT_LT(at.machine.counters(at.now).window, 100'000U);
-}
-
-TEST(limiter_fsm, a_call_larger_than_the_limit_goes_when_all_of_it_is_there) {
-    limiter_options options;
-    options.per_minute[2] = 6'000;
-    bench at(options);
-    EXPECT_NE(at.go(50'000), limiter_fsm::no_slot);
-    at.wait();
-    (void)at.released();
-    EXPECT_GT(at.machine.wake_at(), at.now + 400s); // the debt is paid first
-}
-
 TEST(limiter_fsm, what_cannot_go_before_its_deadline_is_refused_at_once) {
-    bench at;
+    limiter_bench at;
     const auto slot = at.go();
     auto& waits = at.wait(1); // admitted: nothing holds it back
     EXPECT_EQ(at.arrived, limiter_fsm::arrival::admitted);
@@ -480,7 +271,7 @@ TEST(limiter_fsm, what_cannot_go_before_its_deadline_is_refused_at_once) {
 }
 
 TEST(limiter_fsm, those_that_wait_are_refused_when_a_cooldown_takes_too_long) {
-    bench at(per_minute(6));
+    limiter_bench at(per_minute(6));
     const auto slot = at.go();
     auto& soon = at.wait(1, deadline(at.now + 15s));
     auto& patient = at.wait(1);
@@ -495,7 +286,7 @@ TEST(limiter_fsm, those_that_wait_are_refused_when_a_cooldown_takes_too_long) {
 }
 
 TEST(limiter_fsm, a_deadline_behind_a_long_queue_of_ones_own_is_refused) {
-    bench at(per_minute(60));
+    limiter_bench at(per_minute(60));
     while (at.go() != limiter_fsm::no_slot) {}
     for (int i = 0; i < 30; ++i) at.wait(7);
     at.wait(7, deadline(at.now + 5s));
@@ -508,7 +299,7 @@ TEST(limiter_fsm, leaving_at_every_step_gives_back_what_was_reserved) {
     limiter_options options = per_minute(600);
     options.per_minute[1] = 600'000;
     for (int step = 0; step < 4; ++step) {
-        bench at(options);
+        limiter_bench at(options);
         const auto fresh = at.machine.counters(at.now);
         auto& call = at.wait();
         ASSERT_EQ(at.arrived, limiter_fsm::arrival::admitted);
@@ -543,7 +334,7 @@ TEST(limiter_fsm, leaving_at_every_step_gives_back_what_was_reserved) {
 }
 
 TEST(limiter_fsm, settling_a_slot_twice_is_harmless) {
-    bench at;
+    limiter_bench at;
     const auto slot = at.go();
     at.end(slot);
     at.end(slot);
@@ -552,7 +343,7 @@ TEST(limiter_fsm, settling_a_slot_twice_is_harmless) {
 }
 
 TEST(limiter_fsm, daily_limits_are_told_from_those_of_a_minute) {
-    bench at;
+    limiter_bench at;
     for (int i = 1; i <= 6; ++i) {
         rate_limit_headers headers = tell_requests(8'640, 8'640 - 10 * i);
         headers.requests_reset = 100'000ms * i; // 10 s for each
