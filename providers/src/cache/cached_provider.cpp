@@ -72,6 +72,7 @@ chat_response unpaid(chat_response answer) {
     answer.attempts = 0;
     answer.lost.clear();
     answer.usage = ports::token_usage{};
+    answer.usage->of_cache = true;
     return answer;
 }
 

@@ -164,6 +164,7 @@ struct token_usage {
     std::int64_t reasoning = 0;     ///< part of output
     bool input_told = true;
     bool output_told = true;
+    bool of_cache = false; ///< nothing was charged for the response, whatever it holds
 };
 
 /// A request of a call other than the one whose response is used. The service may charge for it

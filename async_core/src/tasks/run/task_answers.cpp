@@ -73,12 +73,13 @@ paid_request task_execution::paid_for(const ports::chat_response& answer,
     return request;
 }
 
-/// A request whose response was cut off: what arrived is less than what it may cost, so it counts as a
-/// guess until one of its kind has ended.
+/// A request whose response was cut off: unless the service has said what it cost, what arrived is less
+/// than that, so it counts as a guess until one of its kind has ended.
 paid_request task_execution::paid_for_part(const ports::chat_response& part,
                                            std::uint32_t attempts) const {
     paid_request request = paid_for(part, attempts);
-    if (attempts != 0 && has_dollars_ && request.cost && share_.guessed())
+    const bool known = attempts == 0 || !request.use.estimated;
+    if (!known && has_dollars_ && request.cost && share_.guessed())
         request.cost = std::max(*request.cost, share_.expected());
     return request;
 }

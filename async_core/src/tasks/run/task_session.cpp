@@ -201,6 +201,7 @@ counted_use task_session::use_of(const ports::chat_response& response) const noe
 counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
                                  std::size_t received) const noexcept {
     counted_use use;
+    if (told && told->of_cache) return use; // what was lost before it is counted apart
     if (told) use.usage = *told;
     else use.usage.input_told = use.usage.output_told = false;
     // There is no request without input, and no text that took no tokens.

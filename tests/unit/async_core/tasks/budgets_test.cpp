@@ -174,7 +174,7 @@ TEST(budgets, learn_nothing_from_a_response_that_was_cut_off) {
     // What such calls cost is known now, and what arrived is what a part counts.
     w.llm.replies = {reporting(4, {10, 5}), failing(error(broken).with_payload(part))};
     w.llm.asked.clear();
-    w.json("(t) (with ((budget-usd 1)) " + states(30) + ")");
+    w.json("(with ((budget-usd 10)) (t)) (with ((budget-usd 1)) " + states(30) + ")");
     EXPECT_EQ(w.llm.asked.size(), 31U);
 }
 

@@ -228,10 +228,12 @@ TEST(long_checks, of_arguments_let_timers_fire) {
 std::string with_patterns(int count, int repeated) {
     std::string all;
     for (int i = 0; i < count; ++i) {
-        all += (i == 0 ? "" : ",") + ("{\\\"pattern\\\":\\\"(x{1," + std::to_string(repeated)) +
-               "}y){1}" + std::to_string(i) + "$\\\"}";
+        if (i != 0) all += ',';
+        all += R"({\"pattern\":\"(x{1,)" + std::to_string(repeated) + "}y){1}" + std::to_string(i) +
+               R"($\"})";
     }
-    return R"((defatom p (params) (instructions "x") (output_format ((type "json") (schema "{\\"anyOf\\":[)" +
+    return R"((defatom p (params) (instructions "x")
+                (output_format ((type "json") (schema "{\"anyOf\":[)" +
            all + R"(]}")))))";
 }
 

@@ -104,6 +104,7 @@ std::vector<outcome> outcomes() {
     const ports::lost_request elsewhere{"elsewhere", "m", used, 0};
     chat_response cached = answer("kept", ports::token_usage{});
     cached.attempts = 0;
+    cached.usage->of_cache = true;
     chat_response refused = plain;
     refused.refusal = "no";
     chat_response of_route = plain;
@@ -228,8 +229,8 @@ TEST(paid_figures, mark_what_is_estimated) {
     EXPECT_THAT(usage(half), HasSubstr(R"("input_tokens":5,"output_tokens":1000)"));
     EXPECT_THAT(usage(ports::token_usage{INT64_MAX, 3}), HasSubstr(R"("output_tokens":3)"));
     EXPECT_THAT(usage(ports::token_usage{INT64_MAX, 3}), HasSubstr(R"("estimated":true)"));
-    EXPECT_THAT(usage(ports::token_usage{5, 0}), Not(HasSubstr("estimated")));
-    EXPECT_THAT(usage(ports::token_usage{5, 0}), HasSubstr(R"("output_tokens":0)"));
+    EXPECT_THAT(usage(ports::token_usage{5, 0}), HasSubstr(R"("output_tokens":1000)"));
+    EXPECT_THAT(usage(ports::token_usage{5, 3}), Not(HasSubstr("estimated")));
 }
 
 // ---------------------------------------------------------------- what was said
