@@ -32,7 +32,7 @@ run_driver::~run_driver() = default;
 coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> main) {
     main_ = main.get();
     if (options_.cancel) {
-        if (options_.cancel->requested()) main_->request_cancel(options_.cancel->reason());
+        if (options_.cancel->requested()) cancel_run(options_.cancel->reason());
         else options_.cancel->hook(*this);
     }
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
@@ -176,7 +176,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
     lang::outcome last = lang::machine::abandon(fiber, std::move(failure));
     fiber_ended(fiber, call, last);
     // Its cleanups have not run: what they would have given back, others may wait for.
-    if (main_) main_->request_cancel(cancel_reason::shutdown);
+    cancel_run(cancel_reason::shutdown);
 }
 
 /// How a branch ended, its join has been told by the machine.
@@ -359,7 +359,7 @@ void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answ
         return;
     }
     past_deadline_ = true;
-    if (main_) main_->request_cancel(cancel_reason::deadline);
+    cancel_run(cancel_reason::deadline);
 }
 
 void run_driver::wake(lang::fiber& ready) noexcept {
@@ -371,13 +371,17 @@ void run_driver::cancel_effect(lang::fiber& waiting) noexcept {
         state->cancel.request(waiting.cancelled_because());
 }
 
-void run_driver::on_cancel(cancel_reason reason) noexcept {
-    if (main_) main_->request_cancel(reason);
+void run_driver::cancel_run(cancel_reason reason) noexcept {
+    if (!main_) return;
+    budget_.ending = true;
+    main_->request_cancel(reason);
 }
 
 void run_driver::on_timer() noexcept {
     past_deadline_ = true;
-    if (main_) main_->request_cancel(cancel_reason::deadline);
+    cancel_run(cancel_reason::deadline);
 }
 
 } // namespace heddle::host
+void run_driver::on_cancel(cancel_reason reason) noexcept { cancel_run(reason); }
+

@@ -57,6 +57,9 @@ private:
     void deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
                            source_span where);
     [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& fiber);
+    [[nodiscard]] bool split_branches(lang::fiber& fiber) noexcept;
+    /// Asks the whole run to end.
+    void cancel_run(cancel_reason reason) noexcept;
     [[nodiscard]] unsigned rounds_to_wait();
     void slice_ended(std::uint64_t steps);
     [[nodiscard]] coro::call_context context_of(lang::fiber& fiber, fiber_state& state);

@@ -18,9 +18,12 @@ struct run_budget {
     std::uint64_t steps =
         UINT64_MAX; ///< calls, back-edges and work of builtins left for all fibers
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
+    bool ending = false; ///< the host has cancelled the run; what a program cancels is a part of it
     /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
     /// so that a cleanup that never ends does not keep a run for ever.
     std::uint64_t cleanup_steps = 10'000'000;
+    /// Whether they use that up now.
+    [[nodiscard]] bool run_ends() const noexcept { return ending || steps == 0; }
     double cleanup_end = cleanup_limits::never; ///< of them; set when the steps are used up
 };
 

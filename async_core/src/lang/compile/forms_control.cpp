@@ -429,7 +429,8 @@ constexpr special_form rows[] = {
      .summary = "The value of the body, or of the handler that catches its error. The name is "
                 "bound to a map: kind, reason, message, span, stack, data, result, and causes, a "
                 "list of such maps. A clause with a kind catches errors of that kind alone. What "
-                "stands in finally runs in any case, on cancellation too.",
+                "stands in finally runs in any case, on cancellation too. After a body that has "
+                "its value, a cancellation or a timeout that comes meanwhile ends it.",
      .example = "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
                 "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e "
                 "'data))) => '(7)",

@@ -153,6 +153,7 @@ private:
     next pop_settings(std::size_t saved);
     void leave_settings(std::size_t base, instruction i);
     [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& self,
+    void forget_cleanups() noexcept;
                                                                const run_budget& budget);
     [[nodiscard]] static cleanup_limits inside(const cleanup_limits& outer, cleanup_limits inner);
     void count_cleanup(std::uint64_t steps);

@@ -140,6 +140,10 @@ void interpreter::leave_branch(inline_branch& ended) noexcept {
         else ended.right.scope->release();
     }
     f_.scope_ = std::move(ended.scope);
+    // The cleanups of other branches on this stack are not to pay for those of this one, unless all of
+    // them are of one end.
+    const bool goes_on = !f_.cancel_requested() && !some_branch_is_stopping(f_);
+    if (goes_on && !f_.cleans_up()) forget_cleanups();
 }
 
 /// Looks for a handler. Should there be no memory to go there, that is the error from then on.

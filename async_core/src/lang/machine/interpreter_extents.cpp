@@ -101,13 +101,16 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
         if (auto& common = f_.realm_->common; common && common->extent == host_of(*mark))
             common.reset();
         caught->failure = with_extent(std::move(caught->failure), {});
-        if (f_.cleanups_.empty()) {
-            f_.cleanup_steps_ = 0;
-            f_.overlong_.reset();
-            f_.unwinding_end_ = cleanup_limits::never;
-        }
+        if (f_.cleanups_.empty()) forget_cleanups();
     }
     R[i.c] = value::boolean(timed_out);
+}
+
+/// What held up an end has ended: the next end counts anew.
+void interpreter::forget_cleanups() noexcept {
+    f_.cleanup_steps_ = 0;
+    f_.overlong_.reset();
+    f_.unwinding_end_ = cleanup_limits::never;
 }
 
 /// The limits of the cleanup code that runs if something waits for its end: a cancellation, the end of
@@ -131,8 +134,7 @@ void interpreter::count_cleanup(std::uint64_t steps) {
     if (!f_.cleans_up()) return;
     if (!held_up(f_, budget_)) return;
     f_.cleanup_steps_ += steps;
-    if (budget_.steps == 0 || f_.cancel_requested())
-        budget_.cleanup_steps -= std::min(budget_.cleanup_steps, steps);
+    if (budget_.run_ends()) budget_.cleanup_steps -= std::min(budget_.cleanup_steps, steps);
 }
 
 void interpreter::count_effect_of_cleanup() { count_cleanup(steps_of_an_effect); }
@@ -152,8 +154,8 @@ std::optional<error> interpreter::overlong_cleanup() {
         budget_.cleanup_end = now + cleanup_seconds;
     const std::optional<cleanup_limits> held = held_up(f_, budget_);
     const bool time = held && now >= held->end;
-    const bool steps =
-        held && (f_.cleanup_steps_ > most_cleanup_steps || budget_.cleanup_steps == 0);
+    const bool steps = held && (f_.cleanup_steps_ > most_cleanup_steps ||
+                                (budget_.run_ends() && budget_.cleanup_steps == 0));
     const bool memory =
         !f_.cleanups_.empty() && memory_.over_limit() &&
         memory_.used() > std::max(memory_.limit(), f_.cleanups_[0].memory) + memory_.limit() / 4 &&

@@ -122,6 +122,35 @@ TEST_F(concurrency_test, finally_may_wait_after_a_timeout) {
     EXPECT_LT(took_, soon);
 }
 
+TEST_F(concurrency_test, each_end_has_time_for_its_cleanups) {
+    const std::string ends =
+        "(define n 0) (loop 1100 (race (try (sleep 60) (finally (progn (sleep 0) (set! n (+ n 1))))) "
+        "(sleep 0))) ";
+    EXPECT_EQ(run(ends + "n"), "1100");
+    EXPECT_EQ(run(ends + "(timeout 0.01 (try (sleep 60) (finally (progn (sleep 0) 1))) n)"),
+              "1100");
+    EXPECT_EQ(run("(define n 0) (loop 12 (race (try (sleep 60) (finally (progn (loop 1000000 1) "
+                  "(set! n (+ n 1))))) (sleep 0))) n"),
+              "12");
+    EXPECT_EQ(run("(define n 0) (define begun 0) (with ((concurrency 2000)) (race (map (lambda (i) "
+                  "(try (progn (set! begun (+ begun 1)) (sleep 60)) (finally (progn (sleep 0.001) "
+                  "(set! n (+ n 1)))))) (range 1500)) (while (< begun 1500) (sleep 0.001)))) n"),
+              "1500");
+}
+
+TEST_F(concurrency_test, branches_that_compute_begin_all_at_once) {
+    const std::string many =
+        "(map (lambda (x) (set! begun (+ begun 1)) (while true 1)) (range 800))";
+    EXPECT_EQ(run("(define begun 0) (with ((concurrency 1000)) (race " + many +
+                  " (progn (while (< begun 800) (sleep 0.001)) 'begun)))"),
+              "begun");
+    EXPECT_LT(took_, milliseconds(3000)); // it took the square of their number: six seconds
+    EXPECT_EQ(run("(with ((concurrency 1000)) (timeout 1.5 (parallel " + many +
+                  " (timeout 0.1 (sleep 60) (print 'timer))) 'over))"),
+              "over");
+    EXPECT_EQ(printed_, "timer\n");
+}
+
 TEST_F(concurrency_test, race_ends_the_losers) {
     EXPECT_EQ(run("(race (sleep 100) (progn (sleep 0.01) 'quick) (while true 1))"), "quick");
     EXPECT_LT(took_, soon);

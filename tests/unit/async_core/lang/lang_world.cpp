@@ -198,7 +198,10 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
         }
         fiber* self = ready_.front();
         ready_.pop_front();
-        if (runs++ == how.cancel_at && !main_ended) main->request_cancel(cancel_reason::user);
+        if (runs++ == how.cancel_at && !main_ended) {
+            budget.ending = true;
+            main->request_cancel(cancel_reason::user);
+        }
         outcome now = step(*self, budget, how.slice);
         switch (now.kind) {
         case outcome_kind::effect: begin_effect(*self); break;
