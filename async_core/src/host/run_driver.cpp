@@ -17,7 +17,8 @@ namespace {
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
 constexpr unsigned most_attempts = 3;                         // to start a branch
-constexpr unsigned most_refused = 1000; // waits of a fiber that there was no memory for
+constexpr unsigned most_levels_split = 4; // of nested groups, at the end of one turn
+constexpr unsigned most_refused = 1000;   // waits of a fiber that there was no memory for
 
 } // namespace
 
@@ -210,6 +211,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     auto effects_began = turn_began;
     unsigned effects = 0; // since then
     for (unsigned refused = 0;;) {
+    bool starts_branches = false;
         if (fiber->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
             const lang::builtin* const row = fiber->request().row;
@@ -298,15 +300,17 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             fiber.end(now);
             co_return result<void>();
         case lang::outcome_kind::effect:
-        case lang::outcome_kind::parked: turn_is_over = true; break;
+        case lang::outcome_kind::parked:
+            turn_is_over = true;
+            starts_branches = false;
+            break;
         case lang::outcome_kind::forked: begin_branch(std::move(now.child)); break;
         case lang::outcome_kind::out_of_steps:
-            if (!turn_is_over) break;
+            if (turn_is_over || starts_branches) starts_branches = split_branches(*fiber);
+            if (starts_branches) rank = turn_queue::rank::woken;
+            if (order_ == 0) break;
             try {
-                // Others get their turn, siblings of a branch that computes included.
-                if (auto split = lang::machine::split_running_branch(*fiber))
-                    begin_branch(std::move(split));
-                if (order_ != 0) co_await coro::yield_now(loop_);
+                co_await coro::yield_now(loop_);
             } catch (const std::bad_alloc&) { // their turn comes later
             }
             break;
@@ -317,6 +321,24 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
 
 /// A branch that is ready lets others go first as often as the seed says: every order can come out.
 unsigned run_driver::rounds_to_wait() {
+/// Branches that compute on the fiber's stack go on beside it, so that their siblings get their turn, those
+/// of the groups around the innermost one too. True when the fiber is to go on before what computes: the
+/// branches of a group begin all at once, not one in each round of those that have begun. Futures do not:
+/// nothing else bounds how many a program begins.
+bool run_driver::split_branches(lang::fiber& fiber) noexcept {
+    bool of_group = false;
+    try {
+        for (unsigned levels = most_levels_split; levels != 0; --levels) {
+            auto split = lang::machine::split_running_branch(fiber);
+            if (!split) break;
+            of_group = !split->is_future();
+            begin_branch(std::move(split));
+        }
+    } catch (const std::bad_alloc&) { // their turn comes later
+    }
+    return of_group;
+}
+
     if (order_ == 0) return 0;
     // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its driver.
     std::uint64_t mixed = order_ += 0x9E3779B97F4A7C15ULL;

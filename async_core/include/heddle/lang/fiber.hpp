@@ -97,6 +97,8 @@ public:
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
     [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
+    /// A branch that was spawned.
+    [[nodiscard]] bool is_future() const noexcept { return !future_.is_nil(); }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
     /// When the time of what it does is over (host_names::now()), or nothing: the deadline of its scope,
     /// or what a cleanup may wait for. A wait for a permit or for a future is to be cut then:
