@@ -1,6 +1,7 @@
 #include "run_driver.hpp"
 
 #include <heddle/base/exceptions.hpp>
+#include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
@@ -210,8 +211,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     auto turn_began = loop_.now();
     auto effects_began = turn_began;
     unsigned effects = 0; // since then
-    for (unsigned refused = 0;;) {
     bool starts_branches = false;
+    for (unsigned refused = 0;;) {
         if (fiber->waits() == lang::waiting_for::effect) {
             ++owner_.counters_.effects;
             const lang::builtin* const row = fiber->request().row;
@@ -219,7 +220,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             std::optional<result<lang::value>> answered;
             try {
                 effect_handler* const handler = handler_of(fiber->request());
-                effect_call asked{owner_, std::move(fiber->request()), fiber->scope(),
+                lang::scope_ref scope = row ? fiber->scope() : lang::scope_of_call(*fiber);
+                effect_call asked{owner_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
                 const coro::deadline until = asked.context.until;
                 if (fiber->cancel_requested() && !fiber->cancellation_masked()) {
@@ -319,8 +321,6 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     }
 }
 
-/// A branch that is ready lets others go first as often as the seed says: every order can come out.
-unsigned run_driver::rounds_to_wait() {
 /// Branches that compute on the fiber's stack go on beside it, so that their siblings get their turn, those
 /// of the groups around the innermost one too. True when the fiber is to go on before what computes: the
 /// branches of a group begin all at once, not one in each round of those that have begun. Futures do not:
@@ -339,6 +339,8 @@ bool run_driver::split_branches(lang::fiber& fiber) noexcept {
     return of_group;
 }
 
+/// A branch that is ready lets others go first as often as the seed says: every order can come out.
+unsigned run_driver::rounds_to_wait() {
     if (order_ == 0) return 0;
     // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its driver.
     std::uint64_t mixed = order_ += 0x9E3779B97F4A7C15ULL;
@@ -399,11 +401,11 @@ void run_driver::cancel_run(cancel_reason reason) noexcept {
     main_->request_cancel(reason);
 }
 
+void run_driver::on_cancel(cancel_reason reason) noexcept { cancel_run(reason); }
+
 void run_driver::on_timer() noexcept {
     past_deadline_ = true;
     cancel_run(cancel_reason::deadline);
 }
 
 } // namespace heddle::host
-void run_driver::on_cancel(cancel_reason reason) noexcept { cancel_run(reason); }
-

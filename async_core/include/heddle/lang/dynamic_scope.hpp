@@ -14,6 +14,7 @@
 
 namespace heddle::lang {
 
+class call_site;
 class concurrency_scope;
 class counted_extent;
 class dynamic_scope;
@@ -69,6 +70,7 @@ public:
     host_ref<time_extent> cleanup_time;
     host_ref<counted_extent> counted;     ///< innermost extent of budget-usd or max-calls, or null
     host_ref<future> spawned;             ///< the future that the code is part of, or null
+    host_ref<call_site> called_by;        ///< of a tool's code: the call, where that is known
     value settings = value::empty_map();  ///< of `with`, for the host: model, retries, files, …
     value loop_config = value::unbound(); ///< *loop-config*
     value receiver;                       ///< of a streamed task call: a function, or nil

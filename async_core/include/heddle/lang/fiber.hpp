@@ -89,7 +89,7 @@ public:
     fiber(const fiber&) = delete;
     fiber& operator=(const fiber&) = delete;
 
-    [[nodiscard]] lang::realm& realm() noexcept { return *realm_; }
+    [[nodiscard]] lang::realm& realm() const noexcept { return *realm_; }
     [[nodiscard]] bool cancel_requested() const noexcept { return cancel_ != cancel_reason::none; }
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
     /// Cleanup code runs: cancellation waits until it has ended.
@@ -123,6 +123,7 @@ private:
     friend class future;
     friend class concurrency_scope;
     friend class interpreter;
+    friend class permit_waits;
     friend branch_place place_of(const fiber&);
     friend std::unique_ptr<fiber> start_fiber(lang::realm&, value, std::span<const value>,
                                               scope_ref);

@@ -338,8 +338,8 @@ constexpr special_form rows[] = {
      .usage = "(with-permit semaphore body…)",
      .summary = "Waits for a permit of the semaphore, evaluates the body, and gives the permit "
                 "back, however the body ends. First come, first served. Where none can come free, "
-                "because the branch itself, or one that waits for its end, holds them all, it "
-                "raises instead of waiting for ever.",
+                "because the branch and those that it is part of hold them all, it raises instead "
+                "of waiting for ever; where code that awaits it holds some, that await raises.",
      .example = "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => "
                 "'(1 4 9)",
      .family = "concurrency"},

@@ -4,6 +4,7 @@
 #include "future.hpp"
 #include "join.hpp"
 
+#include <heddle/lang/call_site.hpp>
 #include <heddle/lang/counted_extent.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 
@@ -22,8 +23,18 @@ void dynamic_scope::visit_values(value_visitor& visitor) const {
     for (const value* held :
          {&outer.as_value(), &concurrency.as_value(), &sandbox.as_value(), &limits.as_value(),
           &time.as_value(), &cleanup_time.as_value(), &counted.as_value(), &spawned.as_value(),
-          &settings, &loop_config, &receiver})
+          &called_by.as_value(), &settings, &loop_config, &receiver})
         visitor.visit(*held);
+}
+
+scope_ref scope_of_call(const fiber& caller) {
+    const scope_ref& scope = caller.scope();
+    if (caller.realm().permits_held == 0) return scope;
+    heap& memory = caller.realm().memory();
+    return scope.open(memory, [&](dynamic_scope& inner) {
+        inner.called_by = host_ref<call_site>::make(
+            memory, std::make_unique<call_site>(place_of(caller), *scope));
+    });
 }
 
 bool dynamic_scope::is_inside(const value& mark) const noexcept {

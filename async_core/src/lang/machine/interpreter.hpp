@@ -168,7 +168,9 @@ private:
     [[nodiscard]] bool regain_permit() noexcept;
     next send_request();
     bool make_future(std::size_t base, instruction i);
-    [[nodiscard]] static const semaphore* awaited_permits(const future& awaited) noexcept;
+    [[nodiscard]] static error awaits_own_permit(const semaphore& wanted);
+    static void end_await(fiber& waiting, error failure) noexcept;
+    [[nodiscard]] std::optional<error> await_for_ever(future& awaited);
     next take_permit(std::size_t base, instruction i);
     void release_permit(std::size_t base, instruction i) noexcept;
 

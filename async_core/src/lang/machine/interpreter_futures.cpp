@@ -1,6 +1,7 @@
 // spawn, await, cancel, and the permits of semaphores.
 #include "future.hpp"
 #include "interpreter.hpp"
+#include "permit_waits.hpp"
 #include "semaphore.hpp"
 
 #include "lang/print/form_text.hpp"
@@ -50,11 +51,41 @@ bool interpreter::make_future(std::size_t base, instruction i) {
     return true;
 }
 
-/// The semaphore that a future waits for, or null.
-const semaphore* interpreter::awaited_permits(const future& awaited) noexcept {
-    const fiber* self = awaited.own_fiber();
-    if (!self || self->waits_ != waiting_for::permit) return nullptr;
-    return dynamic_cast<const semaphore*>(self->waits_scope_);
+/// The error of a wait for a future that waits for a permit of that semaphore.
+error interpreter::awaits_own_permit(const semaphore& wanted) {
+    return error(errc::evaluation,
+                 "await: this would wait for ever, because the future waits for a permit and what "
+                 "awaits it holds all of that semaphore (" +
+                     std::to_string(wanted.limit()) + ")")
+        .with_hint("wait outside of 'with-permit'");
+}
+
+/// Ends the wait of one that awaits: it holds what its future needs.
+void interpreter::end_await(fiber& waiting, error failure) noexcept {
+    if (!waiting.leave_wait()) return;
+    waiting.incoming_ = std::move(failure);
+    if (waiting.driver) waiting.driver->wake(waiting);
+}
+
+/// What the fiber waits for from here on may never come, because the future needs a permit. The error
+/// when it is this `await` that has to end; another one is ended at once.
+std::optional<error> interpreter::await_for_ever(future& awaited) {
+    if (f_.realm_->permits_held == 0) return std::nullopt;
+    awaited.wait(f_);
+    const semaphore* wanted = nullptr;
+    permit_verdict found;
+    try {
+        found = permit_waits::below(awaited, wanted);
+    } catch (...) {
+        awaited.forget(f_);
+        throw;
+    }
+    awaited.forget(f_);
+    if (found.what != permit_verdict::kind::awaited_by) return std::nullopt;
+    error failure = awaits_own_permit(*wanted);
+    if (found.awaiter == &f_) return failure;
+    end_await(*found.awaiter, std::move(failure));
+    return std::nullopt;
 }
 
 /// (await f)
@@ -73,14 +104,7 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
                            "await: this would wait for ever, because the future "
                            "itself waits for what awaits it"));
     }
-    if (const auto* wanted = awaited_permits(*awaited);
-        wanted && wanted->never_free_for(running_branch(), *f_.scope_)) {
-        return raise(error(errc::evaluation,
-                           "await: this would wait for ever, because the future waits for a permit "
-                           "and what awaits it holds all of that semaphore (" +
-                               std::to_string(wanted->limit()) + ")")
-                         .with_hint("wait outside of 'with-permit'"));
-    }
+    if (auto for_ever = await_for_ever(*awaited)) return raise(*std::move(for_ever));
     for (std::size_t k = 0; k <= count; ++k) f_.stack_[at + k].set_nil();
     lend_permit();
     f_.result_slot_ = static_cast<std::uint32_t>(at);
@@ -118,14 +142,15 @@ interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     auto* limit = host_as<semaphore>(R[i.b]);
     if (!limit) return raise_type("with-permit", 1, "a semaphore", R[i.b]);
-    const branch_place branch = running_branch();
     if (f_.granted_ == limit || limit->has_free()) {
-        limit->note_holder(memory_, branch);
+        limit->note_holder(memory_, running_branch());
+        ++f_.realm_->permits_held;
         if (!take_grant(limit)) (void)limit->try_acquire();
         R[i.a] = value::boolean(true);
         return next::go_on;
     }
-    if (limit->never_free_for(branch, *f_.scope_)) {
+    const permit_verdict found = permit_waits::of(f_, *limit);
+    if (found.what == permit_verdict::kind::hopeless) {
         return raise(
             error(errc::evaluation,
                   "with-permit: this would wait for ever, because this branch, with those "
@@ -133,6 +158,9 @@ interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
                       std::to_string(limit->limit()) + ")")
                 .with_hint("take one permit around all of it, or wait outside of 'with-permit'"));
     }
+    // The mistake is that of who awaits: others may wait for the same future, and cancel that one.
+    if (found.what == permit_verdict::kind::awaited_by)
+        end_await(*found.awaiter, awaits_own_permit(*limit));
     --top().at; // tried again once a permit was handed over
     lend_permit();
     limit->wait(f_);
@@ -145,6 +173,7 @@ void interpreter::release_permit(std::size_t base, instruction i) noexcept {
     R[i.a] = value::boolean(false);
     auto* limit = static_cast<semaphore*>(host_of(R[i.b]));
     limit->forget_holder(memory_, running_branch());
+    --f_.realm_->permits_held;
     limit->release();
 }
 

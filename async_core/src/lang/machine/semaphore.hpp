@@ -19,20 +19,28 @@ public:
     /// The branch has taken one more permit, or is about to.
     void note_holder(heap& memory, const branch_place& branch) {
         ++holders_[key_of(branch)];
+        ++held_;
         charge_.set(memory, holders_.size() * holder_bytes);
     }
     /// It gives one back.
     void forget_holder(heap& memory, const branch_place& branch) noexcept {
         const auto at = holders_.find(key_of(branch));
-        if (at == holders_.end() || --at->second != 0) return;
+        if (at == holders_.end()) return;
+        --held_;
+        if (--at->second != 0) return;
         holders_.erase(at);
         charge_.set(memory, holders_.size() * holder_bytes);
     }
-    /// Whether no permit can come free before that branch ends, because all of them are held by it and
-    /// by branches that wait for its end: those that opened the groups that it is part of, or
-    /// await the future that it is. `scope`: that of its code. False too when that would take
-    /// long to find out.
-    [[nodiscard]] bool never_free_for(const branch_place& branch, const dynamic_scope& scope) const;
+    /// No permit is on its way from one branch to another.
+    [[nodiscard]] bool all_held() const noexcept { return held_ == limit(); }
+    /// How many branches hold some.
+    [[nodiscard]] std::size_t holders() const noexcept { return holders_.size(); }
+    [[nodiscard]] bool is_held_by(const branch_place& branch) const noexcept {
+        return holders_.contains(key_of(branch));
+    }
+    [[nodiscard]] static bool same(const branch_place& a, const branch_place& b) noexcept {
+        return key_of(a) == key_of(b);
+    }
 
 private:
     struct holder {
@@ -51,6 +59,7 @@ private:
     static constexpr std::size_t holder_bytes = 56; ///< with what the table takes for one
 
     std::unordered_map<holder, std::size_t, holder_hash> holders_;
+    std::size_t held_ = 0; ///< of all holders
     heap_charge charge_;
 };
 

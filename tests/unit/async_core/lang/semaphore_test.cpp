@@ -106,18 +106,25 @@ TEST(semaphore, a_wait_for_what_the_branch_itself_holds_is_an_error) {
               "(with-permit s (map (lambda (x) (pause x) (map (lambda (y) (with-permit s y)) "
               "'(1 2))) '(1 2)))"},
              {1, "(with-permit s (race (with-permit s 1) (with-permit s 2)))"},
-             {1, "(with-permit s (await (spawn (progn (pause 1) (with-permit s 1)))))"},
+             {1,
+              "(with-permit s (await (spawn (race (progn (pause 1) (with-permit s 1)) "
+              "(progn (pause 1) (with-permit s 2))))))"},
              {2,
               "(with-permit s (map (lambda (x) (with-permit s (pause x) (with-permit s x))) "
               "'(1)))"}}) {
         expect_everywhere("(define s (semaphore " + std::to_string(permits) + ")) " + program,
                           refused + std::to_string(permits) + ")");
     }
-    expect_everywhere(
-        "(define s (semaphore 1)) (with-permit s (let ((f (spawn (with-permit s 1)))) "
-        "(pause 1) (await f)))",
-        "SexpEvaluationError: await: this would wait for ever, because the future "
-        "waits for a permit and what awaits it holds all of that semaphore (1)");
+    for (const char* program :
+         {"(with-permit s (await (spawn (progn (pause 1) (with-permit s 1)))))",
+          "(with-permit s (let ((f (spawn (with-permit s 1)))) (pause 1) (await f)))",
+          "(with-permit s (let ((f (spawn (parallel (pause 5) (with-permit s 1))))) (pause 1) "
+          "(await f)))"}) {
+        expect_everywhere(std::string("(define s (semaphore 1)) ") + program,
+                          "SexpEvaluationError: await: this would wait for ever, because the "
+                          "future waits for a permit and what awaits it holds all of that "
+                          "semaphore (1)");
+    }
     // The permit is given back, and the error can be caught.
     expect_everywhere(
         "(define s (semaphore 1)) "

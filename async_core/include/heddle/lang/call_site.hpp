@@ -1,0 +1,30 @@
+// Where a program called the tool or task inside of which a fiber of its own runs.
+#pragma once
+
+#include <heddle/lang/branch_group.hpp>
+#include <heddle/lang/dynamic_scope.hpp>
+
+namespace heddle::lang {
+
+/// Part of the scope of what a call runs: that fiber belongs to no group, and yet the branch that called
+/// waits for its end. Threads: the session's only.
+class call_site final : public host_object {
+public:
+    call_site(branch_place caller, const dynamic_scope& scope)
+        : place(std::move(caller)), spawned(scope.spawned), outer(scope.called_by) {}
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "call"; }
+    void visit_values(value_visitor& visitor) const override {
+        for (const value* held : {&place.group, &spawned.as_value(), &outer.as_value()})
+            visitor.visit(*held);
+    }
+
+    const branch_place place;
+    const host_ref<future> spawned;  ///< the future that the caller is part of, or null
+    const host_ref<call_site> outer; ///< of the caller, or null
+};
+
+/// The scope for the call of a tool or task that `caller` waits for. Only where permits of semaphores
+/// are held does it know its call_site: a call in flight is to take little memory.
+[[nodiscard]] scope_ref scope_of_call(const fiber& caller);
+
+} // namespace heddle::lang
