@@ -581,14 +581,20 @@ outcome interpreter::dispatch() {
         NEXT();
     }
     op_settings_push:
+        if (memory_.has_dead() && enters_sandbox(i)) [[unlikely]]
+            SLOW(free_dead_first());
         SAVE();
         fuel_ = fuel;
         if (!push_settings(BASE(), i)) SLOW(raise_pending());
         fuel = fuel_; // the first step of a sandbox is looked at
         NEXT();
     op_settings_pop:
+        if (memory_.has_dead() && leaves_sandbox(R[i.a])) [[unlikely]]
+            SLOW(free_dead_first());
         SLOW(pop_settings(BASE() + i.a));
     op_settings_leave:
+        if (memory_.has_dead() && leaves_sandbox(R[i.a])) [[unlikely]]
+            SLOW(free_dead_first());
         fuel_ = fuel;
         leave_settings(BASE(), i);
         fuel = fuel_;

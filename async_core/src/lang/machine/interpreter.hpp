@@ -91,6 +91,9 @@ private:
     next call_confined(std::size_t at, std::size_t count, bool tail);
     [[nodiscard]] value new_closure(const function& code);
     void settle_steps() noexcept;
+    [[nodiscard]] static bool enters_sandbox(instruction i) noexcept;
+    [[nodiscard]] bool leaves_sandbox(const value& saved) const noexcept;
+    next free_dead_first();
     void move_to(scope_ref scope) noexcept;
     void set_memory_limit() noexcept;
 
@@ -150,10 +153,10 @@ private:
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
     void end_cleanup() noexcept;
+    void forget_cleanups() noexcept;
     next pop_settings(std::size_t saved);
     void leave_settings(std::size_t base, instruction i);
     [[nodiscard]] static std::optional<cleanup_limits> held_up(fiber& self,
-    void forget_cleanups() noexcept;
                                                                const run_budget& budget);
     [[nodiscard]] static cleanup_limits inside(const cleanup_limits& outer, cleanup_limits inner);
     void count_cleanup(std::uint64_t steps);

@@ -82,6 +82,26 @@ scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
     });
 }
 
+/// Whether `settings_push` opens the scope of a sandbox.
+bool interpreter::enters_sandbox(instruction i) noexcept {
+    const auto kind = static_cast<scope_kind>(i.x);
+    return kind == scope_kind::sandbox || kind == scope_kind::confined;
+}
+
+/// Whether the scope that a form saved has other limits than the one that it opened.
+bool interpreter::leaves_sandbox(const value& saved) const noexcept {
+    return !(f_.scope_->limits == scope_ref::from_value(saved)->limits);
+}
+
+/// What is dead belongs to the sandbox, or to none, that is to be left. It may be much: others have their
+/// turns while it is freed, and then the instruction is tried again.
+interpreter::next interpreter::free_dead_first() {
+    --top().at;
+    settle_steps();
+    slice_ = 0;
+    return check_slice();
+}
+
 /// Goes on in another scope. What was spent until here is the sandbox's that is left, and the first
 /// step in another one is looked at.
 void interpreter::move_to(scope_ref scope) noexcept {
@@ -90,7 +110,7 @@ void interpreter::move_to(scope_ref scope) noexcept {
     const bool stays = from == to;
     if (!stays) {
         settle_steps();
-        memory_.release_dead(SIZE_MAX); // what is dead belongs to the one that is left
+        memory_.release_dead(SIZE_MAX); // nothing, or what this form itself has dropped
         sandbox_policy::moved(from.get(), to.get(), memory_.used());
         given_ = fuel_ = 1;
     }

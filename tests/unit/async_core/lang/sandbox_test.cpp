@@ -468,5 +468,22 @@ TEST(sandbox, cancellation_at_any_step_ends_cleanly) {
     }
 }
 
+TEST(sandbox, what_is_dead_is_freed_in_turns_before_the_scope_changes) {
+    lang_world world;
+    const std::string big = "(map (lambda (i) (list i)) (range 300000))";
+    world.run("(define big " + big + ")");
+    // Entered, left, and left by an error, which takes the scope with it.
+    EXPECT_EQ(world.shown("(set! big nil) (sandbox ((steps 10)) 1)"), "1");
+    EXPECT_GT(world.runs, 5);
+    EXPECT_FALSE(world.world.memory().has_dead());
+    for (const char* end : {"7", "(error \"seven\")", "(while true 1)"}) {
+        EXPECT_EQ(world.shown("(try (sandbox ((steps 5000000)) (let ((big " + big +
+                              ")) (set! big nil) " + end +
+                              ")) (catch (e) 7)) (try (sandbox ((allow (note))) (note 'in)) "
+                              "(finally (note 'out)))"),
+                  "in");
+    }
+}
+
 } // namespace
 } // namespace heddle::lang::testing
