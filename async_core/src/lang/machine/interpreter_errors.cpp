@@ -3,7 +3,7 @@
 #include "future.hpp"
 #include "interpreter.hpp"
 
-#include "lang/print/form_text.hpp"
+#include "lang/print/described.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
@@ -37,8 +37,8 @@ std::string shown_name(const function& code) {
 interpreter::next interpreter::raise_type(std::string_view what, std::size_t index,
                                           std::string_view expected, const value& given) {
     return raise(error(errc::type, std::string(what) + ": argument " + std::to_string(index) +
-                                       " must be " + std::string(expected) + ", not the " +
-                                       std::string(kind_name(given.type())) + " " + shown(given)));
+                                       " must be " + std::string(expected) + ", not " +
+                                       described(given)));
 }
 
 /// A branch that cannot wait was begun without a record (op::branch_call). It fails: now it gets one, so
