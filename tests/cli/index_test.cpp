@@ -81,7 +81,8 @@ TEST_F(index_command, never_replaces_what_is_no_index) {
     const std::string precious = scratch.file("thesis.txt", std::string(100'000, 'x'));
     const auto ended = heddle({"index", "tree", "--index-file", "thesis.txt"});
     EXPECT_EQ(ended.code, 1);
-    EXPECT_NE(ended.err.find("thesis.txt\" exists and is not an index of heddle"), std::string::npos)
+    EXPECT_NE(ended.err.find("thesis.txt\" exists and is not an index of heddle"),
+              std::string::npos)
         << ended.err;
     EXPECT_NE(ended.err.find("hint: name another file"), std::string::npos) << ended.err;
     EXPECT_EQ(std::filesystem::file_size(precious), 100'000U);

@@ -40,7 +40,8 @@ public:
     coro::task<result<value>> run(effect_call call) override {
         import_port* port = call.owner.owner().parts().imports;
         if (!port) {
-            co_return error(lang::errc::permission, "import: this host does not give access to files")
+            co_return error(lang::errc::permission,
+                            "import: this host does not give access to files")
                 .with_hint("libraries can be imported: (import std/lists)");
         }
         const auto& given = call.request.arguments;

@@ -53,10 +53,10 @@ static exit_code run_repl(const repl_request& asked, const environment& variable
     signal_pipe signals;
     evaluator runs(**tools, **session, asked.options, output, signals);
     repl_session repl(repl_session::parts{.tools = tools->get(),
-                                             .session = session->get(),
-                                             .runs = &runs,
-                                             .output = &output,
-                                             .interactive = interactive});
+                                          .session = session->get(),
+                                          .runs = &runs,
+                                          .output = &output,
+                                          .interactive = interactive});
     history_file history(history_path(variables));
 
     bool loaded = true;

@@ -161,7 +161,8 @@ result<no_proxy_list> no_proxy_list::parse(std::string_view text) {
             continue;
         }
         HEDDLE_TRY(entry result, parse_entry(one));
-        if (!result.name.empty() || !result.bits.empty()) list.entries_.push_back(std::move(result));
+        if (!result.name.empty() || !result.bits.empty())
+            list.entries_.push_back(std::move(result));
     }
     return list;
 }

@@ -56,7 +56,8 @@ result<void> write_finite(json_writer& out, std::string_view key, std::string_vi
 result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
     const std::string& name = parameter.name;
     if (own) {
-        return invalid_request("the extra parameter '" + name + "' is a setting; set it by its own clause");
+        return invalid_request("the extra parameter '" + name +
+                               "' is a setting; set it by its own clause");
     }
     if (check_json(parameter.value_json) != json_kind::none &&
         utf8::is_valid(parameter.value_json)) {

@@ -89,7 +89,8 @@ error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
                        " leave no room before the deadline: the call could go in " +
                        seconds_text(wait) + " at the earliest",
                    wait, "allow more time, send less at once, or name another model as a fallback")
-        .with_cause(error::cancelled(cancel_reason::deadline)); // of this call: others may have time
+        .with_cause(
+            error::cancelled(cancel_reason::deadline)); // of this call: others may have time
 }
 
 } // namespace

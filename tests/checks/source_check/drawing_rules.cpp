@@ -103,13 +103,14 @@ std::string circle_in(const graph& arrows) {
     std::set<std::string> done;
     std::string circle;
     const std::function<void(const std::string&)> visit = [&](const std::string& node) {
+        if (!circle.empty()) return;
         const auto seen = std::find(path.begin(), path.end(), node);
         if (seen != path.end()) {
             for (auto at = seen; at != path.end(); ++at) circle += *at + " -> ";
             circle += node;
             return;
         }
-        if (done.contains(node) || !circle.empty()) return;
+        if (done.contains(node)) return;
         path.push_back(node);
         if (const auto at = arrows.find(node); at != arrows.end()) {
             for (const std::string& next : at->second) visit(next);

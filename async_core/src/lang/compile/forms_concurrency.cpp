@@ -288,10 +288,11 @@ constexpr special_form rows[] = {
      .analyse = &form_race,
      .layout = {.form = shape::block},
      .usage = "(race expression…)",
-     .summary = "Evaluates all the expressions at the same time and gives the first value; the "
-                "others are cancelled. An error and a FAILED task result are not a success. When all "
-                "fail, the last error is raised; what catch binds has the others as causes. A "
-                "race counts as one branch.",
+     .summary =
+         "Evaluates all the expressions at the same time and gives the first value; the "
+         "others are cancelled. An error and a FAILED task result are not a success. When all "
+         "fail, the last error is raised; what catch binds has the others as causes. A "
+         "race counts as one branch.",
      .example = "(race (error \"no\") (+ 1 2)) => 3",
      .family = "concurrency"},
     {.name = "timeout",

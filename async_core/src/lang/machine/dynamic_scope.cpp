@@ -27,16 +27,6 @@ void dynamic_scope::visit_values(value_visitor& visitor) const {
         visitor.visit(*held);
 }
 
-scope_ref scope_of_call(const fiber& caller) {
-    const scope_ref& scope = caller.scope();
-    if (caller.realm().permits_held == 0) return scope;
-    heap& memory = caller.realm().memory();
-    return scope.open(memory, [&](dynamic_scope& inner) {
-        inner.called_by = host_ref<call_site>::make(
-            memory, std::make_unique<call_site>(place_of(caller), *scope));
-    });
-}
-
 bool dynamic_scope::is_inside(const value& mark) const noexcept {
     if (mark.is_nil()) return false;
     if (limits && limits->is_bound_by(mark)) return true;

@@ -144,7 +144,8 @@ private:
         task_error::failure created;
         HEDDLE_TRY(const std::string reason, text("reason"));
         const auto known = task_failure_reason_from(reason);
-        if (!known) return unreadable("'" + utf8::shortened(reason, 80) + "' is not a known reason");
+        if (!known)
+            return unreadable("'" + utf8::shortened(reason, 80) + "' is not a known reason");
         created.reason = *known;
         const value* details = member("details");
         if (!details) return task_error::kind(std::move(created));

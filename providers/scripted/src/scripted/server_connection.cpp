@@ -167,7 +167,8 @@ coro::task<bool> server_connection::answer_chat(server_connection& self,
         const bool still_there = co_await pause(self, delay, context);
         if (!still_there) co_return false;
     }
-    const bool is_answer = std::holds_alternative<ports::chat_response>(self.pending_.result.answer);
+    const bool is_answer =
+        std::holds_alternative<ports::chat_response>(self.pending_.result.answer);
     if (is_answer && self.pending_.asked.stream) {
         const bool sent = co_await stream_answer(self, context);
         co_return sent;

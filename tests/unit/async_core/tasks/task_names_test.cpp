@@ -58,8 +58,7 @@ TEST(task_names, misspelt_inputs_are_named) {
 
 TEST(task_names, a_clause_that_no_call_has_is_shown_where_it_stands) {
     world w;
-    const auto ended =
-        w.run("(defatom q (params x) (instructions \"{{x}}\"))\n(q (x 1) (seed 7))");
+    const auto ended = w.run("(defatom q (params x) (instructions \"{{x}}\"))\n(q (x 1) (seed 7))");
     ASSERT_FALSE(ended);
     const std::string shown = w.session->render(ended.error());
     EXPECT_THAT(shown, HasSubstr("test:2:10"));

@@ -124,8 +124,9 @@ TEST(anthropic_codec, what_the_service_cannot_take_is_named) {
     const auto codec = codec_of();
     chat_request request = user_request("x");
     request.extra = {{"system", "\"y\""}};
-    EXPECT_TRUE(refusal_of(*codec, request)
-                    .starts_with("the extra parameter 'system' is a setting; set it by its own clause"));
+    EXPECT_TRUE(
+        refusal_of(*codec, request)
+            .starts_with("the extra parameter 'system' is a setting; set it by its own clause"));
     request = user_request("x");
     request.messages.front().role = chat_role::system;
     EXPECT_TRUE(refusal_of(*codec, request).starts_with("the request holds no message besides"));

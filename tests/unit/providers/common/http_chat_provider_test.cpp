@@ -279,7 +279,8 @@ TEST(http_chat_provider, the_receiver_ends_a_stream_for_good_whatever_its_error_
             ++calls;
             return error(make_error_code(llm_errc::overloaded), "enough").with_retryable(true);
         };
-        const auto answer = with.on.run(with.provider().stream(with.request, sink, with.on.context()));
+        const auto answer =
+            with.on.run(with.provider().stream(with.request, sink, with.on.context()));
         ASSERT_FALSE(answer);
         EXPECT_EQ(answer.error().message(), "enough");
         EXPECT_EQ(calls, 1);

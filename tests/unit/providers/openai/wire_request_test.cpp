@@ -77,7 +77,8 @@ TEST(openai_wire_request, wrong_parts_are_named) {
     EXPECT_EQ(message(tool), "the parameters of tool 't' are not a JSON object");
     chat_request extra = user_request("x");
     extra.extra = {{"messages", "[]"}};
-    EXPECT_EQ(message(extra), "the extra parameter 'messages' is a setting; set it by its own clause");
+    EXPECT_EQ(message(extra),
+              "the extra parameter 'messages' is a setting; set it by its own clause");
     extra.extra = {{"top_k", "1,\"model\":2"}};
     EXPECT_EQ(message(extra), "the extra parameter 'top_k' is not JSON");
     chat_request number = user_request("x");

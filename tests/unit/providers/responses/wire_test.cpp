@@ -150,11 +150,13 @@ TEST(responses_wire, what_the_service_cannot_take_is_named) {
     request.reasoning_tokens = 0;
     EXPECT_EQ(body_of(request).at("reasoning").at("effort"), "none");
     request.extra = {{"reasoning", R"({"summary":"auto"})"}};
-    EXPECT_EQ(refused(request), "the extra parameter 'reasoning' is a setting; set it by its own clause");
+    EXPECT_EQ(refused(request),
+              "the extra parameter 'reasoning' is a setting; set it by its own clause");
     request.reasoning_tokens.reset(); // then it is free
     EXPECT_EQ(body_of(request).at("reasoning").at("summary"), "auto");
     request.extra = {{"input", "[]"}};
-    EXPECT_EQ(refused(request), "the extra parameter 'input' is a setting; set it by its own clause");
+    EXPECT_EQ(refused(request),
+              "the extra parameter 'input' is a setting; set it by its own clause");
     EXPECT_EQ(refused({}), "the request names no model");
     request = user_request("x");
     request.messages = {{chat_role::tool, "18", {}, "", ""}};
