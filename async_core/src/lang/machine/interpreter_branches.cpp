@@ -175,7 +175,7 @@ error interpreter::as_common_failure(error failure) {
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
     add_trace(failure);
     failure = made_complete(std::move(failure));
-    common.emplace(extent, failure);
+    common = realm::common_failure{extent, failure};
     return failure;
 }
 
