@@ -90,7 +90,7 @@ TEST_F(json_bridge, says_where_and_what_was_expected) {
     expect_error("1.", "a digit after the point");
     expect_error("-", "expected a digit");
     expect_error("1e", "exponent");
-    expect_error("[ż]", "found ż");
+    expect_error("[ż]", "found 'ż'");
     expect_error("\"\xff\"", "byte offset 1");
     expect_error("[1", "but the text ends");
     expect_error("'a'", "expected a value");

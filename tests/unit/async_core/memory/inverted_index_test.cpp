@@ -11,6 +11,7 @@ namespace heddle::memory {
 namespace {
 
 using ports::matching_strategy;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -217,7 +218,7 @@ TEST(snapshots, damaged_at_any_byte_are_refused) {
             damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flip);
             const auto opened = read_snapshot(damaged);
             ASSERT_FALSE(opened) << at;
-            EXPECT_THAT(opened.error().message(), HasSubstr("the index file"));
+            EXPECT_THAT(opened.error().message(), AnyOf(HasSubstr("the index file"), HasSubstr("not an index of heddle")));
             EXPECT_FALSE(opened.error().info().hint.empty());
         }
         ASSERT_FALSE(read_snapshot(bytes.substr(0, at))) << at;

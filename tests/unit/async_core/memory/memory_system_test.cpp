@@ -221,7 +221,7 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     for (const auto& refused : {test.run(memory->save(file, test.context())),
                                 test.run(memory->load(file, test.context()))}) {
         ASSERT_FALSE(refused);
-        EXPECT_THAT(refused.error().message(), HasSubstr("thesis.txt\" is there and is no index"));
+        EXPECT_THAT(refused.error().message(), HasSubstr("thesis.txt\" exists and is not an index"));
     }
     EXPECT_TRUE(kept());
     memory_options options;
@@ -232,7 +232,7 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     request.query = "looms";
     const auto answer = ask(request);
     ASSERT_FALSE(answer);
-    EXPECT_THAT(answer.error().message(), HasSubstr("no index"));
+    EXPECT_THAT(answer.error().message(), HasSubstr("is not an index"));
     EXPECT_TRUE(kept());
     // A pipe that nobody writes to is neither waited for nor replaced.
     const std::string pipe = (base / "pipe").string();

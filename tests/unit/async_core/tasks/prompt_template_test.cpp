@@ -107,8 +107,8 @@ TEST_F(prompt_template_test, refuses_what_is_no_placeholder) {
     EXPECT_THAT(fill("{{f(a,)}}", "1"), HasSubstr("empty argument"));
     EXPECT_THAT(fill("{{f(k=1, a)}}", "1"), HasSubstr("position after a named"));
     EXPECT_THAT(fill("{{f(k=1, k=2)}}", "1"), HasSubstr("twice"));
-    EXPECT_THAT(fill("{{f(1=2)}}", "1"), HasSubstr("no name"));
-    EXPECT_THAT(fill("{{f(1.2.3)}}", "1"), HasSubstr("no number"));
+    EXPECT_THAT(fill("{{f(1=2)}}", "1"), HasSubstr("whose name is not an identifier"));
+    EXPECT_THAT(fill("{{f(1.2.3)}}", "1"), HasSubstr("that is not a number"));
     EXPECT_THAT(fill("{{f(\"x)}}", "1"), HasSubstr("string that is not closed"));
     EXPECT_THAT(fill("{{f(b)}}", "1"), HasSubstr("'b' is not one of the declared inputs"));
     EXPECT_THAT(fill("{{f({{a)}}", "1"), HasSubstr("no {{name}}"));
