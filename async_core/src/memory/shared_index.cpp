@@ -140,26 +140,26 @@ void shared_index::describe(std::vector<described_file> files) {
 ports::memory_answer shared_index::answer(const ports::memory_request& request,
                                           std::size_t default_limit) const {
     const index_query wanted = query_of(request, default_limit);
-    ports::memory_answer memory;
+    ports::memory_answer found;
     {
         const std::shared_lock reading(lock_);
         for (const ranked_file& ranked : index_.query(wanted)) {
             const indexed_file& file = index_.file(ranked.file);
-            ports::memory_match& match = memory.matches.emplace_back();
+            ports::memory_match& match = found.matches.emplace_back();
             match.id = file.path;
             match.path = file.path;
             match.relevance = ranked.score;
             match.content_type = content_type_of(file.path);
             match.metadata = file.metadata;
         }
-        memory.context_summary = summary_of(memory, index_.size());
+        found.context_summary = summary_of(found, index_.size());
     }
-    if (!request.include_content) return memory;
-    for (ports::memory_match& match : memory.matches) {
+    if (!request.include_content) return found;
+    for (ports::memory_match& match : found.matches) {
         auto text = tree_->read(match.path, longest_content);
         if (text && utf8::is_valid(*text)) match.content = *std::move(text);
     }
-    return memory;
+    return found;
 }
 
 result<void> shared_index::save(const std::string& file) {

@@ -330,20 +330,20 @@ result<void> response_table::make_room(open_table& table) {
 result<ports::response_store_stats> response_table::stats() {
     const turn mine(*this);
     HEDDLE_TRY(open_table * table, opened(purpose::reading, {writing_wait}));
-    ports::response_store_stats response;
-    response.max_bytes = options_.max_bytes;
-    if (!table) return response;
+    ports::response_store_stats found;
+    found.max_bytes = options_.max_bytes;
+    if (!table) return found;
     const auto counted = table->total.begin().bind(now() - options_.keep_for.count()).step();
     if (!counted) return in_file(counted.error());
-    response.entries = static_cast<std::uint64_t>(table->total.number(0));
-    response.bytes = static_cast<std::uint64_t>(table->total.number(1));
+    found.entries = static_cast<std::uint64_t>(table->total.number(0));
+    found.bytes = static_cast<std::uint64_t>(table->total.number(1));
     if (!table->total.is_null(2)) {
-        response.oldest = time_of(table->total.number(2));
-        response.newest = time_of(table->total.number(3));
+        found.oldest = time_of(table->total.number(2));
+        found.newest = time_of(table->total.number(3));
     }
-    response.expired = static_cast<std::uint64_t>(table->total.number(4));
+    found.expired = static_cast<std::uint64_t>(table->total.number(4));
     table->total.begin();
-    return response;
+    return found;
 }
 
 result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> age) {

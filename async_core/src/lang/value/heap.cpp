@@ -45,29 +45,29 @@ void heap_charge::release() noexcept {
 
 object* heap::allocate(kind type, std::size_t bytes) {
     const std::size_t size_class = (bytes + step - 1) / step;
-    object* json = nullptr;
+    object* result = nullptr;
     if (size_class < classes) {
         if (!free_[size_class]) refill(size_class);
         free_node* node = free_[size_class];
         free_[size_class] = node->next;
-        json = reinterpret_cast<object*>(node);
-        json->size_class = static_cast<std::uint16_t>(size_class);
+        result = reinterpret_cast<object*>(node);
+        result->size_class = static_cast<std::uint16_t>(size_class);
         used_ += size_class * step;
     } else {
         // The size stands before the object, so that it can be taken off the account again.
         auto* raw = static_cast<std::size_t*>(std::malloc(bytes + 16));
         if (!raw) throw std::bad_alloc();
         *raw = bytes;
-        json = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
-        json->size_class = 0;
+        result = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
+        result->size_class = 0;
         used_ += bytes;
     }
-    json->references = 1;
-    json->type = type;
-    json->colour = 0;
-    json->owner = this;
+    result->references = 1;
+    result->type = type;
+    result->colour = 0;
+    result->owner = this;
     ++live_;
-    return json;
+    return result;
 }
 
 void heap::refill(std::size_t size_class) {

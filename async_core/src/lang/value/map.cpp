@@ -116,9 +116,9 @@ value map_put(heap& memory, value map, value key, value item) {
     map_object* storage = storage_of(map);
     const std::size_t length = map.length();
     if (!storage) {
-        map_object* object = make_storage(memory, 4);
-        append(object, std::move(key), std::move(item), hash_in(object, name));
-        return value::adopt(kind::map, object, 0, 1);
+        map_object* fresh = make_storage(memory, 4);
+        append(fresh, std::move(key), std::move(item), hash_in(fresh, name));
+        return value::adopt(kind::map, fresh, 0, 1);
     }
     if (storage->owner != &memory) {
         map = value::adopt(kind::map, copy_storage(memory, map, length + 1), 0, length);

@@ -158,18 +158,18 @@ coro::task<result<sourced_paths>> run_command(context_sources sources, context_o
 [[nodiscard]] ports::memory_request request_of(const context_request& request,
                                                const context_question& question, std::string query,
                                                std::size_t limit) {
-    ports::memory_request memory;
-    memory.query = std::move(query);
-    memory.inputs = question.inputs;
-    memory.template_description = question.description;
-    memory.limit = limit;
+    ports::memory_request lookup;
+    lookup.query = std::move(query);
+    lookup.inputs = question.inputs;
+    lookup.template_description = question.description;
+    lookup.limit = limit;
     if (request.inherited && !request.inherited->parts.empty()) {
         std::string known;
         for (const context_part& part : request.inherited->parts) known += part.path + "\n";
         utf8::shorten(known, longest_question);
-        memory.inherited_context = std::move(known);
+        lookup.inherited_context = std::move(known);
     }
-    return memory;
+    return lookup;
 }
 
 coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context_options options,
