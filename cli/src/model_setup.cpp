@@ -4,6 +4,7 @@
 #include "services/cache_file.hpp"
 #include "services/cassette_file.hpp"
 #include "services/default_parameters.hpp"
+#include "services/named_services.hpp"
 #include "services/service_trust.hpp"
 #include "services/unavailable_provider.hpp"
 
@@ -22,14 +23,6 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::string_view openai_name = "openai";
-constexpr std::string_view scripted_name = "scripted";
-
-/// The part before the colon, if there is one.
-std::optional<std::string> provider_of(std::string_view model) {
-    const std::size_t colon = model.find(':');
-    if (colon == std::string_view::npos) return std::nullopt;
-    return std::string(model.substr(0, colon));
-}
 
 } // namespace
 
@@ -66,7 +59,9 @@ std::vector<std::string> model_setup::closing_remarks() const {
 
 std::vector<configured_service> configured_services(const configuration& settings,
                                                     std::optional<std::string> base_url,
-                                                    const service_parts& parts) {
+                                                    const service_parts& parts,
+                                                    const std::optional<std::string>& model) {
+    const named_services named(settings, model ? model : parts.variables.model);
     std::vector<configured_service> services;
     std::unordered_set<std::string_view> done;
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
@@ -85,11 +80,21 @@ std::vector<configured_service> configured_services(const configuration& setting
                 return parts.variables.variable(name).has_value();
             });
         if (!known) continue;
+        if (own.place.file.empty()) own.place = named.place_of(own.name);
         services.push_back(make_service(own, parts));
         done.insert(usual.name);
     }
     for (const provider_config& each : settings.providers) {
-        if (!done.contains(each.name)) services.push_back(make_service(each, parts));
+        if (done.insert(each.name).second) services.push_back(make_service(each, parts));
+    }
+    // "groq:llama-3": a service that is known by name needs no section.
+    const std::vector<std::string> known = named.known();
+    for (const std::string& name : known) {
+        if (!done.insert(name).second) continue;
+        provider_config usual;
+        usual.name = name;
+        usual.place = named.place_of(name);
+        services.push_back(make_service(usual, parts));
     }
     return services;
 }
@@ -144,9 +149,9 @@ private:
                                    setup_->limiters_,   parts_.variables, parts_.settings,
                                    parts_.options.seed, parts_.consents};
         HEDDLE_CHECK(open_cache());
-        setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared);
+        setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared,
+                                                parts_.options.model);
         HEDDLE_CHECK(open_scripted());
-        add_named_service(shared);
         const std::set<std::string> reached = reached_services();
         for (configured_service& each : setup_->services_) {
             if (each.provider) continue;
@@ -204,23 +209,6 @@ private:
             for (auto each = first; each != last; ++each) open.emplace_back(each->second);
         }
         return services;
-    }
-
-    /// "groq:llama-3": a service that is known by name needs no heddle.toml.
-    void add_named_service(const service_parts& shared) {
-        const auto& said = asked_model();
-        const auto name = said ? provider_of(*said) : std::nullopt;
-        if (!name || *name == scripted_name || !is_service_type(*name)) return;
-        const bool known =
-            std::any_of(setup_->services_.begin(), setup_->services_.end(),
-                        [&](const configured_service& each) { return each.name == *name; });
-        if (known) return;
-        provider_config usual;
-        usual.name = *name;
-        // What an option or a variable names is the user's word; what the project names is judged.
-        const bool typed = parts_.options.model || parts_.variables.model;
-        const auto of_project = typed ? std::nullopt : service_of_project_model(parts_.settings);
-        setup_->services_.push_back(make_service(of_project.value_or(usual), shared));
     }
 
     /// "scripted:RULES.json" names a file in place of a model.

@@ -97,8 +97,11 @@ private:
 /// Errors: invalid_argument, llm_errc::configuration, a rules_report of a rules file.
 [[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts);
 
-/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed.
+/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed. `model` is
+/// that of the option; without it the variable's counts. Besides those that have a section or a variable,
+/// they are the known ones that a model, alias or route names.
 [[nodiscard]] std::vector<configured_service> configured_services(
-    const configuration& settings, std::optional<std::string> base_url, const service_parts& parts);
+    const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
+    const std::optional<std::string>& model = {});
 
 } // namespace heddle::cli

@@ -218,8 +218,7 @@ TEST_F(trust, of_a_host_alone_is_asked_with_the_port_that_is_connected_to) {
 TEST_F(trust, the_official_address_is_asked_for_where_the_user_names_another) {
     scratch.file("home/.config/heddle/heddle.toml",
                  "[providers.openai]\nbase_url = \"http://gateway.test/v1\"\n");
-    for (const char* text : {"model = \"x:gpt-4o\"\n[providers.x]\ntype = \"openai\"\n",
-                             "model = \"openai-responses:gpt-4o\"\n"}) {
+    const auto expect_asked = [&](const char* text) {
         SCOPED_TRACE(text);
         project(text);
         auto ended = heddle({"trust"});
@@ -229,8 +228,20 @@ TEST_F(trust, the_official_address_is_asked_for_where_the_user_names_another) {
         ended = heddle({"run", "w.heddle"});
         EXPECT_EQ(ended.code, 2);
         EXPECT_THAT(ended.err, HasSubstr("which you have not allowed"));
-    }
+    };
+    expect_asked("model = \"x:gpt-4o\"\n[providers.x]\ntype = \"openai\"\n");
+    expect_asked("model = \"openai-responses:gpt-4o\"\n");
+    scratch.file("home/.config/heddle/heddle.toml",
+                 "model = \"fast\"\n[aliases]\nfast = \"gw:gpt\"\n"
+                 "[providers.gw]\ntype = \"openai\"\nbase_url = \"http://gateway.test/v1\"\n");
+    expect_asked("model = \"openai:gpt-4o\"\n");
+    expect_asked("[aliases]\nfast = \"openai:gpt-4o\"\n");
+    expect_asked("[aliases]\nfast = \"safe\"\n[routes.safe]\nmodels = [\"openai:gpt-4o\"]\n");
     EXPECT_THAT(seen(), IsEmpty());
+    project("[aliases]\nquick = \"gw:mini\"\n");
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+    EXPECT_EQ(heddle({"run", "w.heddle"}).out, "an answer\n");
+    EXPECT_EQ(seen().size(), 1U);
 }
 
 TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {

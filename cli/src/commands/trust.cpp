@@ -4,6 +4,7 @@
 #include "config/config_file.hpp"
 #include "display_text.hpp"
 #include "json_line.hpp"
+#include "services/named_services.hpp"
 #include "services/service_trust.hpp"
 #include "trust/file_owner.hpp"
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace heddle::cli {
 
@@ -81,7 +83,17 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
         if (of_project) asks.questions.push_back(std::move(question));
     };
     for (const provider_config& each : found.providers) ask(each);
-    if (const auto named = service_of_project_model(found)) ask(*named);
+    // What the variable names does not show what the file asks for.
+    const named_services named(found, std::nullopt);
+    std::set<std::string> others;
+    for (const usual_service& each : usual_services()) others.emplace(each.name);
+    for (std::string& each : named.known()) others.insert(std::move(each));
+    for (const std::string& name : others) {
+        provider_config usual;
+        usual.name = name;
+        usual.place = named.place_of(name);
+        if (!found.provider(name)) ask(usual);
+    }
     return asks;
 }
 

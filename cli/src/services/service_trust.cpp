@@ -53,14 +53,10 @@ bool any_is_set(const Names& names, const environment& variables) {
     });
 }
 
-/// Whether there is a service of that name without the project's file.
-bool is_users_own(const provider_config& merged, const configuration& own,
-                  const environment& variables) {
-    if (own.provider(merged.name) || merged.base_url_is_flag) return true;
-    const auto& usual = usual_services();
-    return std::any_of(usual.begin(), usual.end(), [&](const usual_service& each) {
-        return each.name == merged.name && any_is_set(each.variables, variables);
-    });
+/// Whether the user's own file or an option has a service of that name. A key in a variable is no word
+/// about an address.
+bool is_users_own(const provider_config& merged, const configuration& own) {
+    return own.provider(merged.name) || merged.base_url_is_flag;
 }
 
 /// Whether the user's own file or a variable names where services of the type are.
@@ -90,7 +86,7 @@ bool sent_elsewhere(const destination& usual, const provider_config& merged,
 /// Whether the user has entrusted the key to that address without having been asked.
 bool is_entrusted(const destination& there, const provider_config& merged, const service_type& type,
                   const configuration& own, const environment& variables) {
-    if (is_users_own(merged, own, variables) &&
+    if (is_users_own(merged, own) &&
         there == own_destination(merged.name, merged, own, variables)) {
         return true;
     }
@@ -167,17 +163,6 @@ trust_question judge_service(const provider_config& settings, const service_type
     question.verdict =
         is_this_machine(there.address) ? trust_verdict::keyless : trust_verdict::refused;
     return question;
-}
-
-std::optional<provider_config> service_of_project_model(const configuration& all) {
-    if (!all.without_project || !all.model || all.model == all.without_project->model) return {};
-    const std::size_t colon = all.model->find(':');
-    if (colon == std::string::npos) return {};
-    provider_config named;
-    named.name = all.model->substr(0, colon);
-    if (all.provider(named.name) || !is_service_type(named.name)) return {};
-    named.place = all.model_place;
-    return named;
 }
 
 error refusal(const trust_question& question) {

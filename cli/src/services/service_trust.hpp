@@ -52,11 +52,6 @@ struct trust_question {
                                            const environment& variables,
                                            const consent_store* consents);
 
-/// The service that is there because the project's `model` names it ("groq:llama-3") and no file
-/// configures it; its place is that of the model. Nothing where there is none, or the user's own file says
-/// the same. Pure.
-[[nodiscard]] std::optional<provider_config> service_of_project_model(const configuration& all);
-
 /// Payload of the error below.
 class consent_needed final : public error_payload {};
 

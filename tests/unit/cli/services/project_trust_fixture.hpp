@@ -5,6 +5,7 @@
 #include "model_setup.hpp"
 #include "services/service_trust.hpp"
 
+#include <heddle/fs/local_tree.hpp>
 #include <heddle/http/client.hpp>
 
 #include <gmock/gmock.h>
@@ -75,6 +76,14 @@ protected:
         ADD_FAILURE() << "there is no service " << name;
         return {};
     }
+    /// Why a run cannot start; empty: it can.
+    [[nodiscard]] std::string set_up(const workflow_options& options) {
+        const auto found = load();
+        EXPECT_TRUE(found) << found.error().message();
+        const auto outcome = set_up_models(
+            {options, *found, variables, loop, *http, *workers, null_log(), &consents});
+        return outcome ? std::string() : outcome.error().message();
+    }
     void expect_refused(const std::string& name, const std::string& address,
                         const std::string& key) {
         const configured_service found = service(name);
@@ -105,6 +114,7 @@ protected:
     boost::asio::io_context io{1};
     coro::event_loop loop{io};
     std::shared_ptr<ports::http_port> http = http::make_http_client(loop);
+    std::shared_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 1);
     providers::limiter_set limiters{loop};
     consent_store consents;
 };
