@@ -121,13 +121,14 @@ TEST(exit_code, of_a_program_whose_streams_are_closed) {
         const char* err;
     };
     for (const auto& [closed, arguments, code, err] : std::vector<closed_case>{
-             {"<&-", {"repl"}, 0, ""},
+             {"<&-", {"repl"}, 2, "standard input: cannot be read: "},
+             {"</", {"repl"}, 2, "standard input: cannot be read: Is a directory"},
              {"<&-", {"eval", "(+ 1 2)"}, 0, ""},
              {"<&-", {"run", "-"}, 2, "standard input: cannot be read"},
              {">&-", {"eval", "1"}, 1, "standard output cannot be written"},
              {"<&- >&-", {"eval", "1"}, 1, "standard output cannot be written"},
              {"2>&-", {"eval", "1"}, 0, ""},
-             {"<&- >&- 2>&-", {"repl"}, 0, ""}}) {
+             {"<&- >&- 2>&-", {"repl"}, 2, ""}}) {
         SCOPED_TRACE(arguments.front() + " " + closed);
         std::vector<std::string> command{"/bin/sh", "-c", "exec \"$@\" " + std::string(closed),
                                          "sh", HEDDLE_PROGRAM};

@@ -18,6 +18,7 @@ struct line_read {
         line,
         interrupted, ///< Ctrl-C: what was typed so far is dropped
         end,         ///< of the input
+        failed,      ///< the input cannot be read; `text` says why
         terminated   ///< SIGTERM
     };
     outcome how = outcome::end;

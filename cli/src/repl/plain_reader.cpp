@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -25,7 +27,8 @@ public:
             if (end != std::string::npos) return take(end, end + 1);
             if (held_.size() - begin_ > most_bytes_of_line) return take(held_.size(), held_.size());
             if (ended_ && begin_ < held_.size()) return take(held_.size(), held_.size());
-            if (ended_) return {line_read::outcome::end, {}};
+            if (ended_ && failure_.empty()) return {line_read::outcome::end, {}};
+            if (ended_) return {line_read::outcome::failed, failure_};
             switch (signals_.wait(STDIN_FILENO)) {
             case signal_pipe::woken_by::input: read_more(); break;
             case signal_pipe::woken_by::interrupt: return interrupted();
@@ -56,7 +59,11 @@ private:
         std::array<char, 65536> piece{};
         const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
         if (count > 0) held_.append(piece.data(), static_cast<std::size_t>(count));
-        else if (count == 0 || (errno != EINTR && errno != EAGAIN)) ended_ = true;
+        else if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+        else {
+            if (count < 0) failure_ = std::strerror(errno);
+            ended_ = true;
+        }
     }
 
     signal_pipe& signals_;
@@ -65,6 +72,7 @@ private:
     std::string held_;
     std::size_t begin_ = 0; ///< of what was not given out yet
     bool ended_ = false;
+    std::string failure_; ///< why the input has ended; empty: it was read to its end
 };
 
 } // namespace

@@ -40,6 +40,9 @@ exit_code repl_session::run(line_reader& lines) {
         if (terminated) break;
         if (next.how == line_read::outcome::interrupted) {
             pending_.clear();
+        } else if (next.how == line_read::outcome::failed) {
+            tell_mistake("standard input: cannot be read: " + next.text);
+            return exit_code::usage;
         } else if (next.how == line_read::outcome::end) {
             at_end();
             break;
