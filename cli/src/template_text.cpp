@@ -86,8 +86,10 @@ void put_special(json::object& into, std::string_view name, const task_template&
 }
 
 void put_parameters(json::object& into, const task_template& one) {
-    const json::value parameters = json::parse(tasks::parameters_json(one.parameters));
-    for (const auto& [name, item] : parameters.get_object()) into[name] = item;
+    const json::value parameters = json_or_text(tasks::parameters_json(one.parameters));
+    const json::object* const members = parameters.if_object();
+    if (!members) return;
+    for (const auto& [name, item] : *members) into[name] = item;
 }
 
 [[nodiscard]] json::value json_of(const tasks::task_field& field, const tasks::field_value& given) {

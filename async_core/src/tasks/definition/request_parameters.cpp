@@ -1,5 +1,7 @@
 #include <heddle/tasks/definition/request_parameters.hpp>
 
+#include "tasks/output/finite_json.hpp"
+
 #include <heddle/base/ascii.hpp>
 
 #include <boost/json/parse.hpp>
@@ -111,12 +113,9 @@ result<void> set_parameter(request_parameters& into, const lang::request_setting
     const auto found = std::find_if(accesses.begin(), accesses.end(),
                                     [&](const access& each) { return each.name == setting.name; });
     if (found == accesses.end() || !lang::fits(setting, text)) return must_be(setting);
-    boost::system::error_code failed;
-    json::parse_options limits;
-    limits.max_depth = max_depth;
-    const json::value given = json::parse(text, failed, {}, limits);
-    if (failed) return must_be(setting);
-    found->set(into, given);
+    const auto given = parse_finite_json(text, max_depth);
+    if (!given) return must_be(setting);
+    found->set(into, *given);
     return {};
 }
 

@@ -3,9 +3,9 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
+#include "tasks/output/finite_json.hpp"
 #include "tasks/template_files/field_element.hpp"
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -132,7 +132,9 @@ private:
         const auto text = read_.text(child);
         if (!text) return;
         if (set_parameter_from_text(t_.parameters, setting, *text)) return;
-        read_.unfit(child, expected_in_text(setting), *text);
+        std::string expected = expected_in_text(setting);
+        if (lang::fits(setting, *text)) expected += " whose numbers a float can hold";
+        read_.unfit(child, expected, *text);
     }
 
     void read_output_format(const xml_element& child) {
@@ -280,15 +282,14 @@ private:
     }
 
     void read_default(const xml_attribute& given, task_input& input) {
-        boost::system::error_code unreadable;
-        const auto json = boost::json::parse(given.text, unreadable);
-        if (unreadable) {
+        const auto json = parse_finite_json(given.text);
+        if (!json) {
             return read_.tell(
                 "bad-value", given.text_span,
-                "the default of '" + input.name + "' is not JSON: " + unreadable.message(),
+                "the default of '" + input.name + "' is not JSON: " + json.error().message(),
                 "write a string as default='\"text\"'");
         }
-        input.default_json = boost::json::serialize(json);
+        input.default_json = boost::json::serialize(*json);
         input.optional = true;
     }
 

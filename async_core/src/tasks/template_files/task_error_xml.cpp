@@ -3,12 +3,12 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 
+#include "tasks/output/finite_json.hpp"
 #include "tasks/output/xml_text.hpp"
 #include "tasks/template_files/element_reading.hpp"
 #include "tasks/template_files/xml_tree.hpp"
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <charconv>
@@ -150,12 +150,11 @@ private:
             created.details_json = json::serialize(as_json(*details));
             return task_error::kind(std::move(created));
         }
-        boost::system::error_code broken;
-        const json::value read = json::parse(details->text, broken);
-        if (broken || !read.is_object()) {
+        const auto read = parse_finite_json(details->text);
+        if (!read || !read->is_object()) {
             return unreadable("<details> holds neither elements nor a JSON object");
         }
-        created.details_json = json::serialize(read);
+        created.details_json = json::serialize(*read);
         return task_error::kind(std::move(created));
     }
 

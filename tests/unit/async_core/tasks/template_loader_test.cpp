@@ -520,6 +520,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "2:20 bad-value <disable_reparsing> must be true or false, not \"True\""},
         element_refusal{"<extra_parameters>{user}</extra_parameters>",
                         "2:19 bad-value <extra_parameters> must be a JSON object, not \"{user}\""},
+        element_refusal{"<extra_parameters>{\"y\": [1e400]}</extra_parameters>",
+                        "2:19 bad-value <extra_parameters> must be a JSON object whose numbers a "
+                        "float can hold, not \"{\"y\": [1e400]}\""},
         element_refusal{"<stop>[1]</stop>",
                         "2:7 bad-value <stop> must be a non-empty string or a JSON list of them, "
                         "not \"[1]\""},
@@ -576,6 +579,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "own"},
         element_refusal{"<inputs><input name='a' default='x'/></inputs>",
                         "2:34 bad-value the default of 'a' is not JSON: syntax error"},
+        element_refusal{"<inputs><input name='a' default='-1e400'/></inputs>",
+                        "2:34 bad-value the default of 'a' is not JSON: a number is larger than "
+                        "any float"},
         element_refusal{"<inputs><input name='a' optional='1'/></inputs>",
                         "2:35 bad-value optional must be true or false, not \"1\""},
         element_refusal{"<context_relevance><input name='a'/></context_relevance>",
