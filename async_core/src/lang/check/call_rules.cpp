@@ -57,6 +57,7 @@ public:
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
             values_.look_from(i);
+            guarded_ = context_.facts.is_guarded(i);
             if (n.kind == node_kind::call) {
                 check_call(n);
                 check_callbacks(n);
@@ -65,7 +66,7 @@ public:
             if (n.kind == node_kind::with_settings) check_handler(n);
             if (n.kind != node_kind::clause_call) continue;
             check_clauses(n);
-            if (!context_.facts.is_guarded(i)) check_task_name(*n.children[0]);
+            if (!guarded_) check_task_name(*n.children[0]);
         }
     }
 
@@ -128,7 +129,7 @@ private:
     /// (stream call function)
     void check_handler(const ast::node& n) {
         if (static_cast<scope_kind>(n.flag) == scope_kind::receiver)
-            check_callback("stream", "the second part", *n.children[0], 1);
+            check_callback("stream", "the second argument", *n.children[0], 1);
     }
 
     /// (apply f argument… list), where the list is written out.
@@ -147,9 +148,9 @@ private:
     void check_callback(const std::string& who, const std::string& part, const ast::node& argument,
                         std::size_t count) {
         const ast::node& callback = context_.facts.source_of(argument);
-        if (callback.kind == node_kind::constant && !callback.constant.is(kind::builtin) &&
-            !callback.constant.is(kind::symbol) && !callback.constant.is(kind::host) &&
-            !callback.constant.is_nil()) {
+        if (!guarded_ && callback.kind == node_kind::constant &&
+            !callback.constant.is(kind::builtin) && !callback.constant.is(kind::symbol) &&
+            !callback.constant.is(kind::host) && !callback.constant.is_nil()) {
             context_.add(
                 severity::error, "wrong-type", argument.span,
                 who + ": " + part + " must be a function, not " + described(callback.constant));
@@ -157,7 +158,7 @@ private:
         }
         // What is computed there and then; a variable may hold something else meanwhile.
         const known_value held = &callback == &argument ? values_.of(argument) : known_value();
-        if (!held.constant && held.known() && !held.may_be(kind::closure) &&
+        if (!guarded_ && !held.constant && held.known() && !held.may_be(kind::closure) &&
             !held.may_be(kind::host)) {
             context_.add(severity::error, "wrong-type", argument.span,
                          who + ": " + part + " must be a function, not " + held.noun);
@@ -285,6 +286,7 @@ private:
 
     const rule_context& context_;
     known_values values_;
+    bool guarded_ = false; ///< the program may want to see errors of types
 };
 
 } // namespace

@@ -31,9 +31,11 @@ constexpr std::size_t longest_data = 1000; ///< elements of one such list
 
 const ast::node& known_values::source_of(const ast::node& expression) const {
     const ast::node& source = context_.facts.source_of(expression);
-    const bool named = &source != &expression && source.kind == node_kind::constant;
+    const bool built = source.kind == node_kind::builtin_call;
+    const bool constant = source.kind == node_kind::constant;
+    const bool named = &source != &expression && (constant || built);
     if (!named || !context_.facts.is_conditional(now_)) return source;
-    const bool none = !source.constant.truthy();
+    const bool none = constant && !source.constant.truthy();
     return none || context_.facts.is_tested(now_, expression) ? expression : source;
 }
 

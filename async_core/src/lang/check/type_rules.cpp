@@ -1,6 +1,7 @@
 // Constants, and results whose kind is certain, where something else is needed.
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
+#include "lang/compile/analyzer.hpp"
 #include "lang/machine/with_settings.hpp"
 #include "lang/print/described.hpp"
 #include "lang/print/form_text.hpp"
@@ -255,25 +256,28 @@ private:
                          "write what must run on cancellation in (finally …)");
             return;
         }
-        tell_unknown_kind(name, clause.wanted_kind->span);
+        tell_unknown_kind(name, clause.wanted_kind->span, "; this clause never matches");
     }
 
     /// (retry ((on 'name…)) …): kinds, and reasons of failures, which begin with a small letter.
     void check_retried(const ast::node& names) const {
         if (names.kind != node_kind::constant || !names.constant.is(kind::list)) return;
-        for (const value& each : list_items(names.constant)) {
+        for (std::size_t i = 0; i < names.constant.length(); ++i) {
+            const form each = form{names.constant, names.span}[i];
             const std::string_view name =
-                each.is(kind::string) ? string_bytes(each) : std::string_view();
-            if (!name.empty() && ascii::is_upper(name.front())) tell_unknown_kind(name, names.span);
+                each.content.is(kind::string) ? string_bytes(each.content) : std::string_view();
+            if (!name.empty() && ascii::is_upper(name.front()))
+                tell_unknown_kind(name, each.span, {});
         }
     }
 
-    void tell_unknown_kind(std::string_view name, source_span span) const {
+    void tell_unknown_kind(std::string_view name, source_span span,
+                           std::string_view consequence) const {
         static const std::vector<std::string> known = error_kinds();
         if (std::find(known.begin(), known.end(), name) != known.end()) return;
         context_.add(
             severity::warning, "unknown-kind", span,
-            "no error kind is called '" + std::string(name) + "'; this clause never matches",
+            "no error kind is called '" + std::string(name) + "'" + std::string(consequence),
             suggest_names(name, known));
     }
 

@@ -1,4 +1,5 @@
 #include "analyzer.hpp"
+#include "list_places.hpp"
 #include "special_form.hpp"
 
 #include "lang/print/form_text.hpp"
@@ -36,20 +37,6 @@ bool is_clause(const form& f) {
     if (!f.is_list() || f.size() != 2 || !f[0].is_symbol()) return false;
     const std::string_view name = f[0].name();
     return name != "quote" && name != "quasiquote" && !is_comma(name);
-}
-
-/// The names of clauses, each with the place of its clause for errors of the call.
-value names_with_places(heap& memory, const std::vector<value>& names,
-                        const std::vector<source_span>& spans, source_span whole) {
-    if (names.empty()) return value::empty_list();
-    value result = make_list(memory, names);
-    auto* storage = static_cast<list_object*>(result.target());
-    const std::size_t room = storage->capacity;
-    auto elements = std::make_unique<source_span[]>(room);
-    std::copy(spans.begin(), spans.end(), elements.get() + result.offset());
-    storage->places = new list_places{whole, room, std::move(elements)};
-    memory.charge(list_places::bytes_for(room));
-    return result;
 }
 
 } // namespace
@@ -469,7 +456,7 @@ ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
         spans.push_back(clause.span);
         result->children.push_back(expression(clause[1], inner()));
     }
-    result->constant = names_with_places(realm_.memory(), names, spans, f.span);
+    result->constant = list_with_places(realm_.memory(), names, spans, f.span);
     return result;
 }
 

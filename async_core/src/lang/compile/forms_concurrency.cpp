@@ -2,6 +2,7 @@
 #include "analyzer.hpp"
 #include "lang/machine/join.hpp"
 #include "lang/print/form_text.hpp"
+#include "list_places.hpp"
 #include "special_form.hpp"
 
 #include <heddle/lang/list.hpp>
@@ -101,9 +102,10 @@ static ast::node* form_hedge(analyzer& a, const form& f, analyzer::position) {
                           {seconds, effect_or_nil(a, "sleep", f.span), thunk_node(a, f[2])});
 }
 
-/// (on 'name…): strings, or nil after an error.
+/// (on 'name…): strings with the places of the names, or nil after an error.
 static value names_to_retry(analyzer& a, const form& clause) {
-    value names = value::empty_list();
+    std::vector<value> names;
+    std::vector<source_span> places;
     for (std::size_t i = 1; i < clause.size(); ++i) {
         form one = clause[i];
         if (one.is_list() && one.size() == 2 && one[0].is_symbol() && one[0].name() == "quote")
@@ -117,13 +119,13 @@ static value names_to_retry(analyzer& a, const form& clause) {
             return {};
         }
         const value& name = one.content;
-        names = list_push_back(
-            a.realm().memory(), std::move(names),
-            name.is(kind::string) ? name : make_string(a.realm().memory(), symbol_name(name)));
+        names.push_back(name.is(kind::string) ? name
+                                              : make_string(a.realm().memory(), symbol_name(name)));
+        places.push_back(clause[i].span);
     }
     if (clause.size() == 1)
         a.fail(clause.span, "retry: 'on' names no error", "write (on 'TimeoutError …)");
-    return names;
+    return list_with_places(a.realm().memory(), names, places, clause.span);
 }
 
 /// (retry n e), (retry ((attempts n) (backoff seconds) (on 'name…)) e)
