@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -34,7 +35,10 @@ std::string kind_of(const toml::node& node) {
     switch (node.type()) {
     case toml::node_type::string: return "a string";
     case toml::node_type::integer: return std::to_string(node.as_integer()->get());
-    case toml::node_type::floating_point: return "a number";
+    case toml::node_type::floating_point: {
+        const double number = node.as_floating_point()->get();
+        return std::isnan(number) ? "NaN" : std::isinf(number) ? "infinity" : "a number";
+    }
     case toml::node_type::boolean: return "true or false";
     case toml::node_type::array: return "a list";
     case toml::node_type::table: return "a table";

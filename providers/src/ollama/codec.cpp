@@ -12,7 +12,13 @@ std::string complete_address(std::string address) {
     if (address.empty()) return std::string(default_base_url);
     if (split_url(address)) return address;
     if (address.starts_with(':') && !address.starts_with("::")) address.insert(0, "127.0.0.1");
-    const std::size_t slash = std::min(address.find('/'), address.size());
+    std::size_t slash = std::min(address.find('/'), address.size());
+    const std::string_view host = std::string_view(address).substr(0, slash);
+    if (host.find_first_not_of("0123456789abcdefABCDEF:.") == host.npos &&
+        std::count(host.begin(), host.end(), ':') > 1) { // an IPv6 address, which has no port then
+        address = "[" + std::string(host) + "]" + address.substr(slash);
+        slash += 2;
+    }
     const std::size_t bracket = address.rfind(']', slash); // of an IPv6 address
     const std::size_t from = bracket == std::string::npos ? 0 : bracket;
     const std::size_t colon = address.find(':', from);

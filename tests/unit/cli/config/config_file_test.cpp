@@ -211,6 +211,8 @@ extra_parameters = { top_k = 40, nested = { a = [1, "b"] } }
               R"("stop":["END","STOP"],"tool_choice":"auto","parallel_tool_calls":false,)"
               R"("reasoning_effort":"low","reasoning_tokens":0,"prompt_cache":false,)"
               R"("extra_parameters":{"nested":{"a":[1,"b"]},"top_k":40}})");
+    EXPECT_THAT(mistakes("[providers.a.request]\ntemperature = nan\ntop_p = -inf\n"),
+                ElementsAre(HasSubstr("not NaN"), HasSubstr("not infinity")));
     EXPECT_THAT(mistakes("[providers.a.request]\ntop_p = 2\nseed = 1.5\nstop = []\n"
                          "reasoning_effort = 3\ntop-p = 0.5\nextra_parameters = \"x\"\n"),
                 ElementsAre(HasSubstr("2: providers.a.request.top_p must be a number from 0 to 1"),

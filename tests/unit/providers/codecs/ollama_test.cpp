@@ -111,6 +111,8 @@ TEST(ollama_codec, addresses_as_ollama_host_has_them) {
     EXPECT_EQ(origin(":11434/ai"), "http://127.0.0.1:11434/ai/api/tags");
     EXPECT_EQ(origin("http://gpu-box"), "http://gpu-box/api/tags"); // port 80, as in any URL
     EXPECT_EQ(origin("[::1]"), "http://[::1]:11434/api/tags");
+    EXPECT_EQ(origin("::1"), "http://[::1]:11434/api/tags");
+    EXPECT_EQ(origin("fe80::a/ai"), "http://[fe80::a]:11434/ai/api/tags");
     EXPECT_EQ(origin("[::1]:9"), "http://[::1]:9/api/tags");
     EXPECT_EQ(origin("https://h"), "https://h/api/tags");
     EXPECT_NE(origin("a b").find("percent-encoded"), std::string::npos);
