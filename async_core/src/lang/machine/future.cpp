@@ -98,6 +98,7 @@ void future::settle(state how) noexcept {
 }
 
 void future::forget(fiber& self) noexcept {
+    if (!waiters_.empty() && waiters_.back() == &self) return waiters_.pop_back();
     waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &self), waiters_.end());
 }
 
@@ -124,8 +125,10 @@ bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope
         } else if (next->waits_ == waiting_for::children) {
             // Of a race one branch is enough, so no single one is needed.
             const auto* group = static_cast<const join*>(host_of(next->waits_on_));
-            if (group->needs_all())
-                work.insert(work.end(), group->children().begin(), group->children().end());
+            if (!group->needs_all()) continue;
+            const std::vector<fiber*>& more = group->children(); // of which the last are looked at
+            const std::size_t count = std::min(more.size(), most_looked_at - looked_at);
+            work.insert(work.end(), more.end() - static_cast<std::ptrdiff_t>(count), more.end());
         }
     }
     return false;
