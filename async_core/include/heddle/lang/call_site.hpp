@@ -23,8 +23,8 @@ public:
     const host_ref<call_site> outer; ///< of the caller, or null
 };
 
-/// The scope for the call of a tool or task that `caller` waits for. Only where permits of semaphores
-/// are held does it know its call_site: a call in flight is to take little memory.
+/// The scope for the call of a tool or task that `caller` waits for. It knows its call_site only where
+/// programs have made semaphores: a call in flight is to take little memory.
 [[nodiscard]] scope_ref scope_of_call(const fiber& caller);
 
 } // namespace heddle::lang

@@ -173,6 +173,7 @@ public:
     [[nodiscard]] std::uint32_t next_fiber_number() noexcept { return fibers_numbered_++; }
     std::size_t permits_held = 0; ///< of semaphores, by programs
     unsigned native_stacks = 0;   ///< in use by computations that take turns with the loop
+    bool has_semaphores = false;  ///< a program has made one, at some time
 
     /// The error that ends all branches which meet one limit: one for all of them, because a hundred
     /// thousand that each made its own would need more time and memory than they had for their work.

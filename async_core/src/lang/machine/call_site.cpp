@@ -9,7 +9,7 @@ namespace heddle::lang {
 
 scope_ref scope_of_call(const fiber& caller) {
     const scope_ref& scope = caller.scope();
-    if (caller.realm().permits_held == 0) return scope;
+    if (!caller.realm().has_semaphores) return scope;
     heap& memory = caller.realm().memory();
     return scope.open(memory, [&](dynamic_scope& inner) {
         inner.called_by = host_ref<call_site>::make(

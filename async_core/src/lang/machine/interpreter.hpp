@@ -14,6 +14,7 @@ namespace heddle::lang {
 class future;
 class sandbox_policy;
 class semaphore;
+struct permit_verdict;
 
 /// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
 /// Lives on the native stack for the length of one run().
@@ -172,8 +173,11 @@ private:
     next send_request();
     bool make_future(std::size_t base, instruction i);
     [[nodiscard]] static error awaits_own_permit(const semaphore& wanted);
-    static void end_await(fiber& waiting, error failure) noexcept;
+    [[nodiscard]] static error waits_for_own_permit(const semaphore& wanted);
+    static void end_wait(fiber& waiting, error failure) noexcept;
+    std::optional<error> end_waits(const std::vector<permit_verdict>& found);
     [[nodiscard]] std::optional<error> await_for_ever(future& awaited);
+    [[nodiscard]] std::vector<permit_verdict> waits_below_race(const join& race);
     next take_permit(std::size_t base, instruction i);
     void release_permit(std::size_t base, instruction i) noexcept;
 

@@ -2,6 +2,7 @@
 #include "future.hpp"
 #include "interpreter.hpp"
 #include "pending_job.hpp"
+#include "permit_waits.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -382,6 +383,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
                                "await: a branch awaits the future that it is "
                                "needed for; this would wait for ever"));
         }
+        if (i.x == 0 && !group->needs_all()) end_waits(waits_below_race(*group));
         --top().at; // looked at again when the last child has ended
         if (own.held && own.scope == group->scope()) {
             own.held = false;

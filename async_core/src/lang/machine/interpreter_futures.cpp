@@ -60,32 +60,55 @@ error interpreter::awaits_own_permit(const semaphore& wanted) {
         .with_hint("wait outside of 'with-permit'");
 }
 
-/// Ends the wait of one that awaits: it holds what its future needs.
-void interpreter::end_await(fiber& waiting, error failure) noexcept {
+/// The error of a wait for a permit that those hold which wait for what waits.
+error interpreter::waits_for_own_permit(const semaphore& wanted) {
+    return error(errc::evaluation,
+                 "with-permit: this would wait for ever, because this branch, with those "
+                 "that wait for its end, holds all permits of the semaphore (" +
+                     std::to_string(wanted.limit()) + ")")
+        .with_hint("take one permit around all of it, or wait outside of 'with-permit'");
+}
+
+/// Ends a wait for a future or for a permit that cannot end.
+void interpreter::end_wait(fiber& waiting, error failure) noexcept {
     if (!waiting.leave_wait()) return;
     waiting.incoming_ = std::move(failure);
     if (waiting.driver) waiting.driver->wake(waiting);
 }
 
+/// Ends the waits that were found to last for ever. The error when one of them is the `await` of this
+/// fiber, which does not wait yet.
+std::optional<error> interpreter::end_waits(const std::vector<permit_verdict>& found) {
+    for (const permit_verdict& each : found) {
+        error failure = each.what == permit_verdict::kind::hopeless
+                            ? waits_for_own_permit(*each.wanted)
+                            : awaits_own_permit(*each.wanted);
+        if (each.waiting == &f_) return failure; // the last one
+        end_wait(*each.waiting, std::move(failure));
+    }
+    return std::nullopt;
+}
+
 /// What the fiber waits for from here on may never come, because the future needs a permit. The error
-/// when it is this `await` that has to end; another one is ended at once.
+/// when it is this `await` that has to end; other waits are ended at once.
 std::optional<error> interpreter::await_for_ever(future& awaited) {
     if (f_.realm_->permits_held == 0) return std::nullopt;
     awaited.wait(f_);
-    const semaphore* wanted = nullptr;
-    permit_verdict found;
+    std::vector<permit_verdict> found;
     try {
-        found = permit_waits::below(awaited, wanted);
+        found = permit_waits::below(f_, awaited);
     } catch (...) {
         awaited.forget(f_);
         throw;
     }
     awaited.forget(f_);
-    if (found.what != permit_verdict::kind::awaited_by) return std::nullopt;
-    error failure = awaits_own_permit(*wanted);
-    if (found.awaiter == &f_) return failure;
-    end_await(*found.awaiter, std::move(failure));
-    return std::nullopt;
+    return end_waits(found);
+}
+
+/// The same of a race whose branches have all begun, when what opened it waits for them.
+std::vector<permit_verdict> interpreter::waits_below_race(const join& race) {
+    if (f_.realm_->permits_held == 0 || race.stopping() || race.of_futures()) return {};
+    return permit_waits::below(f_, race);
 }
 
 /// (await f)
@@ -135,6 +158,7 @@ interpreter::next interpreter::control_semaphore(std::size_t at, std::size_t cou
     if (!given.is_integer() || given.as_integer() < 1)
         return raise_type("semaphore", 1, "a positive integer", given);
     const auto permits = static_cast<std::size_t>(given.as_integer());
+    f_.realm_->has_semaphores = true;
     return control_value(at, count, make_host(memory_, std::make_unique<semaphore>(permits)));
 }
 
@@ -150,17 +174,10 @@ interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
         return next::go_on;
     }
     const permit_verdict found = permit_waits::of(f_, *limit);
-    if (found.what == permit_verdict::kind::hopeless) {
-        return raise(
-            error(errc::evaluation,
-                  "with-permit: this would wait for ever, because this branch, with those "
-                  "that wait for its end, holds all permits of the semaphore (" +
-                      std::to_string(limit->limit()) + ")")
-                .with_hint("take one permit around all of it, or wait outside of 'with-permit'"));
-    }
+    if (found.what == permit_verdict::kind::hopeless) return raise(waits_for_own_permit(*limit));
     // The mistake is that of who awaits: others may wait for the same future, and cancel that one.
     if (found.what == permit_verdict::kind::awaited_by)
-        end_await(*found.awaiter, awaits_own_permit(*limit));
+        end_wait(*found.waiting, awaits_own_permit(*limit));
     --top().at; // tried again once a permit was handed over
     lend_permit();
     limit->wait(f_);

@@ -182,7 +182,9 @@ void join::remove(fiber& child) {
     children_[child.child_index_] = children_.back();
     children_[child.child_index_]->child_index_ = child.child_index_;
     children_.pop_back();
-    if (!children_.empty() || !parked_) return;
+    // What is left of a race may need a permit that is held around it: its opener looks again.
+    const bool looks_again = wants_one() && !stopping_ && realm_.permits_held != 0;
+    if (!parked_ || (!children_.empty() && !looks_again)) return;
     fiber* waiting = std::exchange(parked_, nullptr);
     waiting->waits_ = waiting_for::nothing;
     waiting->waits_on_.set_nil(); // not the last reference: its frame has one

@@ -106,6 +106,8 @@ public:
     void park(fiber& self) noexcept { parked_ = &self; }
     /// Nobody waits for its end any more.
     void unpark() noexcept { parked_ = nullptr; }
+    /// What opened it waits for its branches, and begins no further ones.
+    [[nodiscard]] bool parked() const noexcept { return parked_ != nullptr; }
     /// The part of cancel() that concerns the branches themselves: those that wait for branches of their
     /// own are put before `waiting` (fiber::ask_branches).
     void ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept;

@@ -7,17 +7,24 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_looked_at = 1000; ///< branches, in one search for holders
-constexpr std::size_t most_below = 256;      ///< fibers, in the search for those that wait
+constexpr std::size_t most_looked_at = 1000; ///< branches, in one search upwards or downwards
 
 [[nodiscard]] double deadline_of(const fiber& self) {
     return self.deadline().value_or(std::numeric_limits<double>::infinity());
+}
+
+/// Adds the last ones, as many as can be looked at.
+void add_last(std::vector<fiber*>& work, const std::vector<fiber*>& more, std::size_t left) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(left, more.size()));
+    work.insert(work.end(), more.end() - count, more.end());
 }
 
 } // namespace
@@ -28,22 +35,46 @@ branch_place permit_waits::place_now(const fiber& self) {
     return {self.branches_.back().group, self.branches_.back().slot};
 }
 
+/// Calls `use` with what waits for permits, of those fibers and of what they wait for, until that returns
+/// false.
+template <class Use>
+void permit_waits::each_permit_wait(std::vector<fiber*> work, std::size_t& left, Use use) {
+    while (!work.empty() && left != 0) {
+        fiber* next = work.back();
+        work.pop_back();
+        if (!next) continue;
+        --left;
+        if (next->waits_ == waiting_for::future)
+            work.push_back(static_cast<const future*>(host_of(next->waits_on_))->own_fiber());
+        else if (next->waits_ == waiting_for::children)
+            add_last(work, static_cast<const join*>(host_of(next->waits_on_))->children(), left);
+        else if (next->waits_ == waiting_for::permit && !use(*next)) return;
+    }
+}
+
 /// From a branch upwards: what cannot end before it.
 class permit_waits::search {
 public:
-    explicit search(std::size_t& left) noexcept : left_(left) {}
+    /// `left`: branches to look at. `parking`: a race whose opener is about to wait for it, or null.
+    search(std::size_t& left, const join* parking) noexcept : left_(left), parking_(parking) {}
 
-    [[nodiscard]] permit_verdict run(const fiber& self, const semaphore& wanted) {
-        if (!wanted.all_held()) return {}; // one is being handed over
+    /// What is to be done about a wait of `self` for that semaphore.
+    [[nodiscard]] permit_verdict run(fiber& self, const semaphore& wanted) {
+        // One is being handed over, or some holders are out of reach.
+        if (!wanted.all_held() || wanted.holders() > left_) return {};
+        wanted_ = &wanted;
         until_ = deadline_of(self);
         add(self, nullptr, true);
-        for (std::size_t k = 0; k < waiting_.size(); ++k) {
-            if (left_ == 0) return {};
-            --left_;
-            const node at = waiting_[k];
-            climb(at);
-        }
-        return verdict(wanted);
+        climb_all();
+        return verdict(self);
+    }
+    /// Finds all that may be unable to end before `self`.
+    void reach(const fiber& self) {
+        add(self, nullptr, true);
+        climb_all();
+    }
+    [[nodiscard]] bool reaches_holder(const semaphore& wanted) const noexcept {
+        return wanted.is_held_by_any(known_);
     }
 
 private:
@@ -52,88 +83,140 @@ private:
         const future* spawned; ///< the innermost one that it is part of
         const call_site* called_by;
         fiber* awaiter; ///< by whose `await` it was reached last, or null
+        bool own;       ///< the branch itself is a part of it
         bool needed;    ///< what it is part of needs its end
     };
 
-    void add(const fiber& self, fiber* awaiter, bool needed) {
+    void add(const fiber& self, fiber* awaiter, bool own) {
         const dynamic_scope& scope = *self.scope();
-        add({place_now(self), scope.spawned.get(), scope.called_by.get(), awaiter, needed});
+        add({place_now(self), scope.spawned.get(), scope.called_by.get(), awaiter, own, true});
     }
 
     void add(node next) {
-        const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const node& each) {
-            return semaphore::same(each.place, next.place);
-        });
-        if (!known) waiting_.push_back(std::move(next));
+        if (left_ == 0 || !known_.insert(semaphore::key_of(next.place)).second) return;
+        --left_;
+        waiting_.push_back(std::move(next));
     }
 
-    void climb(node at) {
+    void climb_all() {
+        for (std::size_t k = 0; k < waiting_.size() && left_ != 0; ++k) {
+            const node at = waiting_[k];
+            climb(at);
+        }
+    }
+
+    void climb(const node& at) {
         const auto* group = static_cast<const join*>(host_of(at.place.group));
         if (!group) {
             const call_site* site = at.called_by;
-            if (site)
-                add({site->place, site->spawned.get(), site->outer.get(), at.awaiter, at.needed});
-        } else if (!group->of_futures()) {
-            const bool needed = at.needed && group->needs_all();
-            // The end of a race ends a branch of it, but not a future that one awaits.
-            if (needed || !at.awaiter)
-                add({group->outer(), at.spawned, at.called_by, at.awaiter, needed});
-        } else if (at.spawned) {
-            if (!at.needed) of_race_ = true;
-            for (fiber* each : at.spawned->waiters()) {
-                if (deadline_of(*each) == until_) add(*each, each, true);
-            }
+            if (!site) return;
+            add({site->place, site->spawned.get(), site->outer.get(), at.awaiter, at.own,
+                 at.needed});
+        } else if (group->of_futures()) {
+            climb_future(at, *group);
+        } else if (group->needs_all() || !wanted_ || at.own || ends_never(*group)) {
+            // The end of a race ends the branch itself, but not a future that a branch awaits.
+            node outer = at;
+            outer.place = group->outer();
+            outer.needed = at.needed && (group->needs_all() || !at.own);
+            add(std::move(outer));
         }
     }
 
-    [[nodiscard]] permit_verdict verdict(const semaphore& wanted) const {
+    /// To what awaits the future and, where the function that spawned it is left, to that.
+    void climb_future(const node& at, const join& group) {
+        if (!at.spawned) return;
+        if (group.stopping()) {
+            node outer = at;
+            outer.place = group.outer();
+            outer.spawned = at.spawned->outer().get();
+            add(std::move(outer));
+        }
+        if (!at.needed) of_race_ = true;
+        for (fiber* each : at.spawned->waiters()) {
+            if (left_ == 0) return;
+            if (!wanted_ || deadline_of(*each) == until_) add(*each, each, false);
+            else --left_;
+        }
+    }
+
+    /// One more branch of that race cannot end. Whether all are found.
+    [[nodiscard]] bool ends_never(const join& race) {
+        if (race.stopping() || !(race.parked() || &race == parking_)) return false;
+        const std::size_t found = ++stuck_[&race];
+        if (found == race.living()) return true;
+        if (found == 1) look_below(race);
+        return false;
+    }
+
+    /// Its other branches may need the same semaphore through other futures.
+    void look_below(const join& race) {
+        std::vector<fiber*> branches;
+        add_last(branches, race.children(), left_);
+        each_permit_wait(std::move(branches), left_, [&](fiber& found) {
+            if (found.waits_scope_ == wanted_ && deadline_of(found) == until_)
+                add(found, nullptr, false);
+            return true;
+        });
+    }
+
+    [[nodiscard]] permit_verdict verdict(fiber& self) const {
         std::size_t found = 0;
         fiber* awaiter = nullptr;
         for (const node& each : waiting_) {
-            if (!wanted.is_held_by(each.place)) continue;
+            if (!wanted_->is_held_by(each.place)) continue;
             ++found;
             if (!awaiter) awaiter = each.awaiter;
         }
-        if (found < wanted.holders()) return {};
+        if (found < wanted_->holders()) return {};
         // A branch of a race fails alone: the race may go on without it.
-        if (!awaiter || of_race_) return {permit_verdict::kind::hopeless, nullptr};
-        return {permit_verdict::kind::awaited_by, awaiter};
+        if (!awaiter || of_race_) return {permit_verdict::kind::hopeless, &self, wanted_};
+        return {permit_verdict::kind::awaited_by, awaiter, wanted_};
     }
 
     std::size_t& left_;
+    const join* parking_;
+    const semaphore* wanted_ = nullptr; ///< null: races and deadlines do not count
     double until_ = 0;
     bool of_race_ = false; ///< the branch is a part of one, inside of its future
     std::vector<node> waiting_;
+    semaphore::branch_set known_;                        ///< those of waiting_
+    std::unordered_map<const join*, std::size_t> stuck_; ///< branches of races
 };
 
-permit_verdict permit_waits::of(const fiber& self, const semaphore& wanted) {
+permit_verdict permit_waits::of(fiber& self, const semaphore& wanted) {
     std::size_t left = most_looked_at;
-    return search(left).run(self, wanted);
+    return search(left, nullptr).run(self, wanted);
 }
 
-permit_verdict permit_waits::below(const future& awaited, const semaphore*& wanted) {
+std::vector<permit_verdict> permit_waits::below(const fiber& self, const future& awaited) {
+    return below(self, {awaited.own_fiber()}, nullptr);
+}
+
+std::vector<permit_verdict> permit_waits::below(const fiber& self, const join& race) {
+    std::vector<fiber*> branches;
+    add_last(branches, race.children(), most_looked_at);
+    return below(self, std::move(branches), &race);
+}
+
+std::vector<permit_verdict> permit_waits::below(const fiber& self, std::vector<fiber*> work,
+                                                const join* race) {
+    std::vector<permit_verdict> found;
+    std::size_t left_below = most_looked_at;
+    std::size_t left_around = most_looked_at;
     std::size_t left = most_looked_at;
-    std::vector<const fiber*> work{awaited.own_fiber()};
-    for (std::size_t looked_at = 0; !work.empty() && looked_at < most_below; ++looked_at) {
-        const fiber* next = work.back();
-        work.pop_back();
-        if (!next) continue;
-        if (next->waits_ == waiting_for::future) {
-            work.push_back(static_cast<const future*>(host_of(next->waits_on_))->own_fiber());
-        } else if (next->waits_ == waiting_for::children) {
-            const auto* group = static_cast<const join*>(host_of(next->waits_on_));
-            if (group->needs_all())
-                work.insert(work.end(), group->children().begin(), group->children().end());
-        } else if (next->waits_ == waiting_for::permit) {
-            const auto* held = dynamic_cast<const semaphore*>(next->waits_scope_);
-            if (!held) continue;
-            const permit_verdict found = search(left).run(*next, *held);
-            if (found.what != permit_verdict::kind::awaited_by) continue;
-            wanted = held;
-            return found;
-        }
-    }
-    return {};
+    std::optional<search> around;
+    each_permit_wait(std::move(work), left_below, [&](fiber& waiting) {
+        const auto* wanted = dynamic_cast<const semaphore*>(waiting.waits_scope_);
+        if (!wanted) return true;
+        // Only what waits for the end of this wait can be the reason.
+        if (!around) around.emplace(left_around, nullptr).reach(self);
+        if (!around->reaches_holder(*wanted)) return true;
+        const permit_verdict each = search(left, race).run(waiting, *wanted);
+        if (each.what != permit_verdict::kind::may_end) found.push_back(each);
+        return each.what != permit_verdict::kind::awaited_by;
+    });
+    return found;
 }
 
 } // namespace heddle::lang

@@ -3,35 +3,48 @@
 
 #include <heddle/lang/fiber.hpp>
 
+#include <vector>
+
 namespace heddle::lang {
 
 class future;
 class semaphore;
 
-/// What a wait for a permit has to do so that it does not last for ever.
+/// What is to be done about a wait for a permit so that it does not last for ever.
 struct permit_verdict {
     enum class kind {
         may_end,   ///< others may give one back, or it cannot be told at bounded cost
         hopeless,  ///< the branch or those that it is a part of hold all of them
         awaited_by ///< those that await it hold some, and the others are held as in `hopeless`
     } what = kind::may_end;
-    fiber* awaiter = nullptr; ///< of awaited_by: it holds a permit, or is a part of what does
+    fiber* waiting =
+        nullptr; ///< whose wait is to end: of the branch itself or, of awaited_by, an await
+    const semaphore* wanted = nullptr;
 };
 
 /// Finds permits that no one can give back, because all holders wait for what waits for them.
-/// Follows waits that have to end: of a group for all its branches, and of `await` for its future where no
-/// deadline ends one of the two alone. Threads: the session's only. Cost: bounded, see most_looked_at.
+/// Follows waits that have to end: of a group for all its branches, of a race none of whose branches can
+/// end, and of `await` for its future where no deadline ends one of the two alone.
+/// Threads: the session's only. Cost: bounded, see most_looked_at.
 class permit_waits {
 public:
     /// Of code in `self`, now, in the branch that runs there.
-    [[nodiscard]] static permit_verdict of(const fiber& self, const semaphore& wanted);
-    /// Once `self` is among those that wait for `awaited`: of the fibers that the future needs, the first
-    /// whose wait for a permit cannot end because of that; `wanted` gets its semaphore.
-    [[nodiscard]] static permit_verdict below(const future& awaited, const semaphore*& wanted);
+    [[nodiscard]] static permit_verdict of(fiber& self, const semaphore& wanted);
+    /// Waits for permits that a wait of `self` for that future makes endless; self is among those that
+    /// wait for it. At most one awaited_by, the last.
+    [[nodiscard]] static std::vector<permit_verdict> below(const fiber& self,
+                                                           const future& awaited);
+    /// The same of a wait for a race, all of whose branches have begun.
+    [[nodiscard]] static std::vector<permit_verdict> below(const fiber& self, const join& race);
 
 private:
     class search;
     [[nodiscard]] static branch_place place_now(const fiber& self);
+    template <class Use>
+    static void each_permit_wait(std::vector<fiber*> work, std::size_t& left, Use use);
+    [[nodiscard]] static std::vector<permit_verdict> below(const fiber& self,
+                                                           std::vector<fiber*> work,
+                                                           const join* race);
 };
 
 } // namespace heddle::lang

@@ -3,15 +3,33 @@
 
 #include "join.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::lang {
 
 /// Permits that a program takes and returns itself, and who has them.
 class semaphore final : public concurrency_scope {
 public:
+    /// Identifies a living branch.
+    struct branch_key {
+        const void* group; ///< it lives as long as the branch
+        std::uint32_t slot;
+        [[nodiscard]] bool operator==(const branch_key&) const = default;
+    };
+    struct branch_hash {
+        [[nodiscard]] std::size_t operator()(const branch_key& key) const noexcept {
+            return std::hash<const void*>()(key.group) * 31 + key.slot;
+        }
+    };
+    using branch_set = std::unordered_set<branch_key, branch_hash>;
+    [[nodiscard]] static branch_key key_of(const branch_place& branch) noexcept {
+        return {host_of(branch.group), branch.slot};
+    }
+
     explicit semaphore(std::size_t permits) : concurrency_scope(permits) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "semaphore"; }
 
@@ -38,27 +56,20 @@ public:
     [[nodiscard]] bool is_held_by(const branch_place& branch) const noexcept {
         return holders_.contains(key_of(branch));
     }
-    [[nodiscard]] static bool same(const branch_place& a, const branch_place& b) noexcept {
-        return key_of(a) == key_of(b);
+    /// One of these holds some.
+    [[nodiscard]] bool is_held_by_any(const branch_set& branches) const noexcept {
+        if (holders_.size() < branches.size()) {
+            return std::any_of(holders_.begin(), holders_.end(),
+                               [&](const auto& each) { return branches.contains(each.first); });
+        }
+        return std::any_of(branches.begin(), branches.end(),
+                           [&](const branch_key& each) { return holders_.contains(each); });
     }
 
 private:
-    struct holder {
-        const void* group; ///< it lives as long as the branch
-        std::uint32_t slot;
-        [[nodiscard]] bool operator==(const holder&) const = default;
-    };
-    struct holder_hash {
-        [[nodiscard]] std::size_t operator()(const holder& h) const noexcept {
-            return std::hash<const void*>()(h.group) * 31 + h.slot;
-        }
-    };
-    [[nodiscard]] static holder key_of(const branch_place& branch) noexcept {
-        return {host_of(branch.group), branch.slot};
-    }
     static constexpr std::size_t holder_bytes = 56; ///< with what the table takes for one
 
-    std::unordered_map<holder, std::size_t, holder_hash> holders_;
+    std::unordered_map<branch_key, std::size_t, branch_hash> holders_;
     std::size_t held_ = 0; ///< of all holders
     heap_charge charge_;
 };

@@ -136,6 +136,33 @@ TEST(semaphore, a_wait_for_what_the_branch_itself_holds_is_an_error) {
                       "3");
 }
 
+TEST(semaphore, a_wait_below_many_branches_is_found) {
+    const std::string refused =
+        "SexpEvaluationError: await: this would wait for ever, because the future waits for a "
+        "permit and what awaits it holds all of that semaphore (1)";
+    const auto awaited_after = [](const std::string& before, const std::string& spawned) {
+        lang_world world;
+        schedule how;
+        how.concurrency = 1000;
+        const std::string given =
+            world.shown("(define s (semaphore 1)) " + before + "(define f (spawn " + spawned +
+                            ")) (with-permit s (pause 3) (await f))",
+                        how);
+        expect_tidy(world, spawned);
+        return given;
+    };
+    EXPECT_EQ(awaited_after("",
+                            "(map (lambda (x) (if (= x 0) (progn (pause 1) (with-permit s 1)) "
+                            "(pause 90))) (range 900))"),
+              refused);
+    // Those that wait for another semaphore are no reason to look further up.
+    EXPECT_EQ(awaited_after("(define other (semaphore 1)) "
+                            "(define h (spawn (with-permit other (pause 50)))) (pause 0) ",
+                            "(map (lambda (x) (if (= x 0) (progn (pause 1) (with-permit s 1)) "
+                            "(progn (pause 1) (with-permit other 2)))) (range 700))"),
+              refused);
+}
+
 TEST(semaphore, a_wait_that_others_can_end_is_none) {
     // Another branch holds one of two.
     expect_everywhere(
