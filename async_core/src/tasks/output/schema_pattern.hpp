@@ -4,7 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/work.hpp>
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,8 +17,8 @@ class RE2;
 
 namespace heddle::tasks {
 
-/// Compiles the patterns of one schema, each once, and bounds what they take together: a repetition
-/// makes up to a thousand times as much of a few characters. Threads: one; what it returns, any.
+/// Compiles the patterns of one schema, each once, and bounds what they take, before it compiles: a
+/// repetition makes up to a thousand times as much of a few characters. Threads: one; what it returns, any.
 class schema_patterns {
 public:
     /// `work`: counts the compilation of each pattern. Outlives this.
@@ -33,8 +33,8 @@ public:
 private:
     lang::work_meter& work_;
     std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns_;
-    std::uint64_t repeated_ = 0; ///< the sum of the squares of repetitions
-    std::uint64_t size_ = 0;     ///< of the programs
+    std::size_t length_ = 0; ///< of all
+    double units_ = 0;       ///< foreseen for all
 };
 
 } // namespace heddle::tasks

@@ -241,12 +241,12 @@ TEST(long_checks, reading_a_schema_lets_timers_fire_and_ends) {
     world w;
     const late_timer timer(w.runner);
     const auto began = steady::now();
-    EXPECT_EQ(w.json(with_patterns(60, 600) + " 1"), "1");
+    EXPECT_EQ(w.json(with_patterns(30, 600) + " 1"), "1");
     const auto took = steady::now() - began;
     EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4)) << took / 1ms << " ms";
     RecordProperty("ms", std::to_string(took / 1ms));
     const auto later = steady::now();
-    EXPECT_EQ(w.json("(timeout 0.02 " + with_patterns(90, 500) + " 'late)"), "\"late\"");
+    EXPECT_EQ(w.json("(timeout 0.02 " + with_patterns(50, 400) + " 'late)"), "\"late\"");
     EXPECT_LT(steady::now() - later, 2s);
     EXPECT_THAT(w.json(with_patterns(300, 900)), ::testing::HasSubstr("too large together"));
 }
