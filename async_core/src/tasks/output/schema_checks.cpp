@@ -11,9 +11,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
-#include <system_error>
 #include <utility>
 
 namespace heddle::tasks {
@@ -24,23 +22,12 @@ static constexpr std::size_t max_chain = 1'000; ///< schemas in and behind each 
 
 /// The value at a JSON pointer; null when there is none.
 [[nodiscard]] static json::value* find_place(json::value& document, std::string_view pointer) {
-    json::value* at = &document;
+    const json::value* at = &document;
     for (const std::string& token : tokens_of_pointer(pointer)) {
-        if (json::object* object = at->if_object()) {
-            at = object->if_contains(token);
-        } else if (json::array* list = at->if_array()) {
-            std::size_t index = 0;
-            const char* const end = token.data() + token.size();
-            const auto [next, failed] = std::from_chars(token.data(), end, index);
-            const bool plain =
-                failed == std::errc() && next == end && (token == "0" || !token.starts_with('0'));
-            at = plain && index < list->size() ? &(*list)[index] : nullptr;
-        } else {
-            at = nullptr;
-        }
+        at = value_behind(*at, token);
         if (!at) return nullptr;
     }
-    return at;
+    return const_cast<json::value*>(at); // in `document`
 }
 
 /// References may lead to places that no keyword leads to, as in documents that have other things in
@@ -79,34 +66,57 @@ result<void> schema_rewriter::check_type(const json::value& content,
                    "type");
 }
 
+/// Where a walk along the edges comes back to; nothing: nowhere.
+std::optional<std::string_view> schema_rewriter::find_cycle(const edges& graph) {
+    enum class mark : std::uint8_t { open, done };
+    std::map<std::string_view, mark> seen;
+    for (const auto& [start, unused] : graph) {
+        if (seen.contains(start)) continue;
+        std::vector<std::pair<std::string_view, std::size_t>> path{{start, 0}};
+        seen[start] = mark::open;
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            const std::vector<std::string>& targets = graph.find(at)->second;
+            if (next == targets.size()) {
+                seen[at] = mark::done;
+                path.pop_back();
+                continue;
+            }
+            const auto target = graph.find(targets[next++]);
+            if (target == graph.end()) continue;
+            const auto [known, fresh] = seen.try_emplace(target->first, mark::open);
+            if (fresh) path.emplace_back(target->first, 0);
+            else if (known->second == mark::open) return target->first;
+        }
+    }
+    return std::nullopt;
+}
+
 /// References go to schemas that were seen, and following those that apply to the same value comes
 /// to an end: a loop would be a recursion without end in the validator.
 result<void> schema_rewriter::check_references() const {
     for (const std::string& target : references_) {
         if (!schemas_.contains(target)) return refused(target, "is referred to and is not there");
     }
-    enum class mark : std::uint8_t { open, done };
-    std::map<std::string_view, mark> seen;
-    for (const auto& [start, unused] : schemas_) {
-        if (seen.contains(start)) continue;
-        std::vector<std::pair<std::string_view, std::size_t>> path{{start, 0}};
-        seen[start] = mark::open;
-        while (!path.empty()) {
-            auto& [at, next] = path.back();
-            const std::vector<std::string>& edges = schemas_.find(at)->second;
-            if (next == edges.size()) {
-                seen[at] = mark::done;
-                path.pop_back();
-                continue;
-            }
-            const auto target = schemas_.find(edges[next++]);
-            if (target == schemas_.end()) continue;
-            const auto [known, fresh] = seen.try_emplace(target->first, mark::open);
-            if (fresh) path.emplace_back(target->first, 0);
-            else if (known->second == mark::open) return refused(target->first, "refers to itself");
+    if (const auto loop = find_cycle(schemas_)) return refused(*loop, "refers to itself");
+    return {};
+}
+
+/// Whether it does so with what is inside of a value, too.
+bool schema_rewriter::has_recursion() const {
+    if (references_.empty()) return false;
+    edges all = schemas_;
+    for (const auto& [path, unused] : schemas_) {
+        std::string_view outer = path;
+        while (!outer.empty()) {
+            outer = outer.substr(0, outer.rfind('/'));
+            const auto holder = all.find(outer);
+            if (holder == all.end()) continue;
+            holder->second.push_back(path);
+            break;
         }
     }
-    return {};
+    return find_cycle(all).has_value();
 }
 
 /// The library reads a schema by calling itself, for what is inside of it and for what a reference

@@ -34,6 +34,8 @@ constexpr std::uint64_t max_stack = 2 * 1024 * 1024;
 /// Bytes of a text, times the size of the pattern. Where the memory of a pattern is not enough for
 /// more, each byte is held against all of it.
 constexpr std::uint64_t matched_in_a_step = 256;
+/// Nothing interrupts a match.
+constexpr std::uint64_t max_of_a_match = 3'000'000;
 /// Names on the way to a value that the library copies for each value below them.
 constexpr std::uint64_t names_in_a_step = 16;
 /// What the library takes to read a schema, in units of a meter.
@@ -176,7 +178,9 @@ public:
         if (!target.isString()) return true;
         const std::string text = target.asString();
         const auto size = static_cast<std::uint64_t>(std::max(pattern_->ProgramSize(), 1));
-        check_effort::take(1 + text.size() * size / matched_in_a_step);
+        const std::uint64_t steps = 1 + text.size() * size / matched_in_a_step;
+        if (steps > max_of_a_match) throw too_dear{};
+        check_effort::take(steps);
         if (RE2::PartialMatch(text, *pattern_)) return true;
         if (results) {
             results->pushError(where, "The text does not match the pattern " + pattern_->pattern());

@@ -226,11 +226,12 @@ constexpr std::array<std::string_view, 14> own_keys{
 /// `keyword`: of the schema at `path`, when that is what is wrong.
 error schema_rewriter::refused(std::string_view path, std::string_view why,
                                std::string_view keyword) const {
-    wrong_ = path;
+    const std::string place = tuples_.written(path);
+    wrong_ = place;
     if (!keyword.empty()) wrong_.append("/").append(keyword);
     return error(
         errc::invalid_argument,
-        (path.empty() ? "the schema " : "the schema at \"" + utf8::shortened(path, 200) + "\" ") +
+        (place.empty() ? "the schema " : "the schema at \"" + utf8::shortened(place, 200) + "\" ") +
             std::string(why));
 }
 
@@ -267,9 +268,11 @@ result<void> schema_rewriter::rewrite(json::value& schema) {
     const json::object* root = schema.if_object();
     names_draft_ = root && root->contains("$schema");
     names_elements_ = any_names_element(schema);
+    if (later_draft_ || !names_draft_) tuples_.remember(schema);
     HEDDLE_CHECK(visit(schema, "", 0));
     HEDDLE_CHECK(visit_referred(schema));
     HEDDLE_CHECK(check_references());
+    recursive_ = has_recursion();
     return check_depth();
 }
 
@@ -392,12 +395,13 @@ result<void> schema_rewriter::visit_keyword(json::value& content, std::string_vi
         if (target != "#" && !target.starts_with("#/")) {
             return refused(path, "has a $ref that does not begin with \"#/\"", keyword);
         }
-        const auto pointer = pointer_of_fragment(target.substr(1));
-        if (!pointer)
+        const auto written = pointer_of_fragment(target.substr(1));
+        if (!written)
             return refused(path, "has a $ref with a % that does not begin an escape", keyword);
-        content = "#" + fragment_of_pointer(*pointer); // as the library reads it
-        references_.push_back(*pointer);
-        schemas_[path].push_back(*pointer);
+        const std::string pointer = tuples_.rewritten(*written);
+        content = "#" + fragment_of_pointer(pointer); // as the library reads it
+        references_.push_back(pointer);
+        schemas_[path].push_back(pointer);
         return {};
     }
     const auto row = std::find_if(keywords.begin(), keywords.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks/output/schema_pattern.hpp"
+#include "tasks/output/tuple_pointers.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/work.hpp>
@@ -9,6 +10,7 @@
 #include <boost/json/value.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,9 @@ public:
     /// Every object names all its properties as required and allows no others.
     [[nodiscard]] bool strict() const noexcept { return strict_; }
 
+    /// A schema refers to itself, on the way to what is inside of a value.
+    [[nodiscard]] bool recursive() const noexcept { return recursive_; }
+
     /// JSON pointer of what was refused; "" for the whole.
     [[nodiscard]] const std::string& wrong_place() const noexcept { return wrong_; }
 
@@ -75,17 +80,23 @@ private:
     [[nodiscard]] result<void> visit_referred(boost::json::value& schema);
     [[nodiscard]] result<void> check_references() const;
     [[nodiscard]] result<void> check_depth() const;
+    [[nodiscard]] bool has_recursion() const;
     void look_at_object(const boost::json::object& schema);
 
     schema_patterns& patterns_;
     lang::work_meter& work_;
+    tuple_pointers tuples_;
+    using edges = std::map<std::string, std::vector<std::string>, std::less<>>;
+    [[nodiscard]] static std::optional<std::string_view> find_cycle(const edges& graph);
+
     /// Schemas by JSON pointer, with those that apply to the same value.
-    std::map<std::string, std::vector<std::string>, std::less<>> schemas_;
+    edges schemas_;
     std::vector<std::string> references_;
     std::map<std::string, std::size_t, std::less<>>
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
+    bool recursive_ = false;
     bool later_draft_ = false;    ///< what stands beside a $ref holds
     bool names_elements_ = false; ///< a reference may name an element of an allOf
     bool names_draft_ = false;    ///< and so its author knows that it does not, otherwise

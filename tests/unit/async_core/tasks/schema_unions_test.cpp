@@ -127,6 +127,25 @@ TEST(schema_unions, what_is_seen_first_is_what_the_schema_says) {
     EXPECT_EQ(check(R"({"properties":{"heddle:shape":{"const":1}}})", R"({"heddle:shape":1})"), "");
 }
 
+TEST(schema_unions, what_a_check_may_take_grows_with_the_response) {
+    std::string kinds;
+    for (int i = 0; i < 200; ++i)
+        kinds += R"({"type":"object","properties":{"kind":{"const":"v)" + number(i) +
+                 R"("},"x":{"type":"integer"}},"required":["kind","x"]},)";
+    kinds.pop_back();
+    const std::string schema = R"({"type":"array","items":{"oneOf":[)" + kinds + "]}}";
+    std::string rows;
+    for (int i = 0; i < 4'000; ++i)
+        rows += R"({"kind":"v)" + number(i % 200) + R"(","x":)" + number(i) + "},";
+    EXPECT_EQ(check(schema, "[" + rows + R"({"kind":"v7","x":7}])"), "");
+    EXPECT_THAT(check(schema, "[" + rows + R"({"kind":"v7","x":"7"}])"), HasSubstr("not match"));
+    std::string numbers = "[1";
+    for (int i = 0; i < 1'500'000; ++i) numbers += ",2";
+    EXPECT_EQ(check(R"({"type":"array","items":{"enum":[1,2,3]}})", numbers + "]"), "");
+    EXPECT_THAT(check(R"({"type":"object","propertyNames":{"maxLength":1}})", R"({"ab":1})"),
+                HasSubstr("a member whose name propertyNames does not allow"));
+}
+
 TEST(schema_unions, a_check_that_takes_too_long_is_not_the_fault_of_the_response) {
     // Without a tag: two kinds that each ask for the same member.
     constexpr auto schema = R"({"$defs":{"e":{"anyOf":[{"type":"number"},
