@@ -82,6 +82,7 @@ void spending_ledger::settle(const expected_cost& taken, double spent, bool sent
     --in_flight_;
     if (!sent) --calls_;
     spent_ += spent;
+    if (sent && !taken.now().seen) estimated_ += spent;
     const auto found = kinds_.find(taken.kind);
     if (found != kinds_.end()) {
         kind_in_flight& calls = found->second;
@@ -97,9 +98,13 @@ spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
         return {"calls", static_cast<double>(calls_), limit,
                 "max-calls: all " + std::to_string(*bounds_.calls) + " calls are used"};
     }
-    return {"cost", spent_, *bounds_.usd,
-            "budget-usd: " + dollars(spent_) + " of " + dollars(*bounds_.usd) +
-                " are spent, and this call costs about " + dollars(wanted.usd)};
+    std::string message =
+        "budget-usd: " + dollars(spent_) + " of " + dollars(*bounds_.usd) + " are spent";
+    if (estimated_ > 0)
+        message += " (" + dollars(estimated_) + " by estimate, for calls without a whole response)";
+    message +=
+        wanted.seen ? ", and this call costs about " : ", and the input of this call costs about ";
+    return {"cost", spent_, *bounds_.usd, message + dollars(wanted.usd)};
 }
 
 spending_ledger::place::place(spending_ledger& in, const expected_cost& wanted, bool in_front)

@@ -81,6 +81,7 @@ private:
 
     spending_bounds bounds_;
     double spent_ = 0;
+    double estimated_ = 0; ///< the part of it that no response has confirmed
     std::map<std::string, kind_in_flight, std::less<>> kinds_; ///< only of a budget in dollars
     std::uint64_t calls_ = 0;
     std::uint64_t in_flight_ = 0;

@@ -256,6 +256,19 @@ TEST(budgets, are_used_up_by_calls_that_all_end_without_a_response) {
     EXPECT_EQ(w.llm.asked.size(), 3U) << "a tenth of a dollar each";
 }
 
+TEST(budgets, let_the_first_call_go_by_its_input_and_say_what_is_an_estimate) {
+    task_template slow = plain("slow");
+    slow.timeout = std::chrono::milliseconds(5);
+    world w({slow}, with_prices());
+    w.llm.say("x");
+    w.llm.delay = std::chrono::seconds(60);
+    EXPECT_THAT(w.json("(with ((concurrency 1) (budget-usd 1)) (slow 1) "
+                       "(get-in (slow 2) '(notes error message)))"),
+                AllOf(HasSubstr("of $1 are spent ($4."), HasSubstr("by estimate, for calls"),
+                      HasSubstr("and the input of this call costs about $0.0")));
+    EXPECT_EQ(w.llm.asked.size(), 1U);
+}
+
 TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_is_known) {
     task_template t = bounded(plain());
     world w({t}, with_prices());
