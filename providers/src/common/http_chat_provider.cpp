@@ -428,6 +428,8 @@ error http_chat_provider::not_admitted(error refused, const std::optional<error>
                : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
     if (why.retry_after) failure = std::move(failure).with_retry_after(*why.retry_after);
     if (failure.info().hint.empty()) failure = std::move(failure).with_hint(why.hint);
+    // Says whether it was for want of this call's time.
+    if (why.cause) failure = std::move(failure).with_last_cause(*why.cause);
     return ports::with_lost(std::move(failure).with_retryable(false).with_attempts(requests),
                             std::move(lost));
 }

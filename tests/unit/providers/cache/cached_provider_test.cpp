@@ -3,6 +3,8 @@
 #include "../provider_testing.hpp"
 
 #include <heddle/coro/nursery.hpp>
+#include <heddle/providers/limits/limiter_gate.hpp>
+#include <heddle/providers/openai/provider.hpp>
 
 #include <gmock/gmock.h>
 
@@ -344,6 +346,64 @@ TEST_F(cached_provider_test, a_call_without_time_to_be_sent_fails_alone) {
     EXPECT_EQ(model.calls, 2);
     ASSERT_FALSE(results[0]);
     for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(results[i].value().text, "answer 2");
+}
+
+/// Two equal calls, the first without time for a second request in this minute. The second is
+/// cancelled once the first has ended.
+task<result<void>> hurry_the_first(ports::llm_port* port, call_context context,
+                                   std::vector<result<chat_response>>* results) {
+    coro::nursery children(context);
+    coro::cancel_source cancel(context.cancel);
+    const auto call = [](ports::llm_port* to, call_context mine,
+                         std::vector<result<chat_response>>* into) -> task<result<void>> {
+        const chat_request request = testing::user_request("same");
+        auto outcome = co_await to->complete(request, mine);
+        into->push_back(std::move(outcome));
+        co_return result<void>();
+    };
+    call_context hurried = children.context();
+    hurried.until = coro::deadline(context.loop->now() + std::chrono::seconds(5));
+    children.start(call(port, hurried, results));
+    co_await coro::yield_now(*context.loop);
+    children.start(call(port, children.context().with_cancel(cancel), results));
+    for (int i = 0; i < 1'000; ++i) {
+        result<void> slept =
+            co_await coro::sleep_until(context, context.loop->now() + std::chrono::milliseconds(1));
+        if (!slept || (i > 20 && !results->empty())) break;
+    }
+    cancel.request(cancel_reason::user);
+    result<void> joined = co_await children.join();
+    co_return joined;
+}
+
+TEST_F(cached_provider_test, a_refusal_of_the_limiter_for_want_of_time_is_of_one_call) {
+    for (const bool after_429 : {false, true}) {
+        SCOPED_TRACE(after_429);
+        testing::fake_http http;
+        limiter_settings bounds;
+        bounds.options.per_minute[static_cast<std::size_t>(limits::measure::requests)] = 1;
+        openai::options options;
+        options.api_key = secret("sk-0123456789abcdef");
+        options.retry.first_wait = std::chrono::milliseconds(1);
+        options.gate = std::make_shared<limiter_gate>(loop.loop, bounds);
+        const auto service = make_openai_provider(http, options, loop.loop, log).value();
+        cached_provider kept(*service, store, log, "https://api.example/v1");
+        if (!after_429) { // the request of this minute
+            http.reply(200, R"({"model":"m","choices":[{"message":{"content":"fine"},)"
+                            R"("finish_reason":"stop"}]})");
+            const chat_request first = testing::user_request("first");
+            ASSERT_TRUE(loop.run(kept.complete(first, loop.context())));
+        }
+        http.reply(429, R"({"error":{"message":"slow down"}})");
+        std::vector<result<chat_response>> results;
+        (void)loop.run(hurry_the_first(&kept, loop.context(), &results));
+        EXPECT_EQ(http.requests.size(), 1U);
+        ASSERT_EQ(results.size(), 2U);
+        ASSERT_FALSE(results[0]);
+        EXPECT_EQ(results[0].error().code(), ports::llm_errc::rate_limit);
+        ASSERT_FALSE(results[1]);
+        EXPECT_TRUE(results[1].error().is_cancelled()) << results[1].error().message();
+    }
 }
 
 } // namespace
