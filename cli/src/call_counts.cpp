@@ -42,6 +42,22 @@ std::string call_counts::cost_text() const {
     return text;
 }
 
+call_counts call_counts::since(const call_counts& before) const noexcept {
+    call_counts part = *this;
+    part.done -= before.done;
+    part.failed -= before.failed;
+    part.cancelled -= before.cancelled;
+    part.requests -= before.requests;
+    part.input_tokens -= before.input_tokens;
+    part.output_tokens -= before.output_tokens;
+    part.cost_usd -= before.cost_usd;
+    part.unpriced -= before.unpriced;
+    part.estimated -= before.estimated;
+    part.with_turns -= before.with_turns;
+    part.earlier_turns -= before.earlier_turns;
+    return part;
+}
+
 std::string call_counts::summary() const {
     std::string text = counted(done, "call") + " done";
     const auto add = [&](std::uint64_t count, std::string_view word) {

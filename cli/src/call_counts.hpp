@@ -38,6 +38,8 @@ public:
     /// unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how many earlier
     /// turns the calls carried.
     [[nodiscard]] std::string summary() const;
+    /// What was counted after `before`, a copy of these counts. What runs now is in both.
+    [[nodiscard]] call_counts since(const call_counts& before) const noexcept;
 
 private:
     [[nodiscard]] std::string cost_text() const;

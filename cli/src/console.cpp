@@ -20,9 +20,10 @@ bool is_set(const char* name) {
     return value && *value != '\0';
 }
 
-unsigned terminal_columns() {
+/// 0: neither stream is a terminal that knows its width.
+unsigned terminal_columns(int out, int err) noexcept {
     winsize size{};
-    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    for (const int stream : {out, err}) {
         if (::ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     }
     return 0;
@@ -38,7 +39,7 @@ console_traits console_traits::of_process() {
     traits.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
     traits.colour = !dumb && !is_set("NO_COLOR");
     traits.can_redraw = !dumb;
-    traits.columns = terminal_columns();
+    traits.columns = terminal_columns(STDOUT_FILENO, STDERR_FILENO);
     return traits;
 }
 
@@ -65,12 +66,18 @@ void console::write_out(std::string_view text) {
     std::function<void()> tell;
     {
         const std::scoped_lock lock(mutex_);
-        wipe_status();
-        end_line();
+        if (traits_.out_is_terminal) {
+            wipe_status();
+            end_line();
+        }
         bool lost = std::fwrite(text.data(), 1, text.size(), out_) != text.size();
         // What stays in the buffer counts as written, also when the system took nothing of it.
         lost = lost || std::ferror(out_) != 0;
-        if (traits_.out_is_terminal) lost = std::fflush(out_) != 0 || lost;
+        if (traits_.out_is_terminal) {
+            lost = std::fflush(out_) != 0 || lost;
+            if (!text.empty()) out_line_open_ = text.back() != '\n';
+            draw_status();
+        }
         tell = note_loss(lost);
     }
     if (tell) tell();
@@ -85,6 +92,7 @@ void console::write_err(std::string_view text) {
         // What was written first is seen first when both streams go to one place.
         tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
         put_err(text);
+        if (text.ends_with('\n')) draw_status();
     }
     if (tell) tell();
 }
@@ -117,7 +125,7 @@ void console::end_line() {
 
 bool console::flush() {
     const std::scoped_lock lock(mutex_);
-    wipe_status();
+    forget_status();
     end_line();
     if (std::fflush(out_) != 0 || std::ferror(out_) != 0) out_failed_ = true;
     std::fflush(err_);
@@ -136,9 +144,21 @@ bool console::output_lost() const {
 
 void console::show_status(std::string_view line) {
     const std::scoped_lock lock(mutex_);
-    if (!traits_.err_is_terminal || !traits_.can_redraw || status_held_) return;
-    const std::size_t width = traits_.columns > 1 ? traits_.columns - 1 : 79;
-    const std::string text = "\r" + cut_to_width(utf8::printable_line(line), width) + "\x1b[K";
+    status_ = utf8::printable_line(line);
+    draw_status();
+}
+
+unsigned console::columns() const noexcept {
+    const unsigned now = terminal_columns(::fileno(out_), ::fileno(err_));
+    return now != 0 ? now : traits_.columns;
+}
+
+void console::draw_status() {
+    const bool possible = traits_.err_is_terminal && traits_.can_redraw && !status_held_;
+    if (!possible || status_.empty() || line_open_ || out_line_open_) return;
+    const unsigned across = columns();
+    const std::size_t width = across > 1 ? across - 1 : 79;
+    const std::string text = "\r" + cut_to_width(status_, width) + "\x1b[K";
     std::fwrite(text.data(), 1, text.size(), err_);
     std::fflush(err_);
     status_shown_ = true;
@@ -146,7 +166,7 @@ void console::show_status(std::string_view line) {
 
 void console::clear_status() {
     const std::scoped_lock lock(mutex_);
-    wipe_status();
+    forget_status();
 }
 
 void console::hold_status(bool held) {
@@ -160,6 +180,11 @@ void console::wipe_status() {
     std::fputs("\r\x1b[K", err_);
     std::fflush(err_);
     status_shown_ = false;
+}
+
+void console::forget_status() {
+    wipe_status();
+    status_.clear();
 }
 
 } // namespace heddle::cli

@@ -15,7 +15,7 @@ struct console_traits {
     bool err_is_terminal = false;
     bool colour = true;     ///< false with NO_COLOR or TERM=dumb
     bool can_redraw = true; ///< false with TERM=dumb: no status line
-    unsigned columns = 0;   ///< of the terminal; 0: unknown
+    unsigned columns = 0;   ///< of the terminal when it was asked; 0: unknown
 
     /// Asks the system and the variables NO_COLOR, TERM and COLUMNS.
     [[nodiscard]] static console_traits of_process();
@@ -52,12 +52,15 @@ public:
     [[nodiscard]] bool output_lost() const;
 
     /// Shows `line` on standard error in place of the status line before it, cut to the terminal's
-    /// width. Does nothing unless standard error is a terminal.
+    /// width. Other lines appear above it. Does nothing unless standard error is a terminal, and while
+    /// a line is open.
     void show_status(std::string_view line);
     void clear_status();
     /// While held nothing is shown: another program has the terminal.
     void hold_status(bool held);
 
+    /// The width of the terminal as it is now; where it is not known, that of the traits.
+    [[nodiscard]] unsigned columns() const noexcept;
     [[nodiscard]] const console_traits& traits() const noexcept { return traits_; }
     [[nodiscard]] bool err_in_colour() const noexcept {
         return traits_.err_is_terminal && traits_.colour;
@@ -68,6 +71,8 @@ private:
     void write_err(std::string_view text);
     // With the mutex held.
     void wipe_status();
+    void draw_status();
+    void forget_status();
     void end_line();
     void put_err(std::string_view text);
     [[nodiscard]] std::function<void()> note_loss(bool lost);
@@ -76,9 +81,11 @@ private:
     std::FILE* out_;
     std::FILE* err_;
     console_traits traits_;
+    std::string status_; ///< the line that is shown, or is shown again; empty: none
     bool status_shown_ = false;
     bool status_held_ = false;
-    bool line_open_ = false;
+    bool line_open_ = false;     ///< pieces have left a line without its end
+    bool out_line_open_ = false; ///< the same of standard output, on a terminal
     bool out_failed_ = false;
     std::function<void()> tell_loss_;
 };

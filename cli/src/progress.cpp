@@ -20,10 +20,21 @@ std::string elapsed_text(coro::clock::duration elapsed) {
     return text;
 }
 
+/// "12 calls/s"; empty while it would be a guess.
+std::string rate_text(std::uint64_t ended, coro::clock::duration elapsed) {
+    constexpr double first_look = 2; // seconds
+    const auto seconds = std::chrono::duration<double>(elapsed).count();
+    if (ended == 0 || seconds < first_look) return {};
+    const double rate = static_cast<double>(ended) / seconds;
+    char text[48];
+    std::snprintf(text, sizeof text, rate < 10 ? ", %.1f calls/s" : ", %.0f calls/s", rate);
+    return text;
+}
+
 } // namespace
 
 progress::progress(coro::event_loop& loop, console& target, const call_counts& counts)
-    : loop_(loop), console_(target), counts_(counts), began_(loop.now()) {
+    : loop_(loop), console_(target), counts_(counts), before_(counts), began_(loop.now()) {
     const console_traits& traits = target.traits();
     if (traits.err_is_terminal && traits.can_redraw) loop_.schedule(*this, began_ + redraw_every);
 }
@@ -36,8 +47,11 @@ void progress::stop() {
 
 void progress::on_timer() noexcept {
     const auto now = loop_.now();
-    if (counts_.any()) {
-        shown_ = counts_.summary() + ", " + elapsed_text(now - began_);
+    const call_counts counts = counts_.since(before_);
+    if (counts.any()) {
+        const auto elapsed = now - began_;
+        shown_ = counts.summary() + rate_text(counts.done + counts.failed, elapsed) + ", " +
+                 elapsed_text(elapsed);
         console_.show_status(shown_);
     }
     loop_.schedule(*this, now + redraw_every);

@@ -8,8 +8,8 @@
 
 namespace heddle::cli {
 
-/// Redraws the status line ten times a second at most, and only when something has changed. Shows
-/// nothing before the first call of a model, and nothing at all unless standard error is a
+/// Redraws the status line ten times a second. Shows what was counted since it was made, the rate, and
+/// the time; nothing before the first call of a model, and nothing at all unless standard error is a
 /// terminal. Everything it is given outlives it. Threads: the loop's.
 class progress final : private coro::timer_node {
 public:
@@ -25,6 +25,7 @@ private:
     coro::event_loop& loop_;
     console& console_;
     const call_counts& counts_;
+    call_counts before_;
     coro::clock::time_point began_;
     std::string shown_;
 };

@@ -79,6 +79,7 @@ result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
     tools_.loop().context().restart();
     tools_.loop().context().poll();
 
+    before_ = tools_.counts();
     coro::cancel_source cancel;
     host::run_options bounds = tools_.bounds();
     bounds.cancel = &cancel;

@@ -25,6 +25,8 @@ public:
     /// Closes all connections. To be called last.
     void close();
 
+    /// What the last run has asked of its models.
+    [[nodiscard]] call_counts counts() const noexcept { return tools_.counts().since(before_); }
     /// SIGTERM came while something ran.
     [[nodiscard]] bool terminated() const noexcept { return terminated_; }
 
@@ -41,6 +43,7 @@ private:
     signal_pipe& signals_;
     coro::cancel_source* cancel_ = nullptr; ///< of what runs
     std::optional<result<lang::value>> ended_;
+    call_counts before_; ///< the last run
     bool terminated_ = false;
 };
 

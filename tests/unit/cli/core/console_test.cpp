@@ -67,6 +67,32 @@ TEST_F(console_streams, the_status_line_is_one_line) {
     EXPECT_EQ(text_of(err.get()), "\ra?[2J b\x1b[K\r\x1b[K");
 }
 
+TEST_F(console_streams, the_status_line_stays_below_what_is_printed) {
+    console_traits traits;
+    traits.err_is_terminal = true;
+    console shown(out.get(), err.get(), traits);
+    shown.show_status("7 running");
+    shown.err("a line\n");
+    EXPECT_EQ(text_of(err.get()), "\r7 running\x1b[K\r\x1b[Ka line\n\r7 running\x1b[K");
+    shown.out_data("to a file\n");
+    EXPECT_EQ(text_of(err.get()), "\r7 running\x1b[K\r\x1b[Ka line\n\r7 running\x1b[K");
+    EXPECT_TRUE(shown.flush());
+    shown.err("last\n");
+    EXPECT_TRUE(text_of(err.get()).ends_with("K\r\x1b[Klast\n")) << "not drawn again";
+}
+
+TEST_F(console_streams, the_status_line_leaves_an_open_line_alone) {
+    console_traits traits;
+    traits.err_is_terminal = true;
+    console shown(out.get(), err.get(), traits);
+    shown.err_piece("[ask] a part");
+    shown.show_status("7 running");
+    EXPECT_EQ(text_of(err.get()), "[ask] a part");
+    shown.err_piece(" of it\n");
+    shown.show_status("8 running");
+    EXPECT_EQ(text_of(err.get()), "[ask] a part of it\n\r8 running\x1b[K");
+}
+
 TEST(table, holds_no_control_characters) {
     table rows;
     (void)rows.column("a\x1b[2J");
