@@ -155,6 +155,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     task_parts.models = &object->models_->registry();
     task_parts.observer = &object->counts_;
     object->counts_.replayed = options.replay.has_value();
+    object->keeps_responses_ =
+        options.replay || options.cache.value_or(object->settings_.cache.enabled.value_or(false));
     task_parts.memory = object->memory_.get();
     object->set_up_programs(options, task_parts);
     task_parts.matching = contexts.matching;

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
+    /// Whether a later run finds the responses of this one: there is a cache, or nothing is asked.
+    [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
     /// Waits until every connection is closed, and for 3 s at most until the answers for the cache are
@@ -67,6 +69,7 @@ private:
     providers::price_table prices_ = providers::price_table::built_in();
     host::run_options bounds_;
     call_counts counts_;
+    bool keeps_responses_ = false;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
     std::unique_ptr<guard_at_end> strays_;           ///< null: programs are not allowed

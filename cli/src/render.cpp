@@ -220,6 +220,22 @@ boost::json::value json_of(const value& content) {
     return failed ? boost::json::value() : result;
 }
 
+boost::json::object json_of(const call_counts& counts) {
+    // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
+    boost::json::value cost = counts.cost_usd;
+    if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
+    boost::json::object calls{{"done", counts.done},
+                              {"failed", counts.failed},
+                              {"cancelled", counts.cancelled},
+                              {"input_tokens", counts.input_tokens},
+                              {"output_tokens", counts.output_tokens},
+                              {"cost_usd", std::move(cost)},
+                              {"unpriced", counts.unpriced},
+                              {"estimated", counts.estimated}};
+    if (counts.replayed) calls["replayed"] = true;
+    return calls;
+}
+
 } // namespace
 
 const value* failed_result_in(const error& failure) noexcept {
@@ -292,22 +308,14 @@ std::string render_error_json(const error& failure, const source_map& sources, e
     }
     if (!causes.empty()) described["causes"] = std::move(causes);
     if (const value* failed = failed_result_in(failure)) described["result"] = json_of(*failed);
-    // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
-    boost::json::value cost = counts.cost_usd;
-    if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
-    boost::json::object whole{{"error", std::move(described)},
-                              {"exit_code", static_cast<int>(code)},
-                              {"calls",
-                               {{"done", counts.done},
-                                {"failed", counts.failed},
-                                {"cancelled", counts.cancelled},
-                                {"input_tokens", counts.input_tokens},
-                                {"output_tokens", counts.output_tokens},
-                                {"cost_usd", std::move(cost)},
-                                {"unpriced", counts.unpriced},
-                                {"estimated", counts.estimated}}}};
-    if (counts.replayed) whole["calls"].get_object()["replayed"] = true;
-    return json_line(whole);
+    return json_line(boost::json::object{{"error", std::move(described)},
+                                         {"exit_code", static_cast<int>(code)},
+                                         {"calls", json_of(counts)}});
+}
+
+std::string render_counts_json(const call_counts& counts, exit_code code) {
+    return json_line(
+        boost::json::object{{"exit_code", static_cast<int>(code)}, {"calls", json_of(counts)}});
 }
 
 } // namespace heddle::cli

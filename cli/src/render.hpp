@@ -28,5 +28,8 @@ namespace heddle::cli {
 /// and the FAILED result that it was made of; `exit_code`; `calls`. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
                                             exit_code code, const call_counts& counts);
+/// What a run that ended with its value has asked of its models, as one JSON object in one line:
+/// `exit_code` and `calls` as above.
+[[nodiscard]] std::string render_counts_json(const call_counts& counts, exit_code code);
 
 } // namespace heddle::cli

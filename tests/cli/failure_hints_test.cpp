@@ -10,6 +10,7 @@ namespace heddle::cli_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(failure_hints, of_a_certificate_that_nobody_trusts) {
     const loopback::authority own;
@@ -35,6 +36,32 @@ TEST(failure_hints, of_a_certificate_that_nobody_trusts) {
         const auto json = run_heddle(command, child);
         EXPECT_THAT(json.err, ::testing::ContainsRegex("\"hint\":\"[^\"]*" + wanted));
     }
+}
+
+TEST(failure_hints, of_an_item_that_ends_a_map) {
+    const scratch_directory scratch;
+    const auto run = [&](const std::string& program) {
+        return run_heddle({"run", scratch.file("w.heddle", program)}).err;
+    };
+    EXPECT_THAT(run("(map (lambda (x) (/ 6 x)) '(1 2 0 3))"),
+                HasSubstr("hint: item 3 ended the map; map-settled in place of map keeps"));
+    EXPECT_THAT(run("(map (lambda (x) (error \"no\")) '(1))"), HasSubstr("hint: item 1 ended"));
+    // What fails for every item is a mistake, and so is what happens outside of a map.
+    for (const char* program : {"(map (lambda (x) (get x 'a)) '(1))", "(map (lambda (x) y) '(1))",
+                                "(for-each print (/ 1 0))"})
+        EXPECT_THAT(run(program), Not(HasSubstr("ended the map"))) << program;
+
+    const std::string rules = scratch.file(
+        "r.json", R"({"rules": [{"match": "bad", "error": {"status": 400, "message": "no"}}],
+                      "default": {"text": "ok"}})");
+    const auto ended =
+        run_heddle({"run",
+                    scratch.file("t.heddle",
+                                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                 "(map (lambda (x) (content (ask x))) '(\"a\" \"bad\"))"),
+                    "-m", "scripted:" + rules});
+    EXPECT_THAT(ended.err, HasSubstr("hint: item 2 ended the map"));
+    EXPECT_THAT(ended.err, HasSubstr("(ok? r) is true for a task result that has content"));
 }
 
 } // namespace

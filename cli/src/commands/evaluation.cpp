@@ -2,6 +2,7 @@
 
 #include "application.hpp"
 #include "config/config_file.hpp"
+#include "failure_hints.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
 #include "json_line.hpp"
@@ -190,7 +191,7 @@ result<std::string> text_of(const value& content, const program& source,
         return written + "\n";
     }
     const console_traits& traits = output.traits();
-    return render_result(content, traits.out_is_terminal ? traits.columns : 0);
+    return render_result(content, traits.out_is_terminal ? output.columns() : 0);
 }
 
 exit_code tell_failure(error failure, exit_code code, workflow_run& run, application& tools,
@@ -199,12 +200,14 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     if (options.json) end_is_told();
     failure = with_model_hint(std::move(failure), tools.has_models());
     failure = with_input_hint(std::move(failure), run.source);
+    failure = with_map_hint(std::move(failure));
     if (options.json) {
         output.err(render_error_json(failure, run.session->realm().sources(), code, counts));
         return code;
     }
     if (code == exit_code::interrupted) {
-        output.err("interrupted: " + counts.summary() + "\n");
+        output.err("interrupted: " + counts.summary() + "\n" +
+                   lost_responses_hint(counts, tools.keeps_responses()));
         return code;
     }
     // A mistake of the command line has no place in the source and no kind in the language.
@@ -216,9 +219,19 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
     const std::string said = failed ? said_in_failure(*failed) : std::string();
     if (!said.empty()) output.err("what the task had of a response:\n" + said);
-    if (counts.any() && options.verbosity >= 0)
-        output.err("before that: " + counts.summary() + "\n");
+    if (counts.any() && options.verbosity >= 0) {
+        output.err("before that: " + counts.summary() + "\n" +
+                   lost_responses_hint(counts, tools.keeps_responses()));
+    }
     return code;
+}
+
+/// What a run that has ended well has asked of its models: on a terminal, elsewhere only with -v.
+void tell_counts(const call_counts& counts, exit_code code, const workflow_options& options,
+                 console& output) {
+    const bool watched = output.traits().err_is_terminal && !options.json;
+    if (!counts.any() || options.verbosity < (watched ? 0 : 1)) return;
+    output.err(options.json ? render_counts_json(counts, code) : counts.summary() + "\n");
 }
 
 exit_code tell_lost_output(workflow_run& run, application& tools, const workflow_options& options,
@@ -268,10 +281,9 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
             output.err("heddle: " + line + "\n");
         }
     }
-    if (options.verbosity > 0 && tools.counts().any()) {
-        output.err(tools.counts().summary() + "\n");
-    }
-    return shows_failure ? run.on_failure : exit_code::done;
+    const exit_code code = shows_failure ? run.on_failure : exit_code::done;
+    tell_counts(tools.counts(), code, options, output);
+    return code;
 }
 
 /// The whole of what is wrong with task templates, or null.
@@ -280,14 +292,6 @@ const tasks::template_report* failure_report(const error& failure) {
 }
 
 } // namespace
-
-error with_model_hint(error failure, bool has_models) {
-    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-    // A service that says itself how to mend it knows better.
-    const bool hinted = !failure.info().hint.empty();
-    if (has_models || hinted || !script || script->reason != "configuration_error") return failure;
-    return std::move(failure).with_hint(std::string(no_model_hint));
-}
 
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
     return tell_error(failure, exit_code::usage, json, output);

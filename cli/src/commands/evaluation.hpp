@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "environment.hpp"
 #include "exit_code.hpp"
+#include "failure_hints.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/tasks/template_files/template_loader.hpp>
@@ -38,9 +39,6 @@ struct program {
 /// Evaluates, prints the result or the error, closes all connections.
 [[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,
                                          const environment& variables, console& output);
-
-/// The error with a hint that says how to set a model, if none is set and that is what was missing.
-[[nodiscard]] error with_model_hint(error failure, bool has_models);
 
 /// Tells why a command ends: text for people, or one JSON object that holds the exit code. Result:
 /// `code`.

@@ -1,0 +1,53 @@
+#include "failure_hints.hpp"
+
+#include "model_setup.hpp"
+
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view item_line = "while mapping item ";
+
+/// One row can fail with these where others do not.
+bool depends_on_data(const error& failure) {
+    return failure.code() == lang::errc::task || failure.code() == lang::errc::user ||
+           failure.code() == lang::errc::evaluation;
+}
+
+} // namespace
+
+error with_model_hint(error failure, bool has_models) {
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    // A service that says itself how to mend it knows better.
+    const bool hinted = !failure.info().hint.empty();
+    if (has_models || hinted || !script || script->reason != "configuration_error") return failure;
+    return std::move(failure).with_hint(std::string(no_model_hint));
+}
+
+error with_map_hint(error failure) {
+    const error_info& info = failure.info();
+    if (!info.hint.empty() || !depends_on_data(failure) || lang::passes_catches(failure)) {
+        return failure;
+    }
+    const auto item =
+        std::find_if(info.trace.begin(), info.trace.end(),
+                     [](const trace_entry& each) { return each.what.starts_with(item_line); });
+    if (item == info.trace.end()) return failure;
+    std::string hint =
+        "item " + item->what.substr(item_line.size()) +
+        " ended the map; map-settled in place of map keeps the results of the others";
+    if (failure.code() == lang::errc::task)
+        hint += ", and (ok? r) is true for a task result that has content";
+    return std::move(failure).with_hint(std::move(hint));
+}
+
+std::string lost_responses_hint(const call_counts& counts, bool keeps_responses) {
+    if (keeps_responses || counts.done == 0) return {};
+    return "hint: --cache keeps responses, so that the next run asks only for the others\n";
+}
+
+} // namespace heddle::cli
