@@ -17,6 +17,7 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -114,6 +115,7 @@ public:
         add_known_models();
         add_aliases();
         HEDDLE_CHECK(start_recording());
+        log_calls();
         HEDDLE_CHECK(add_routes());
         HEDDLE_CHECK(choose_default());
         return std::move(setup_);
@@ -382,6 +384,26 @@ private:
                            });
     }
 
+    /// At level trace, each call that has ended is a line of the log, as a recording has it.
+    void log_calls() {
+        if (!parts_.log.enabled(log_level::trace)) return;
+        setup_->call_log_ = std::make_unique<providers::cassette_recorder>(
+            [log = &parts_.log, is_header = true](std::string_view line) mutable -> result<void> {
+                if (!std::exchange(is_header, false)) log->write(log_level::trace, "call", line);
+                return {};
+            },
+            "", known_keys());
+        wrap_all(*setup_->call_log_);
+    }
+
+    void wrap_all(providers::cassette_recorder& recorder) {
+        const std::vector<ports::llm_port*> all = setup_->registry_.all(); // which is changed below
+        for (ports::llm_port* each : all) {
+            setup_->ports_.push_back(recorder.record(*each));
+            setup_->registry_.add(*setup_->ports_.back());
+        }
+    }
+
     /// Outermost, so that a replay gives what the run saw.
     result<void> start_recording() {
         if (!parts_.options.record) return {};
@@ -392,11 +414,7 @@ private:
         setup_->recording_->recorder = std::make_unique<providers::cassette_recorder>(
             [&lines](std::string_view line) { return lines.write(line); }, recorded_default(),
             known_keys());
-        const std::vector<ports::llm_port*> all = setup_->registry_.all(); // which is changed below
-        for (ports::llm_port* each : all) {
-            setup_->ports_.push_back(setup_->recording_->recorder->record(*each));
-            setup_->registry_.add(*setup_->ports_.back());
-        }
+        wrap_all(*setup_->recording_->recorder);
         return {};
     }
 

@@ -85,6 +85,7 @@ private:
     std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< those below stand before those above
     std::unique_ptr<ports::response_store> store_;
     std::unique_ptr<recording> recording_;
+    std::unique_ptr<providers::cassette_recorder> call_log_; ///< null: calls are not logged
     std::unique_ptr<providers::cassette_player> player_;
     tasks::model_registry registry_;
     std::string default_model_;

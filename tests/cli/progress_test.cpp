@@ -3,12 +3,18 @@
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
 
 #include <csignal>
 
 namespace heddle::cli_test {
 namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class progress : public testing::Test {
 protected:
@@ -51,9 +57,10 @@ TEST_F(progress, is_drawn_on_a_terminal_and_taken_away) {
     EXPECT_EQ(ended.out, "20\n");
     EXPECT_NE(ended.err.find("5 running"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("tokens in"), std::string::npos) << ended.err;
-    EXPECT_TRUE(ended.err.ends_with("\r\x1b[K")) << "the line is wiped at the end";
-    // At most ten times a second, and once more to wipe it.
-    EXPECT_LE(count(ended.err, "\r"), static_cast<std::size_t>(ended.took.count()) / 100 + 2);
+    // The line is wiped at the end, and what is left says what the run took.
+    EXPECT_THAT(ended.err, ContainsRegex("\r\x1b\\[K20 calls done, [^\r]* out[^\r]*\r\n$"));
+    // At most ten times a second, once more to wipe it, and the end of the last line.
+    EXPECT_LE(count(ended.err, "\r"), static_cast<std::size_t>(ended.took.count()) / 100 + 3);
 }
 
 TEST_F(progress, is_not_drawn_where_there_is_no_terminal) {
@@ -64,7 +71,9 @@ TEST_F(progress, is_not_drawn_where_there_is_no_terminal) {
 
 TEST_F(progress, is_not_drawn_when_quiet_or_on_a_dumb_terminal) {
     EXPECT_EQ(run_heddle(command({"-q"}), terminal()).err, "");
-    EXPECT_EQ(run_heddle(command(), terminal({{"TERM", "dumb"}})).err, "");
+    const auto dumb = run_heddle(command(), terminal({{"TERM", "dumb"}}));
+    EXPECT_TRUE(dumb.err.starts_with("20 calls done, ")) << dumb.err;
+    EXPECT_EQ(count(dumb.err, "\n"), 1U) << dumb.err;
 }
 
 TEST_F(progress, does_not_mix_with_the_log) {
@@ -105,6 +114,64 @@ TEST_F(progress, says_how_to_stop_at_once_when_interrupted) {
     EXPECT_NE(ended.err.find("Ctrl-C again stops at once"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("interrupted: 0 calls done, 1 cancelled"), std::string::npos)
         << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr("--cache"))) << "no response was lost";
+}
+
+TEST_F(progress, stays_while_the_program_prints) {
+    const auto file =
+        scratch.file("p.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main) (parallel (map (lambda (i) (ask \"q\")) (range 8))\n"
+                     "  (map (lambda (i) (progn (sleep (/ i 20.0)) (print i))) (range 20))) nil)");
+    const auto ended = run_heddle({"run", file, "--base-url", model.url(), "-c", "40"}, terminal());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("19\n"));
+    // Standard output is a file: nothing there takes the line away before the end.
+    EXPECT_EQ(count(ended.err, "\r\x1b[K"), 1U) << ended.err;
+}
+
+TEST_F(progress, of_a_run_with_json_ends_with_the_counts_on_request) {
+    const auto ended = run_heddle(command({"--json", "-v"}));
+    EXPECT_EQ(ended.out, "20\n");
+    ASSERT_TRUE(ended.err.ends_with("}\n")) << ended.err;
+    const std::size_t last = ended.err.rfind('\n', ended.err.size() - 2) + 1;
+    const auto told = boost::json::parse(ended.err.substr(last)).as_object();
+    EXPECT_EQ(told.at("exit_code"), 0);
+    EXPECT_EQ(told.at("calls").as_object().at("done"), 20);
+    EXPECT_GT(told.at("calls").as_object().at("cost_usd").to_number<double>(), 0);
+    EXPECT_EQ(run_heddle(command({"--json"})).err, "");
+    EXPECT_EQ(run_heddle({"eval", "1", "--json", "-v"}).err.find("calls"), std::string::npos);
+}
+
+TEST_F(progress, is_logged_with_prompts_at_the_last_level_only) {
+    const auto file = scratch.file("v.heddle",
+                                   "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                   "(ask \"a prompt\")");
+    const auto said = [&](const std::string& level) {
+        return run_heddle({"run", file, "--base-url", model.url(), level}).err;
+    };
+    EXPECT_THAT(said("-vv"), Not(HasSubstr("a prompt")));
+    EXPECT_THAT(said("-vvv"), ContainsRegex("trace call: [^\n]*a prompt"));
+}
+
+TEST_F(progress, of_an_interrupted_run_names_the_cache) {
+    const auto file = scratch.file("i.heddle",
+                                   "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                   "(define (main) (ask \"q\") (print \"asked\") (sleep 60))");
+    for (const bool kept : {false, true}) {
+        std::vector<std::string> asked{"run", file, "--base-url", model.url()};
+        if (kept) {
+            const std::string cache = scratch.path() + "/cache.db";
+            asked.insert(asked.end(), {"--cache", "--cache-file", cache});
+        }
+        child_options options = terminal();
+        child_process child(heddle_command(asked), options);
+        ASSERT_TRUE(child.wait_for_err("1 call done"));
+        child.send_signal(SIGINT);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_EQ(ended.code, 130);
+        EXPECT_EQ(count(ended.err, "hint: --cache keeps responses"), kept ? 0U : 1U) << ended.err;
+    }
 }
 
 } // namespace
