@@ -24,7 +24,7 @@ error abandoned_error() { return error::cancelled(cancel_reason::user); }
 error too_large(const std::string& path, std::size_t limit) {
     return error(errc::limit_exceeded,
                  "\"" + path + "\" is larger than " + std::to_string(limit) + " bytes")
-        .with_hint("raise the workspace's file size limit if such files are expected")
+        .with_hint("split it into smaller files")
         .with_retryable(false);
 }
 
