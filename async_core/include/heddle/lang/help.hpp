@@ -57,7 +57,10 @@ enum class help_reach : std::uint8_t { everything, language };
 /// Usage, summary, details, examples, and for what a program defined the place. Ends in a line end.
 [[nodiscard]] std::string help_text(const realm& realm, const help_entry& entry);
 
-/// All names by kind and family, in lines of at most 80 characters.
+/// The modules of the standard library, as (import …) takes them: "std/lists".
+[[nodiscard]] std::vector<std::string> library_modules();
+
+/// All names and modules by kind and family, in lines of at most 80 characters.
 [[nodiscard]] std::string help_overview(realm& realm, help_reach reach = help_reach::everything);
 
 /// A page of the reference, as Markdown. `file` is a path below the folder of the reference.

@@ -4,6 +4,7 @@
 #include <heddle/base/utf8.hpp>
 
 #include "lang/compile/special_form.hpp"
+#include "lang/stdlib/stdlib_sources.hpp"
 
 #include <algorithm>
 #include <map>
@@ -87,6 +88,13 @@ void add_own(realm& realm, listing& names) {
 
 } // namespace
 
+std::vector<std::string> library_modules() {
+    std::vector<std::string> names;
+    for (const library_source& each : stdlib_sources())
+        names.push_back("std/" + std::string(each.name));
+    return names;
+}
+
 std::string help_overview(realm& realm, help_reach reach) {
     listing names;
     for (const special_form& row : documented_forms())
@@ -109,6 +117,8 @@ std::string help_overview(realm& realm, help_reach reach) {
         if (realm.is_library_global(i) && name.front() != '%' && !realm.global(i).is_unbound())
             names.add("Functions of the library", "", std::string(name));
     }
+    for (std::string& module : library_modules())
+        names.add("Modules, for (import name)", "", std::move(module));
     if (reach == help_reach::everything) add_own(realm, names);
     return names.text() + "(help 'name) tells more about one of them.\n";
 }
