@@ -162,7 +162,7 @@ TEST_F(repl_on_terminal, prints_help_as_text_and_cuts_what_is_huge) {
     const std::string cut = say(child, "(range 5000)");
     EXPECT_THAT(cut, HasSubstr("…\r\ncut: :last shows all of it\r\n"));
     EXPECT_THAT(cut, Not(HasSubstr("4999")));
-    EXPECT_THAT(say(child, ":last"), HasSubstr(" 4998 4999)\r\n"));
+    EXPECT_THAT(say(child, ":last"), HasSubstr(" 4999)\r\n"));
     child.type(":quit\r");
     EXPECT_EQ(child.wait(), 0);
 }
@@ -187,6 +187,34 @@ TEST_F(repl_on_terminal, keeps_a_history_without_secrets) {
     terminal_child later(heddle_command({"repl"}), variables());
     ASSERT_TRUE(later.expect(prompt));
     EXPECT_EQ(say(later, std::string(arrow_up) + arrow_up), std::string("41\r\n") + prompt);
+}
+
+TEST_F(repl_on_terminal, recalls_an_expression_of_several_lines_as_one_entry) {
+    {
+        terminal_child child(heddle_command({"repl"}), variables());
+        ASSERT_TRUE(child.expect(prompt));
+        (void)say(child, "(define (cube n)", more_prompt);
+        (void)say(child, "  (* n n n))");
+        (void)say(child, "(cube 2)");
+        EXPECT_THAT(say(child, std::string(arrow_up) + arrow_up), HasSubstr("#<function cube>"));
+        child.type(ctrl_d);
+        EXPECT_EQ(child.wait(), 0);
+    }
+    EXPECT_THAT(history(), testing::StartsWith("(define (cube n)\x1e  (* n n n))\n(cube 2)\n"));
+    terminal_child later(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(later.expect(prompt));
+    EXPECT_THAT(say(later, arrow_up), HasSubstr("#<function cube>"));
+    EXPECT_EQ(say(later, "(cube 3)"), std::string("27\r\n") + prompt);
+}
+
+TEST_F(repl_on_terminal, lays_out_long_values) {
+    terminal_child child(heddle_command({"repl"}), variables());
+    ASSERT_TRUE(child.expect(prompt));
+    const std::string rows =
+        say(child, "(map (lambda (i) (dict 'number i 'text \"some text of a row\")) '(1 2 3))");
+    EXPECT_THAT(rows, HasSubstr("((dict \"number\" 1 \"text\" \"some text of a row\")\r\n"
+                                " (dict \"number\" 2 "));
+    EXPECT_THAT(say(child, ":last"), HasSubstr("row\")\r\n (dict \"number\" 2 "));
 }
 
 TEST_F(repl_on_terminal, keeps_its_history_below_xdg_state_home) {
@@ -308,6 +336,30 @@ TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {
     EXPECT_EQ(bounded.code, 1);
     const auto without = piped("(defatom ask (params q) (instructions \"{{q}}\"))\n(ask \"x\")\n");
     EXPECT_THAT(without.err, HasSubstr("set OPENAI_API_KEY"));
+}
+
+TEST(repl_piped, says_what_a_definition_hides_and_how_to_leave) {
+    const auto ended =
+        piped("(define map 3)\n(define (filter x) x)\n(define mine 3)\n(define map 4)\n");
+    EXPECT_EQ(ended.err,
+              "warning: your 'map' hides that of the language in this session\n"
+              "warning: your 'filter' hides that of the language in this session\n");
+    EXPECT_EQ(ended.code, 0);
+    for (const char* word : {"exit\n", "quit\n", "(exit)\n"})
+        EXPECT_THAT(piped(word).err, HasSubstr("hint: :quit or Ctrl-D leaves")) << word;
+}
+
+TEST(repl_piped, counts_the_requests_of_a_line_alone) {
+    const scratch_directory scratch;
+    const std::string rules =
+        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const auto ended = piped(
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n(help 'ask)\n"
+        ":time (ask \"x\")\n(help)\n",
+        {"--model", "scripted:" + rules});
+    EXPECT_THAT(ended.out, HasSubstr(" ms, 1 request\n"));
+    EXPECT_THAT(ended.out, Not(HasSubstr("Inline task definition")));
+    EXPECT_THAT(ended.out, HasSubstr("Modules, for (import name)\n  std/"));
 }
 
 TEST(repl_piped, has_no_json) {

@@ -26,7 +26,7 @@ std::unique_ptr<line_reader> make_reader(host::session& session, history_file& h
             return complete_word(session.realm(), repl_session::command_names(), before);
         };
         parts.history = history.load();
-        parts.on_line = [&history](std::string_view line) { history.add(line); };
+        parts.on_entry = [&history](std::string_view entry) { history.add(entry); };
         if (auto editor = make_terminal_editor(std::move(parts))) return editor;
     }
     return make_plain_reader(signals, output, interactive);

@@ -1,7 +1,9 @@
 #include "repl/display.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/layout.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include <algorithm>
@@ -35,6 +37,31 @@ std::string_view colour_of_word(std::string_view word) {
     return {};
 }
 
+/// Longer texts stay in one line: to lay them out takes a multiple of their size.
+constexpr std::size_t max_laid_out = std::size_t{1} << 20;
+
+/// A written form that cannot be read, such as that of a function with an odd name, stays as it is.
+void lay_out(std::string& text, std::size_t columns) {
+    if (text.size() > max_laid_out) return;
+    lang::layout_options options;
+    options.width = columns;
+    auto lines = lang::lay_out(text, 0, options);
+    if (!lines) return;
+    text = *std::move(lines);
+    while (text.ends_with('\n')) text.pop_back();
+}
+
+/// Cuts after a line, or inside of one that is too long alone.
+void cut_lines(shown_value& shown, std::size_t max_bytes) {
+    std::string& text = shown.text;
+    if (text.size() <= max_bytes) return;
+    const std::size_t line_end = text.rfind('\n', max_bytes);
+    const bool whole_lines = line_end != std::string::npos && line_end > max_bytes / 2;
+    utf8::shorten(text, whole_lines ? line_end + 1 : max_bytes);
+    text += "…";
+    shown.was_cut = true;
+}
+
 } // namespace
 
 std::string coloured(std::string_view text) {
@@ -52,8 +79,8 @@ std::string coloured(std::string_view text) {
         } else if (text.substr(at, 2) == "#<") {
             end = std::min(text.find('>', at), text.size() - 1) + 1;
             colour = dim;
-        } else if (text.find_first_of("() \"", at) != at) {
-            end = std::min(text.find_first_of("() \"", at), text.size());
+        } else if (text.find_first_of("() \"\n", at) != at) {
+            end = std::min(text.find_first_of("() \"\n", at), text.size());
             colour = colour_of_word(text.substr(at, end - at));
         }
         put(text.substr(at, end - at), colour);
@@ -62,12 +89,17 @@ std::string coloured(std::string_view text) {
     return out;
 }
 
-shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour) {
+shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour,
+                       std::size_t columns) {
     lang::print_options options;
-    options.max_bytes = max_bytes;
+    options.max_bytes = columns == 0 ? max_bytes : std::max(max_bytes, max_laid_out);
     shown_value result;
     result.text = lang::print_value(content, options);
-    result.was_cut = result.text.size() >= max_bytes && result.text.ends_with("…");
+    result.was_cut = result.text.size() >= options.max_bytes && result.text.ends_with("…");
+    if (columns != 0) {
+        if (!result.was_cut && display_width(result.text) > columns) lay_out(result.text, columns);
+        cut_lines(result, max_bytes);
+    }
     result.text = utf8::printable(result.text); // a name may hold any character
     if (colour) result.text = coloured(result.text);
     return result;

@@ -8,14 +8,15 @@
 
 namespace heddle::cli {
 
-/// The written form in one line, without line end; longer than `max_bytes` it is cut and `was_cut`
-/// set.
+/// The written form, without line end; longer than `max_bytes` it is cut and `was_cut` set.
 struct shown_value {
     std::string text;
     bool was_cut = false;
 };
-[[nodiscard]] shown_value show_value(const lang::value& content, std::size_t max_bytes,
-                                     bool colour);
+/// One line. With `columns`, what is longer than that is laid out as source (layout.hpp); where it is cut
+/// then, whole lines remain.
+[[nodiscard]] shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour,
+                                     std::size_t columns = 0);
 
 /// Colours strings, numbers, true, false and nil, and #<…> of a written form.
 [[nodiscard]] std::string coloured(std::string_view written);

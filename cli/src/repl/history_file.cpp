@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr char line_mark = '\x1e'; ///< between the lines of an entry
+
 /// Opens for its owner alone, also a file that others could read until now.
 int open_private(const std::string& path, int flags) {
     const int file = ::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -41,8 +43,8 @@ std::optional<std::string> history_path(const environment& variables) {
     return folder ? std::optional(*folder + "/history") : std::nullopt;
 }
 
-bool looks_secret(std::string_view line) {
-    const std::string text = ascii::to_lower(line);
+bool looks_secret(std::string_view given) {
+    const std::string text = ascii::to_lower(given);
     static constexpr std::array<std::string_view, 9> marks{"sk-",    "api_key",  "api-key",
                                                            "apikey", "password", "passwd",
                                                            "secret", "bearer ",  "authorization"};
@@ -57,9 +59,9 @@ std::vector<std::string> history_file::load() const {
     for (std::string line; std::getline(stream, line);) {
         if (!line.empty()) lines.push_back(std::move(line));
     }
-    const bool grown = lines.size() > 2 * most_lines;
-    if (lines.size() > most_lines)
-        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most_lines));
+    const bool grown = lines.size() > 2 * max_entries;
+    if (lines.size() > max_entries)
+        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(max_entries));
     if (grown) {
         const std::string shorter = *path_ + ".part-" + std::to_string(::getpid());
         if (const int file = open_private(shorter, O_WRONLY | O_TRUNC); file >= 0) {
@@ -70,19 +72,20 @@ std::vector<std::string> history_file::load() const {
             if (::rename(shorter.c_str(), path_->c_str()) != 0) ::unlink(shorter.c_str());
         }
     }
+    for (std::string& line : lines) std::replace(line.begin(), line.end(), line_mark, '\n');
     return lines;
 }
 
-void history_file::add(std::string_view line) {
-    const bool wanted = path_ && !line.empty() && line != last_ && !looks_secret(line) &&
-                        line.find('\n') == std::string_view::npos;
-    if (!wanted) return;
-    last_ = line;
+void history_file::add(std::string_view entry) {
+    if (!path_ || entry.empty() || entry == last_ || looks_secret(entry)) return;
+    last_ = entry;
+    std::string line(entry);
+    std::replace(line.begin(), line.end(), '\n', line_mark);
     std::error_code ignored;
     fs::create_directories(fs::path(*path_).parent_path(), ignored);
     const int file = open_private(*path_, O_WRONLY | O_APPEND);
     if (file < 0) return;
-    write_all(file, std::string(line) + "\n");
+    write_all(file, line + "\n");
     ::close(file);
 }
 

@@ -1,4 +1,4 @@
-// The lines of earlier sessions.
+// What was entered in earlier sessions.
 #pragma once
 
 #include "environment.hpp"
@@ -13,21 +13,22 @@ namespace heddle::cli {
 /// $XDG_STATE_HOME/heddle/history, or ~/.local/state/heddle/history; nothing without a home.
 [[nodiscard]] std::optional<std::string> history_path(const environment& variables);
 
-/// True for a line that may hold a key or a password. Better too many than one too few.
-[[nodiscard]] bool looks_secret(std::string_view line);
+/// True for text that may hold a key or a password. Better too many than one too few.
+[[nodiscard]] bool looks_secret(std::string_view text);
 
-/// A file with a line for each line that was entered, readable by its owner alone. What cannot be
-/// read or written is left: a session without history is a session still.
+/// A file with a line for each entry, readable by its owner alone; in an entry of several lines, U+001E
+/// stands between them. What cannot be read or written is left: a session without history is a session
+/// still.
 class history_file {
 public:
-    static constexpr std::size_t most_lines = 2000;
+    static constexpr std::size_t max_entries = 2000;
 
     explicit history_file(std::optional<std::string> path) : path_(std::move(path)) {}
 
-    /// The last lines, oldest first. A file that has grown to twice as many is cut.
+    /// The last entries, oldest first. A file that has grown to twice as many is cut.
     [[nodiscard]] std::vector<std::string> load() const;
-    /// Appends a line, unless it looks secret or repeats the one before.
-    void add(std::string_view line);
+    /// Appends an entry, unless it looks secret or repeats the one before.
+    void add(std::string_view entry);
 
 private:
     std::optional<std::string> path_;

@@ -22,7 +22,7 @@ struct line_read {
         terminated   ///< SIGTERM
     };
     outcome how = outcome::end;
-    std::string text; ///< without its end
+    std::string text; ///< of the line, without its end; an entry of the history may have several
 };
 
 class line_reader {
@@ -30,6 +30,8 @@ public:
     virtual ~line_reader() = default;
     /// The next line; `continues`: of an expression that is not complete yet.
     [[nodiscard]] virtual line_read next(bool continues) = 0;
+    /// The lines since the last call are one entry of the history.
+    virtual void end_entry() {}
 };
 
 /// What Tab may put in place of the word before the cursor.
@@ -47,8 +49,8 @@ struct editor_parts {
     signal_pipe* signals = nullptr;
     console* output = nullptr;
     completer complete;
-    std::vector<std::string> history;              ///< oldest first
-    std::function<void(std::string_view)> on_line; ///< each line that was entered
+    std::vector<std::string> history;               ///< oldest first
+    std::function<void(std::string_view)> on_entry; ///< each entry of the history
 };
 
 /// Reads from the terminal with editing, history and completion. Null when it was built without

@@ -1,9 +1,11 @@
 // The commands of a session, which begin with a colon.
 #include "repl/repl_session.hpp"
 
+#include "display_text.hpp"
+#include "repl/display.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/help.hpp>
-#include <heddle/lang/printer.hpp>
 
 #include <array>
 #include <chrono>
@@ -97,15 +99,15 @@ void repl_session::time(std::string_view expression) {
     (void)evaluate_text(":time", std::string(expression), 1, showing::last);
     const std::uint64_t requests = parts_.tools->counts().requests - before;
     std::string text = in_milliseconds(std::chrono::steady_clock::now() - began);
-    if (requests != 0) text += ", " + std::to_string(requests) + " requests";
+    if (requests != 0) text += ", " + counted(requests, "request");
     parts_.output->out(text + "\n");
 }
 
 void repl_session::last(std::string_view) {
     const auto content = parts_.session->global("*1");
-    lang::print_options bound; // data with shared parts may have a text without end
-    bound.max_bytes = std::size_t{64} << 20;
-    parts_.output->out(lang::print_value(content.value_or(lang::value()), bound) + "\n");
+    constexpr std::size_t bound = std::size_t{64} << 20; // shared parts may have a text without end
+    const shown_value all = show_value(content.value_or(lang::value()), bound, false, columns());
+    parts_.output->out(all.text + "\n");
 }
 
 void repl_session::quit(std::string_view) { leaving_ = true; }

@@ -1,13 +1,17 @@
 #include "repl/repl_session.hpp"
 
 #include "commands/evaluation.hpp"
+#include "failure_hints.hpp"
 #include "input_files.hpp"
 #include "repl/display.hpp"
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/help.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
 #include <heddle/lang/text.hpp>
+
+#include <algorithm>
 
 namespace heddle::cli {
 
@@ -24,6 +28,30 @@ bool asks_for_help(const lang::value& form) {
     return head.is(lang::kind::symbol) && lang::symbol_name(head) == "help";
 }
 
+/// What (define name …) or (define (name …) …) gives a new meaning to, if the language has one now.
+std::string name_hidden_by(const lang::value& form, lang::realm& realm) {
+    if (!form.is(lang::kind::list) || form.length() < 2) return {};
+    const auto items = lang::list_items(form);
+    const bool defines =
+        items[0].is(lang::kind::symbol) &&
+        (lang::symbol_name(items[0]) == "define" || lang::symbol_name(items[0]) == "defmacro");
+    if (!defines) return {};
+    const bool has_parameters = items[1].is(lang::kind::list) && items[1].length() != 0;
+    const lang::value& name = has_parameters ? lang::list_items(items[1])[0] : items[1];
+    if (!name.is(lang::kind::symbol)) return {};
+    const auto entry = lang::describe(realm, lang::symbol_name(name));
+    const bool of_language = entry && (entry->kind == lang::help_kind::special_form ||
+                                       entry->kind == lang::help_kind::primitive ||
+                                       entry->kind == lang::help_kind::library_function);
+    return of_language ? std::string(lang::symbol_name(name)) : std::string();
+}
+
+/// Words that leave other programs of this kind.
+bool means_to_leave(const error& failure) {
+    return failure.code() == lang::errc::unbound &&
+           (failure.message().ends_with("'exit'") || failure.message().ends_with("'quit'"));
+}
+
 } // namespace
 
 repl_session::repl_session(parts given) : parts_(given) {
@@ -34,12 +62,14 @@ repl_session::repl_session(parts given) : parts_(given) {
 
 exit_code repl_session::run(line_reader& lines) {
     bool terminated = false;
+    lines_ = &lines;
     while (!leaving_) {
         const line_read next = lines.next(!pending_.empty());
         terminated = next.how == line_read::outcome::terminated;
         if (terminated) break;
         if (next.how == line_read::outcome::interrupted) {
             pending_.clear();
+            end_entry();
         } else if (next.how == line_read::outcome::failed) {
             tell_mistake("standard input: cannot be read: " + next.text);
             return exit_code::usage;
@@ -52,12 +82,15 @@ exit_code repl_session::run(line_reader& lines) {
             if (terminated) break;
         }
     }
+    end_entry();
+    lines_ = nullptr;
     if (terminated) return exit_code::interrupted;
     return failed_ && !parts_.interactive ? exit_code::failed : exit_code::done;
 }
 
 void repl_session::take_line(const std::string& line) {
-    const std::size_t number = next_line_++;
+    const std::size_t number = next_line_;
+    next_line_ += 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), '\n'));
     const bool colon = line.starts_with(':');
     // A long expression is not read again from its beginning for every line that comes.
     const auto wait_for_more = [&] {
@@ -65,7 +98,10 @@ void repl_session::take_line(const std::string& line) {
                pending_.size() < looked_at_ + looked_at_ / 8;
     };
     if (colon && !pending_.empty() && wait_for_more()) (void)evaluate_pending();
-    if (colon && pending_.empty()) return run_command(line);
+    if (colon && pending_.empty()) {
+        end_entry();
+        return run_command(line);
+    }
     if (pending_.empty()) {
         first_line_ = number;
         looked_at_ = 0;
@@ -84,8 +120,13 @@ bool repl_session::evaluate_pending() {
     const auto look = lang::read_all(parts_.session->memory(), pending_);
     if (!look && lang::needs_more_input(look.error())) return false;
     const std::string text = std::exchange(pending_, {});
+    end_entry(); // before it is evaluated: a program that never ends is in the history, too
     (void)evaluate_text(parts_.interactive ? "<repl>" : "<stdin>", text, first_line_, showing::all);
     return true;
+}
+
+void repl_session::end_entry() {
+    if (lines_) lines_->end_entry();
 }
 
 /// What is still open when the input ends is an error.
@@ -122,6 +163,7 @@ bool repl_session::evaluate_text(const std::string& name, const std::string& tex
     bool good = true;
     for (std::size_t i = 0; i < forms->size(); ++i) {
         const bool as_text = asks_for_help((*forms)[i].content);
+        const std::string hidden = name_hidden_by((*forms)[i].content, session.realm());
         auto ended = parts_.runs->run({(*forms)[i]});
         if (!ended) {
             good = false;
@@ -130,6 +172,7 @@ bool repl_session::evaluate_text(const std::string& name, const std::string& tex
             if (parts_.interactive || what == showing::last) break;
         } else {
             keep(*ended);
+            warn_of_hidden(hidden);
             if (what == showing::all || i + 1 == forms->size()) show(*ended, as_text);
         }
         if (parts_.runs->terminated()) break;
@@ -154,18 +197,34 @@ void repl_session::show(const lang::value& content, bool as_text) {
     }
     const console_traits& traits = parts_.output->traits();
     const std::size_t most = parts_.interactive ? most_shown_bytes : SIZE_MAX;
-    const shown_value result = show_value(content, most, traits.out_is_terminal && traits.colour);
+    const bool colour = traits.out_is_terminal && traits.colour;
+    const shown_value result = show_value(content, most, colour, columns());
     parts_.output->out_styled(result.text + "\n");
     if (result.was_cut) parts_.output->out("cut: :last shows all of it\n");
+}
+
+std::size_t repl_session::columns() const {
+    constexpr std::size_t least = 20;
+    const console_traits& traits = parts_.output->traits();
+    if (!parts_.interactive || !traits.out_is_terminal) return 0;
+    const std::size_t known = parts_.output->columns();
+    return known == 0 ? 0 : std::max(known, least);
+}
+
+void repl_session::warn_of_hidden(const std::string& name) const {
+    if (name.empty()) return;
+    parts_.output->err("warning: your '" + name + "' hides that of the language in this session\n");
 }
 
 void repl_session::tell(error failure) {
     failed_ = true;
     failure = with_model_hint(std::move(failure), parts_.tools->has_models());
+    failure = with_map_hint(std::move(failure));
+    if (means_to_leave(failure)) failure = std::move(failure).with_hint(":quit or Ctrl-D leaves");
     host::session& session = *parts_.session;
     session.define("*e", lang::describe_error(session.realm(), failure));
     if (failure.cancelled_because() == cancel_reason::user) {
-        const call_counts& counts = parts_.tools->counts();
+        const call_counts counts = parts_.runs->counts();
         parts_.output->err("interrupted" + (counts.any() ? ": " + counts.summary() : "") + "\n");
         return;
     }

@@ -45,6 +45,7 @@ private:
 
     void take_line(const std::string& line);
     bool evaluate_pending();
+    void end_entry();
     void at_end();
     void run_command(std::string_view line);
     void help(std::string_view rest);
@@ -59,13 +60,17 @@ private:
     bool evaluate_text(const std::string& name, const std::string& text, std::size_t first_line,
                        showing what);
     void show(const lang::value& content, bool as_text);
+    void warn_of_hidden(const std::string& name) const;
+    /// Of the terminal; 0: values are shown in one line.
+    [[nodiscard]] std::size_t columns() const;
     void keep(const lang::value& content);
     void tell(error failure);
     void tell_mistake(const std::string& message, const std::string& hint = {});
 
     parts parts_;
-    std::string pending_;        ///< lines of an expression that is not complete
-    std::size_t first_line_ = 1; ///< of `pending_` in the input
+    line_reader* lines_ = nullptr; ///< while run() reads
+    std::string pending_;          ///< lines of an expression that is not complete
+    std::size_t first_line_ = 1;   ///< of `pending_` in the input
     std::size_t next_line_ = 1;
     std::size_t looked_at_ = 0; ///< bytes of `pending_` when it was read last
     bool leaving_ = false;

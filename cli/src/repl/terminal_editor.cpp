@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <clocale>
 #include <cstdlib>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -73,12 +74,17 @@ public:
         line_read read{line_read::outcome::line,
                        std::string(text, static_cast<std::size_t>(count))};
         while (read.text.ends_with('\n') || read.text.ends_with('\r')) read.text.pop_back();
-        if (read.text.find_first_not_of(" \t") != std::string::npos) {
-            HistEvent event{};
-            ::history(history_, &event, H_ENTER, read.text.c_str());
-            parts_.on_line(read.text);
-        }
+        entry_ += read.text + "\n";
         return read;
+    }
+
+    void end_entry() override {
+        std::string entry = std::exchange(entry_, {});
+        while (entry.ends_with('\n')) entry.pop_back();
+        if (entry.find_first_not_of(" \t\n") == std::string::npos) return;
+        HistEvent event{};
+        ::history(history_, &event, H_ENTER, entry.c_str());
+        parts_.on_entry(entry);
     }
 
 private:
@@ -149,7 +155,7 @@ private:
         common.resize(common.size() - utf8::incomplete_end(common)); // é and è begin alike
         std::string more = common.substr(std::min(found.word_bytes, common.size()));
         const bool only = found.candidates.size() == 1;
-        if (only) more += ' ';
+        if (only && !common.ends_with('/')) more += ' ';
         if (!more.empty()) return ::el_insertstr(editor, more.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
         own.list(found.candidates);
         return CC_REDISPLAY;
@@ -157,7 +163,7 @@ private:
 
     void list(const std::vector<std::string>& names) {
         constexpr std::size_t most = 120;
-        const std::size_t width = std::max(parts_.output->traits().columns, 20U);
+        const std::size_t width = std::max(parts_.output->columns(), 20U);
         std::size_t column = 0;
         for (const std::string& name : names) column = std::max(column, display_width(name) + 2);
         const std::size_t across = std::max<std::size_t>(1, width / column);
@@ -174,6 +180,7 @@ private:
     editor_parts parts_;
     History* history_ = nullptr;
     EditLine* editor_ = nullptr;
+    std::string entry_; ///< lines that are not in the history yet, each with its end
     bool continues_ = false;
     signal_pipe::woken_by woken_ = signal_pipe::woken_by::input;
 };

@@ -19,6 +19,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(completion, offers_names_that_begin_alike) {
     lang::realm world;
@@ -35,6 +36,52 @@ TEST(completion, offers_names_that_begin_alike) {
     EXPECT_THAT(of("\"a\\\"\" my-l").candidates, ElementsAre("my-list"));
     EXPECT_THAT(of("(%").candidates, IsEmpty());
     EXPECT_EQ(of("(my-list ").word_bytes, 0U);
+}
+
+TEST(completion, knows_inputs_modules_and_files) {
+    /// A host with one task.
+    class one_task final : public lang::host_names {
+    public:
+        const lang::builtin* find_effect(std::string_view) const override { return nullptr; }
+        std::optional<lang::operator_info> find_operator(lang::heap&,
+                                                         std::string_view name) const override {
+            if (name != "ask") return std::nullopt;
+            lang::operator_info info;
+            info.inputs = {"thing", "tone"};
+            return info;
+        }
+        std::optional<lang::operator_info> describe_callable(
+            const lang::host_object&) const override {
+            return std::nullopt;
+        }
+        bool is_reserved_key(std::string_view) const override { return false; }
+        double now() const override { return 0; }
+        void collect_names(std::vector<std::string>& names) const override {
+            names.emplace_back("ask");
+        }
+    };
+    const one_task host;
+    lang::realm world(host);
+    const auto of = [&](std::string_view text) {
+        return complete_word(world, {}, text).candidates;
+    };
+    EXPECT_THAT(of("(ask (thi"), Contains("thing"));
+    EXPECT_THAT(of("(list \"(f\" (ask (tone 1)\n (thi"), Contains("thing"));
+    EXPECT_THAT(of("(list (thi"), Not(Contains("thing")));
+    EXPECT_THAT(of("(ask thi"), Not(Contains("thing")));
+    EXPECT_THAT(of("(import std/li"), ElementsAre("std/lists"));
+
+    namespace fs = std::filesystem;
+    const fs::path folder =
+        fs::temp_directory_path() / ("heddle-completion-" + std::to_string(::getpid()));
+    fs::create_directories(folder / "some");
+    std::ofstream(folder / "so me.heddle") << "1";
+    std::ofstream(folder / ".source") << "1";
+    const std::string typed = ":load " + (folder / "so").string();
+    EXPECT_THAT(of(typed),
+                ElementsAre((folder / "so me.heddle").string(), (folder / "some").string() + "/"));
+    fs::remove_all(folder);
+    EXPECT_THAT(of(typed), IsEmpty());
 }
 
 TEST(history, does_not_store_what_looks_secret) {
@@ -64,18 +111,20 @@ TEST(history, is_cut_when_it_has_grown_long) {
     const std::string path = (folder / "history").string();
     {
         std::ofstream stream(path);
-        for (std::size_t i = 0; i < 2 * history_file::most_lines + 1; ++i)
+        for (std::size_t i = 0; i < 2 * history_file::max_entries + 1; ++i)
             stream << "(f " << i << ")\n";
     }
     history_file file(path);
     const auto lines = file.load();
-    EXPECT_EQ(lines.size(), history_file::most_lines);
-    EXPECT_EQ(lines.back(), "(f " + std::to_string(2 * history_file::most_lines) + ")");
+    EXPECT_EQ(lines.size(), history_file::max_entries);
+    EXPECT_EQ(lines.back(), "(f " + std::to_string(2 * history_file::max_entries) + ")");
     file.add("(new)");
     file.add("(new)");
     EXPECT_EQ(file.load().back(), "(new)");
-    EXPECT_EQ(file.load()[history_file::most_lines - 2],
-              "(f " + std::to_string(2 * history_file::most_lines) + ")");
+    EXPECT_EQ(file.load()[history_file::max_entries - 2],
+              "(f " + std::to_string(2 * history_file::max_entries) + ")");
+    file.add("(define (f)\n  1)");
+    EXPECT_EQ(file.load().back(), "(define (f)\n  1)") << "one entry";
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
     fs::remove_all(folder);
 
@@ -100,6 +149,19 @@ TEST(display, cuts_what_is_long) {
     const shown_value cut = show_value(read->content, 5, false);
     EXPECT_TRUE(cut.was_cut);
     EXPECT_EQ(cut.text, "(1 2 …");
+}
+
+TEST(display, lays_out_what_is_longer_than_a_line) {
+    const lang::heap_owner memory(lang::heap::create());
+    const auto read = lang::read_one(*memory, R"(((row "one" 1) (row "two" 2) (row "three" 3)))");
+    EXPECT_EQ(show_value(read->content, 100, false, 80).text,
+              R"(((row "one" 1) (row "two" 2) (row "three" 3)))");
+    const shown_value narrow = show_value(read->content, 100, false, 20);
+    EXPECT_EQ(narrow.text, "((row \"one\" 1)\n (row \"two\" 2)\n (row \"three\" 3))");
+    EXPECT_FALSE(narrow.was_cut);
+    const shown_value cut = show_value(read->content, 35, false, 20);
+    EXPECT_EQ(cut.text, "((row \"one\" 1)\n (row \"two\" 2)\n…");
+    EXPECT_TRUE(cut.was_cut);
 }
 
 } // namespace
