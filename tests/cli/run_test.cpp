@@ -287,5 +287,14 @@ TEST_F(run, tells_its_version_as_text_and_as_json) {
     }
 }
 
+TEST(help, describes_names_of_the_language) {
+    const auto ended = run_heddle({"help", "map"});
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_TRUE(ended.out.starts_with("(map f ")) << ended.out;
+    EXPECT_NE(ended.out.find("\n"), std::string::npos);
+    EXPECT_EQ(run_heddle({"help", "eval"}).out.find("Evaluate an expression"), 0U) << "a command";
+    EXPECT_EQ(run_heddle({"help", "no-such-name"}).code, 2);
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -16,7 +16,8 @@ namespace {
 class help_work final : public command {
 public:
     void add_options(option_list& to) override {
-        to.argument("COMMAND", words_, "Command to describe, such as run or model serve");
+        to.argument("COMMAND", words_,
+                    "Command to describe, such as run or model serve, or name of the language");
         to.flag("--man", man_, "Print the manual page of all commands, for man -l -");
     }
     std::optional<std::string> mistake() override {
@@ -33,13 +34,27 @@ public:
         for (const std::string& word : words_) name += " " + word;
         const auto found = std::find_if(
             all.begin(), all.end(), [&](const command_help& each) { return each.name == name; });
-        if (found == all.end()) return tell_unknown(name, all, context.output);
+        if (found == all.end()) {
+            if (tell_name(context.output)) return exit_code::done;
+            return tell_unknown(name, all, context.output);
+        }
         const console_traits& traits = context.output.traits();
         context.output.out(help_text(*found, all, traits.out_is_terminal ? traits.columns : 100));
         return exit_code::done;
     }
 
 private:
+    /// Prints the help of a form, builtin or function of the language. False: it has no such name.
+    [[nodiscard]] bool tell_name(console& output) const {
+        if (words_.size() != 1) return false;
+        const auto language = offline_session::create();
+        if (!language) return false;
+        lang::realm& realm = (*language)->realm();
+        const auto entry = lang::describe(realm, words_[0]);
+        if (entry) output.out(lang::help_text(realm, *entry));
+        return entry.has_value();
+    }
+
     [[nodiscard]] exit_code tell_unknown(const std::string& name,
                                          const std::vector<command_help>& all,
                                          console& output) const {
@@ -50,15 +65,10 @@ private:
             if (&each != &all.front()) known.push_back(each.name.substr(begin));
         }
         std::string hint = lang::suggest_names(name.substr(begin), known);
-        if (words_.size() == 1) {
-            const auto language = offline_session::create();
-            if (language && lang::describe((*language)->realm(), words_[0]))
-                hint =
-                    "for a name of the language: heddle eval \"(print (help '" + words_[0] + "))\"";
-        }
         if (hint.empty()) hint = "see: heddle help";
         return tell_usage_error(
-            error(errc::invalid_argument, "there is no command '" + name + "'").with_hint(hint),
+            error(errc::invalid_argument, "there is no command or name '" + name + "'")
+                .with_hint(hint),
             false, output);
     }
 
@@ -68,12 +78,14 @@ private:
 
 constexpr command_row rows[] = {{
     .name = "help",
-    .summary = "Describe a command",
-    .details = R"(Without a command, describes the program.
+    .summary = "Describe a command or a name of the language",
+    .details =
+        R"(Without a command, describes the program. A command comes before a name of the language.
 
 Examples:
   heddle help run
   heddle help model serve
+  heddle help map
   heddle help --man | man -l -)",
     .group = command_group::other,
     .make = &make_command<help_work>,
