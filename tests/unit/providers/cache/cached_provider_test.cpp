@@ -364,7 +364,6 @@ task<result<void>> hurry_the_first(ports::llm_port* port, call_context context,
     call_context hurried = children.context();
     hurried.until = coro::deadline(context.loop->now() + std::chrono::seconds(5));
     children.start(call(port, hurried, results));
-    co_await coro::yield_now(*context.loop);
     children.start(call(port, children.context().with_cancel(cancel), results));
     for (int i = 0; i < 1'000; ++i) {
         result<void> slept =
