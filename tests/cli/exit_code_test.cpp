@@ -45,14 +45,6 @@ TEST(exit_code, a_mistake_of_usage_is_2) {
     EXPECT_EQ(run_heddle({"eval", "1", "--model", "nobody:x"}).code, 2);
 }
 
-TEST(exit_code, help_of_a_name_of_the_language_says_where_it_is) {
-    const auto ended = run_heddle({"help", "map"});
-    EXPECT_EQ(ended.code, 2);
-    EXPECT_NE(ended.err.find("heddle eval \"(print (help 'map))\""), std::string::npos)
-        << ended.err;
-    EXPECT_NE(run_heddle({"help", "rnu"}).err.find("run"), std::string::npos);
-}
-
 TEST(exit_code, help_and_version_are_0) {
     for (const std::vector<std::string>& command :
          std::vector<std::vector<std::string>>{{"--help"},

@@ -294,6 +294,7 @@ TEST(help, describes_names_of_the_language) {
     EXPECT_NE(ended.out.find("\n"), std::string::npos);
     EXPECT_EQ(run_heddle({"help", "eval"}).out.find("Evaluate an expression"), 0U) << "a command";
     EXPECT_EQ(run_heddle({"help", "no-such-name"}).code, 2);
+    EXPECT_NE(run_heddle({"help", "rnu"}).err.find("did you mean 'run'"), std::string::npos);
 }
 
 } // namespace
