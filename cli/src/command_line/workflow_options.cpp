@@ -135,7 +135,8 @@ void add_program_options(option_list& command, workflow_options& options) {
 
 void verbosity_options::add_to(option_list& command) {
     command.group("Output");
-    command.flag("-v,--verbose", verbose_, "Log more; -vv for debugging, -vvv with prompts and responses");
+    command.flag("-v,--verbose", verbose_,
+                 "Log more; -vv for debugging, -vvv with prompts and responses");
     command.flag("-q,--quiet", quiet_, "Print errors only, no progress");
 }
 

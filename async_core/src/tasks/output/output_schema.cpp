@@ -35,15 +35,15 @@ constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with 
 constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
 constexpr std::size_t longest_schema = 256 * 1024;
 /// What one check may take, in checks of a value by a schema. Others run meanwhile. A schema that
-/// refers to itself can ask for more than there are atoms, with an answer of a few hundred bytes:
-/// what ends there is about a second of work. Others take as much as the answer is long, times the
-/// kinds that a union tries.
+/// refers to itself, or to others again and again, can ask for more than there are atoms, with an
+/// answer of a few hundred bytes: what ends there is about a second of work. Others take as much as
+/// the answer is long, times the kinds that a union tries.
 struct step_limits {
     std::uint64_t of_a_byte = 0;
     std::uint64_t most = 0;
 };
 constexpr std::uint64_t first_steps = 1'000'000;
-constexpr step_limits recursive_steps{2, 3'000'000};
+constexpr step_limits multiplied_steps{2, 3'000'000};
 constexpr step_limits plain_steps{32, 24'000'000};
 constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
 
@@ -199,7 +199,7 @@ struct output_schema::compiled {
     valijson::Schema schema;
     bool object = false;
     bool strict = false;
-    bool recursive = false;
+    bool multiplies = false;
 };
 
 result<output_schema> output_schema::compile(std::string_view schema, schema_place* wrong) {
@@ -264,7 +264,7 @@ result<output_schema> output_schema::compile(std::string_view schema, lang::work
         return refused(done.error().message());
     }
     all->strict = rewriter.strict() && all->object;
-    all->recursive = rewriter.recursive();
+    all->multiplies = rewriter.multiplies();
     try {
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
         add_own_keywords(parser, patterns, work);
@@ -304,7 +304,7 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
         const valijson::adapters::BoostJsonAdapter target(document);
         const wide_numbers numbers;
         {
-            const step_limits& limits = compiled_->recursive ? recursive_steps : plain_steps;
+            const step_limits& limits = compiled_->multiplies ? multiplied_steps : plain_steps;
             const check_effort bounded(
                 std::min(first_steps + limits.of_a_byte * text.size(), limits.most), work);
             if (!make_comparable(document))

@@ -18,7 +18,8 @@ namespace heddle::tasks {
 
 namespace json = boost::json;
 
-static constexpr std::size_t max_chain = 1'000; ///< schemas in and behind each other
+static constexpr std::size_t max_chain = 1'000;   ///< schemas in and behind each other
+static constexpr std::size_t few_schemas = 2'000; ///< that a check may try of each value
 
 /// The value at a JSON pointer; null when there is none.
 [[nodiscard]] static json::value* find_place(json::value& document, std::string_view pointer) {
@@ -102,8 +103,24 @@ result<void> schema_rewriter::check_references() const {
     return {};
 }
 
-/// Whether it does so with what is inside of a value, too.
-bool schema_rewriter::has_recursion() const {
+/// How many schemas the whole is, each reference replaced by what it leads to; at least, when there
+/// are more than a few. `graph` has no cycles.
+[[nodiscard]] static std::size_t written_out(
+    const std::map<std::string, std::vector<std::string>, std::less<>>& graph) {
+    std::size_t count = 0;
+    std::vector<std::string_view> open{""};
+    while (!open.empty() && count <= few_schemas) {
+        const auto at = graph.find(open.back());
+        open.pop_back();
+        ++count;
+        if (at != graph.end()) open.insert(open.end(), at->second.begin(), at->second.end());
+    }
+    return count;
+}
+
+/// Also with what is inside of a value.
+bool schema_rewriter::is_multiplied() const {
+    if (schemas_.size() > few_schemas) return true;
     if (references_.empty()) return false;
     edges all = schemas_;
     for (const auto& [path, unused] : schemas_) {
@@ -112,11 +129,13 @@ bool schema_rewriter::has_recursion() const {
             outer = outer.substr(0, outer.rfind('/'));
             const auto holder = all.find(outer);
             if (holder == all.end()) continue;
-            holder->second.push_back(path);
+            std::vector<std::string>& inside = holder->second;
+            if (std::find(inside.begin(), inside.end(), path) == inside.end())
+                inside.push_back(path);
             break;
         }
     }
-    return find_cycle(all).has_value();
+    return find_cycle(all) || written_out(all) > few_schemas;
 }
 
 /// The library reads a schema by calling itself, for what is inside of it and for what a reference

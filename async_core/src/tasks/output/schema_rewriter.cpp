@@ -272,8 +272,9 @@ result<void> schema_rewriter::rewrite(json::value& schema) {
     HEDDLE_CHECK(visit(schema, "", 0));
     HEDDLE_CHECK(visit_referred(schema));
     HEDDLE_CHECK(check_references());
-    recursive_ = has_recursion();
-    return check_depth();
+    HEDDLE_CHECK(check_depth());
+    multiplies_ = is_multiplied();
+    return {};
 }
 
 result<void> schema_rewriter::visit(json::value& schema, const std::string& path,

@@ -57,8 +57,9 @@ public:
     /// Every object names all its properties as required and allows no others.
     [[nodiscard]] bool strict() const noexcept { return strict_; }
 
-    /// A schema refers to itself, on the way to what is inside of a value.
-    [[nodiscard]] bool recursive() const noexcept { return recursive_; }
+    /// Checks may take far more than the schema and the value are large: a schema refers to itself
+    /// or, where each reference stands for what it leads to, there are many.
+    [[nodiscard]] bool multiplies() const noexcept { return multiplies_; }
 
     /// JSON pointer of what was refused; "" for the whole.
     [[nodiscard]] const std::string& wrong_place() const noexcept { return wrong_; }
@@ -80,7 +81,7 @@ private:
     [[nodiscard]] result<void> visit_referred(boost::json::value& schema);
     [[nodiscard]] result<void> check_references() const;
     [[nodiscard]] result<void> check_depth() const;
-    [[nodiscard]] bool has_recursion() const;
+    [[nodiscard]] bool is_multiplied() const;
     void look_at_object(const boost::json::object& schema);
 
     schema_patterns& patterns_;
@@ -96,7 +97,7 @@ private:
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
-    bool recursive_ = false;
+    bool multiplies_ = false;
     bool later_draft_ = false;    ///< what stands beside a $ref holds
     bool names_elements_ = false; ///< a reference may name an element of an allOf
     bool names_draft_ = false;    ///< and so its author knows that it does not, otherwise

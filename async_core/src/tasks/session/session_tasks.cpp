@@ -129,7 +129,8 @@ std::optional<lang::operator_doc> session_tasks::document(std::string_view name)
     if (!found) return document_tool(name);
     const task_template& declared = found->task->declared;
     lang::operator_doc doc;
-    if (declared.description != task_template::default_description) doc.description = declared.description;
+    if (declared.description != task_template::default_description)
+        doc.description = declared.description;
     for (const task_input& each : declared.inputs)
         doc.inputs.push_back({each.name, each.type, each.description, each.optional});
     doc.place = declared.span;

@@ -218,7 +218,8 @@ TEST(snapshots, damaged_at_any_byte_are_refused) {
             damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flip);
             const auto opened = read_snapshot(damaged);
             ASSERT_FALSE(opened) << at;
-            EXPECT_THAT(opened.error().message(), AnyOf(HasSubstr("the index file"), HasSubstr("not an index of heddle")));
+            EXPECT_THAT(opened.error().message(),
+                        AnyOf(HasSubstr("the index file"), HasSubstr("not an index of heddle")));
             EXPECT_FALSE(opened.error().info().hint.empty());
         }
         ASSERT_FALSE(read_snapshot(bytes.substr(0, at))) << at;

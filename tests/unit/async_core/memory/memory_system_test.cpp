@@ -221,7 +221,8 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     for (const auto& refused : {test.run(memory->save(file, test.context())),
                                 test.run(memory->load(file, test.context()))}) {
         ASSERT_FALSE(refused);
-        EXPECT_THAT(refused.error().message(), HasSubstr("thesis.txt\" exists and is not an index"));
+        EXPECT_THAT(refused.error().message(),
+                    HasSubstr("thesis.txt\" exists and is not an index"));
     }
     EXPECT_TRUE(kept());
     memory_options options;
