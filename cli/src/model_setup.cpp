@@ -43,9 +43,9 @@ std::optional<error> model_setup::finish_recording() {
 }
 
 coro::task<result<void>> model_setup::flush_cache(coro::event_loop& loop) {
-    constexpr std::chrono::seconds longest_wait{3}; // of a user who has pressed Ctrl-C
+    constexpr std::chrono::seconds max_wait{3}; // of a user who has pressed Ctrl-C
     if (!store_) co_return result<void>();
-    result<void> done = co_await store_->flush(longest_wait, {&loop, nullptr, {}});
+    result<void> done = co_await store_->flush(max_wait, {&loop, nullptr, {}});
     co_return done;
 }
 
@@ -310,7 +310,7 @@ private:
         if (route.hedge_after) {
             providers::hedge_rules rules;
             rules.after = *route.hedge_after;
-            if (route.hedge_share) rules.most_extra_calls = *route.hedge_share;
+            if (route.hedge_share) rules.max_extra_calls = *route.hedge_share;
             setup_->ports_.push_back(std::make_unique<providers::hedged_route>(
                 route.name, targets.front(), targets.size() > 1 ? targets[1] : targets.front(),
                 rules));

@@ -187,11 +187,11 @@ std::string_view reason_name(cancel_reason reason) noexcept {
 
 /// The arguments of (error "…" argument…), or their written form when they have none in JSON.
 std::optional<boost::json::value> data_of(const error& failure) {
-    constexpr std::size_t most_bytes = 64 * 1024;
+    constexpr std::size_t max_bytes = 64 * 1024;
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     if (!script || !script->data.is(kind::list) || script->data.length() == 0) return std::nullopt;
     lang::json_write_options json_bound;
-    json_bound.max_bytes = most_bytes;
+    json_bound.max_bytes = max_bytes;
     const auto text = lang::value_to_json(script->data, json_bound);
     boost::system::error_code failed;
     if (text) {
@@ -199,7 +199,7 @@ std::optional<boost::json::value> data_of(const error& failure) {
         if (!failed) return read;
     }
     lang::print_options options;
-    options.max_bytes = most_bytes;
+    options.max_bytes = max_bytes;
     return boost::json::value(utf8::replace_invalid(lang::print_value(script->data, options)));
 }
 
@@ -301,8 +301,8 @@ std::string render_error_json(const error& failure, const source_map& sources, e
     }
     described["trace"] = std::move(trace);
     boost::json::array causes;
-    constexpr std::size_t most_causes = 64;
-    for (const error* cause = info.cause.get(); cause && causes.size() < most_causes;
+    constexpr std::size_t max_causes = 64;
+    for (const error* cause = info.cause.get(); cause && causes.size() < max_causes;
          cause = cause->info().cause.get()) {
         causes.push_back(boost::json::string(cause->message()));
     }

@@ -14,7 +14,7 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_width = 8;
+constexpr std::size_t min_width = 8;
 constexpr std::size_t widest_padding = 200; ///< one long cell does not widen every row
 
 bool looks_like_number(std::string_view text) {
@@ -71,8 +71,8 @@ std::vector<std::size_t> table::widths(unsigned limit) const {
     for (;;) {
         const std::size_t whole = std::accumulate(items.begin(), items.end(), gaps);
         const auto widest = std::max_element(items.begin(), items.end());
-        if (whole <= limit || *widest <= least_width) return items;
-        *widest -= std::min(*widest - least_width, whole - limit > 8 ? std::size_t{4} : 1);
+        if (whole <= limit || *widest <= min_width) return items;
+        *widest -= std::min(*widest - min_width, whole - limit > 8 ? std::size_t{4} : 1);
     }
 }
 

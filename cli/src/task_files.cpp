@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_files = 10'000;
-constexpr int deepest_folder = 16;
+constexpr std::size_t max_files = 10'000;
+constexpr int max_folder_depth = 16;
 
 /// Calls `take` with each template file below a folder; it says whether to go on. Links to folders
 /// are not followed.
@@ -25,7 +25,8 @@ std::error_code each_template_file(const fs::path& folder, Take&& take) {
     for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
         const std::string name = at->path().filename().string();
         std::error_code unknown;
-        if (at->is_directory(unknown) && (name.starts_with('.') || at.depth() >= deepest_folder)) {
+        if (at->is_directory(unknown) &&
+            (name.starts_with('.') || at.depth() >= max_folder_depth)) {
             at.disable_recursion_pending();
             continue;
         }
@@ -77,12 +78,12 @@ result<std::vector<std::string>> template_files(const std::vector<std::string>& 
         std::vector<fs::path> below;
         const std::error_code broken = each_template_file(path, [&](const fs::path& file) {
             below.push_back(file);
-            return below.size() <= most_files;
+            return below.size() <= max_files;
         });
         if (broken) return error(errc::io_error, path + ": cannot be read: " + broken.message());
         std::sort(below.begin(), below.end());
         for (const fs::path& file : below) add(file);
-        if (found.size() > most_files) {
+        if (found.size() > max_files) {
             return error(errc::limit_exceeded, path + ": there are more than 10,000 templates");
         }
     }

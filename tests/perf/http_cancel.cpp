@@ -57,13 +57,13 @@ void stay_on(int core) {
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-constexpr std::size_t most_calls = 20'000;
+constexpr std::size_t max_calls = 20'000;
 
 /// Written by the server, read by the client.
 struct shared_notes {
     std::atomic<int> open{0};
     std::atomic<int> ended{0};
-    std::int64_t end_times[most_calls]; ///< nanoseconds of clock_type
+    std::int64_t end_times[max_calls]; ///< nanoseconds of clock_type
 };
 
 [[noreturn]] void serve(int listener, shared_notes& notes) {
@@ -92,7 +92,7 @@ struct shared_notes {
             const ssize_t size = recv(descriptor, buffer, sizeof buffer, 0);
             if (size > 0 || (size < 0 && errno == EAGAIN)) continue;
             const int number = notes.ended.load();
-            notes.end_times[static_cast<std::size_t>(number) % most_calls] =
+            notes.end_times[static_cast<std::size_t>(number) % max_calls] =
                 clock_type::now().time_since_epoch().count();
             close(descriptor);
             --notes.open;
@@ -262,7 +262,7 @@ void raw_round(std::size_t calls, const sockaddr_in& to, shared_notes& notes, ma
 
 int main(int argc, char** argv) {
     const std::size_t calls =
-        std::min(most_calls, static_cast<std::size_t>(argc > 1 ? std::atoi(argv[1]) : 10'000));
+        std::min(max_calls, static_cast<std::size_t>(argc > 1 ? std::atoi(argv[1]) : 10'000));
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);

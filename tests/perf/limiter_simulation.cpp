@@ -15,20 +15,20 @@ namespace {
 using namespace heddle;
 
 void print_scenario(const testing::limit_scenario& scenario, unsigned seeds) {
-    double worst_share = 0, least_used = 1e9, share = 0, used = 0;
+    double worst_share = 0, worst_used = 1e9, share = 0, used = 0;
     std::uint64_t sent = 0, most = 0;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
         const testing::limit_figures figures = testing::simulate(scenario, seed);
         worst_share = std::max(worst_share, figures.limited_share());
-        least_used = std::min(least_used, figures.used);
+        worst_used = std::min(worst_used, figures.used);
         share += figures.limited_share() / seeds;
         used += figures.used / seeds;
         sent += figures.sent;
-        most = std::max(most, figures.most_at_once);
+        most = std::max(most, figures.max_at_once);
     }
     std::printf("%-40s %8llu %8.3f %8.3f %8.1f %8.1f %8llu\n", scenario.name.c_str(),
                 static_cast<unsigned long long>(sent / seeds), 100 * share, 100 * worst_share,
-                100 * used, 100 * least_used, static_cast<unsigned long long>(most));
+                100 * used, 100 * worst_used, static_cast<unsigned long long>(most));
 }
 
 /// Nanoseconds of acquire and settle, with nothing to wait for.

@@ -63,14 +63,14 @@ struct bench {
     memory::memory_system memory{*workers, fs::make_local_tree()};
     coro::call_context context{&loop, nullptr, {}};
     bool indexing = true;
-    clock::duration longest_gap{};
+    clock::duration max_gap{};
 
     static coro::task<result<void>> watch(bench* me) {
         auto before = clock::now();
         while (me->indexing) {
             co_await coro::yield_now(me->loop);
             const auto now = clock::now();
-            me->longest_gap = std::max(me->longest_gap, now - before);
+            me->max_gap = std::max(me->max_gap, now - before);
             const auto slept =
                 co_await coro::sleep_until(me->context, now + std::chrono::milliseconds(1));
             if (!slept) co_return slept;
@@ -112,7 +112,7 @@ struct bench {
         const double before = resident();
         const auto began = clock::now();
         indexing = true;
-        longest_gap = {};
+        max_gap = {};
         coro::nursery both(context);
         memory::index_options options;
         options.root = tree.string();
@@ -120,7 +120,7 @@ struct bench {
         both.start(index(this, std::move(options)));
         const result<void> joined = co_await both.join();
         std::printf("%s: %.2f s, loop held for at most %.2f ms, memory +%.0f MB\n", step,
-                    milliseconds(clock::now() - began) / 1000, milliseconds(longest_gap),
+                    milliseconds(clock::now() - began) / 1000, milliseconds(max_gap),
                     resident() - before);
         co_return joined;
     }

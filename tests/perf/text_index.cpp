@@ -130,7 +130,7 @@ void compare(int files, int words) {
     for (const document& each : documents) {
         memory::prepared_file file;
         file.path = each.path;
-        file.content_terms = memory::count_terms(each.text, memory::most_tokens);
+        file.content_terms = memory::count_terms(each.text, memory::max_tokens);
         ours.put(std::move(file));
     }
     const double our_time = milliseconds_since(begin);

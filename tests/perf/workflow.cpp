@@ -164,7 +164,7 @@ int main(int argc, char** argv) {
         static_cast<long long>(work.cancelled ? 0 : work.calls - work.ok), wall,
         after.cpu - before.cpu, after.peak_kb,
         static_cast<unsigned long long>(counters.connections_made), counters.open_connections,
-        work.session->counters().most_fibers, work.cancelled ? "true" : "false",
+        work.session->counters().peak_fibers, work.cancelled ? "true" : "false",
         work.close_seconds * 1000);
     while (context.poll() != 0) {}
     return work.failure.empty() && (work.cancelled || work.ok == work.calls) ? 0 : 1;

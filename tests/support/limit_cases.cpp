@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double reaction = 0.25;          // seconds
-constexpr std::size_t largest_burst = 128; // of 429s
+constexpr double reaction = 0.25;      // seconds
+constexpr std::size_t max_burst = 128; // of 429s
 
 double seconds(coro::clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
@@ -167,7 +167,7 @@ limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
     }
     const double latency = seconds(of.latency);
     figures.least =
-        std::max(quota_service::least_time(of.quota, of.calls) + latency,
+        std::max(quota_service::min_time(of.quota, of.calls) + latency,
                  latency * static_cast<double>(of.calls) / static_cast<double>(of.concurrency));
     const bool window = of.quota.window_seconds > 0;
     // Where all calls are in flight, nothing is sent until one is answered.
@@ -195,7 +195,7 @@ std::string limit_case_figures::fault() const {
     if (failed != 0) add("calls failed");
     if (of_ideal() < ideal_required) add("slow");
     if (limited_late > late_allowed) add("429s");
-    if (limited - limited_late > largest_burst) add("burst");
+    if (limited - limited_late > max_burst) add("burst");
     if (silence > silence_explained) add("silence");
     return all;
 }

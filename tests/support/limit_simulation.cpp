@@ -61,7 +61,7 @@ public:
     /// Empty: admitted. Else after how many seconds it might be.
     std::optional<double> arrive(double input, clock::time_point now) {
         pass(now);
-        const bool full = quota_.most_in_flight != 0 && in_flight_ >= quota_.most_in_flight;
+        const bool full = quota_.max_in_flight != 0 && in_flight_ >= quota_.max_in_flight;
         const double wait =
             std::max({buckets_[0].wait_for(1), buckets_[1].wait_for(input),
                       buckets_[2].wait_for(input), buckets_[3].wait_for(1), full ? 1.0 : 0.0});
@@ -134,7 +134,7 @@ struct world {
         ++figures.sent;
         lately.push_back(loop.now());
         while (loop.now() - lately.front() > milliseconds(100)) lately.pop_front();
-        figures.most_at_once = std::max<std::uint64_t>(figures.most_at_once, lately.size());
+        figures.max_at_once = std::max<std::uint64_t>(figures.max_at_once, lately.size());
     }
     void note_used(std::size_t which, double amount) {
         if (measuring()) used[which] += amount;
@@ -256,8 +256,8 @@ limit_figures simulate(const limit_scenario& scenario, std::uint64_t seed) {
             in.figures.used = std::max(in.figures.used, in.used[i] / in.offered[i]);
         }
     }
-    if (scenario.quota.most_in_flight != 0) {
-        const double places = scenario.quota.most_in_flight * seconds(scenario.measured);
+    if (scenario.quota.max_in_flight != 0) {
+        const double places = scenario.quota.max_in_flight * seconds(scenario.measured);
         in.figures.used = std::max(in.figures.used, in.busy / places);
     }
     return in.figures;
@@ -329,7 +329,7 @@ std::vector<limit_scenario> limit_scenarios() {
     }
     {
         auto& each = add("no headers, 40 in flight");
-        each.quota.most_in_flight = 40;
+        each.quota.max_in_flight = 40;
         each.warm_up = std::chrono::seconds(1'200);
     }
     {

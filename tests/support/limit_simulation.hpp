@@ -24,7 +24,7 @@ struct quota_model {
     double input_tokens_per_minute = 0;
     double output_tokens_per_minute = 0;
     double bucket_seconds = 60; ///< how much of the quota may be used at once
-    unsigned most_in_flight = 0;
+    unsigned max_in_flight = 0;
     told_limits headers = told_limits::nothing;
     bool retry_after = true; ///< whole seconds, rounded up, as the services send it
     /// Another program on the same account, that takes so much of everything.
@@ -59,9 +59,9 @@ void PrintTo(const limit_scenario& of, std::ostream* out);
 /// Of the measured part.
 struct limit_figures {
     std::uint64_t sent = 0;
-    std::uint64_t limited = 0;      ///< 429
-    double used = 0;                ///< of the scarcest part of the quota, 1: all of it
-    std::uint64_t most_at_once = 0; ///< sent within 100 ms
+    std::uint64_t limited = 0;     ///< 429
+    double used = 0;               ///< of the scarcest part of the quota, 1: all of it
+    std::uint64_t max_at_once = 0; ///< sent within 100 ms
     [[nodiscard]] double limited_share() const {
         return sent == 0 ? 0 : static_cast<double>(limited) / static_cast<double>(sent);
     }

@@ -22,7 +22,7 @@ namespace heddle::loopback {
 
 namespace {
 
-constexpr int longest_wait_seconds = 5;
+constexpr int max_wait_seconds = 5;
 
 int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
     const bool six = address.find(':') != std::string::npos;
@@ -170,7 +170,7 @@ bool connection::wait_closed() {
 
 bool connection::wait_hung_up() {
     pollfd one{descriptor_, POLLRDHUP, 0};
-    return ::poll(&one, 1, longest_wait_seconds * 1000) == 1;
+    return ::poll(&one, 1, max_wait_seconds * 1000) == 1;
 }
 
 void connection::relay(std::uint16_t port) {
@@ -183,7 +183,7 @@ void connection::relay(std::uint16_t port) {
     for (bool open = connected; open;) {
         pollfd both[2] = {{descriptor_, POLLIN, 0}, {far, POLLIN, 0}};
         const bool buffered = tls_ != nullptr && SSL_pending(tls_) > 0;
-        if (!buffered && ::poll(both, 2, longest_wait_seconds * 1000) <= 0) break;
+        if (!buffered && ::poll(both, 2, max_wait_seconds * 1000) <= 0) break;
         char buffer[16384];
         if (buffered || both[0].revents != 0) {
             const long count = read_some(buffer, sizeof buffer);
@@ -236,7 +236,7 @@ void server::accept_loop() {
     while (!stopping_) {
         const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
         if (descriptor < 0) continue;
-        const timeval wait{longest_wait_seconds, 0};
+        const timeval wait{max_wait_seconds, 0};
         const int on = 1;
         ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
         ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);

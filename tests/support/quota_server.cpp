@@ -200,8 +200,8 @@ std::vector<limit_case_figures> run_cases_over_sockets(const std::vector<limit_c
         if (!runs.empty()) io.run_for(std::chrono::milliseconds(100));
         auto& result =
             runs.emplace_back(std::make_unique<socket_run>(each, servers.add(each), *http, loop));
-        const auto most = std::chrono::duration<double>(
-            2 * quota_service::least_time(each.quota, each.calls) + 20);
+        const auto most =
+            std::chrono::duration<double>(2 * quota_service::min_time(each.quota, each.calls) + 20);
         result->load.start(
             coro::deadline(loop.now() + std::chrono::duration_cast<coro::clock::duration>(most)));
     }

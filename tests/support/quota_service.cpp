@@ -93,7 +93,7 @@ void quota_service::tell(quota_verdict& verdict,
                                  seconds_text(next ? until_next() : until_full()));
 }
 
-double quota_service::least_time(const quota_rules& rules, std::size_t count) {
+double quota_service::min_time(const quota_rules& rules, std::size_t count) {
     const auto calls = static_cast<double>(count);
     const double capacity = rules.capacity;
     if (rules.window_seconds <= 0) return std::max(0.0, (calls - capacity) / rules.per_second);

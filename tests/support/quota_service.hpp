@@ -45,7 +45,7 @@ public:
     [[nodiscard]] quota_verdict arrive(double now,
                                        std::chrono::system_clock::time_point time_of_day);
     /// The least time in which `count` requests could be admitted, the first one at 0.
-    [[nodiscard]] static double least_time(const quota_rules& rules, std::size_t count);
+    [[nodiscard]] static double min_time(const quota_rules& rules, std::size_t count);
 
 private:
     void pass(double now);

@@ -28,8 +28,8 @@ public:
 
 // Of an error on its way through ten thousand calls both ends matter.
 constexpr std::size_t kept_trace_lines = 64; ///< at each end
-constexpr std::size_t most_trace_lines = 4 * kept_trace_lines;
-constexpr std::size_t most_causes = 64;
+constexpr std::size_t max_trace_lines = 4 * kept_trace_lines;
+constexpr std::size_t max_causes = 64;
 constexpr std::string_view before_count = "… ";
 constexpr std::string_view behind_count = " more lines …";
 
@@ -61,16 +61,16 @@ void fold(std::vector<trace_entry>& trace) {
 /// Twice the bound, so that a chain is cut for each 64 errors that it grows by.
 bool is_long_chain(const error& failure) noexcept {
     std::size_t length = 0;
-    for (const error* each = &failure; each && length < 2 * most_causes;
+    for (const error* each = &failure; each && length < 2 * max_causes;
          each = each->info().cause.get())
         ++length;
-    return length >= 2 * most_causes;
+    return length >= 2 * max_causes;
 }
 
 /// The error with as many of its causes as an error may have.
 error first_of_chain(error failure) {
     std::vector<error> chain{std::move(failure)};
-    while (chain.size() < most_causes && chain.back().info().cause)
+    while (chain.size() < max_causes && chain.back().info().cause)
         chain.push_back(error(*chain.back().info().cause));
     error cut(chain.back().code(), chain.back().message());
     chain.pop_back();
@@ -133,7 +133,7 @@ error&& error::with_span(source_span span) && {
 error&& error::with_trace(std::string what, source_span where) && {
     auto& trace = own().trace;
     trace.push_back({utf8::replace_invalid(std::move(what)), where});
-    if (trace.size() > most_trace_lines) fold(trace);
+    if (trace.size() > max_trace_lines) fold(trace);
     return std::move(*this);
 }
 error&& error::with_cause(error cause) && {
@@ -155,7 +155,7 @@ error&& error::with_attempts(std::uint32_t attempts) && {
 }
 error&& error::with_last_cause(error cause) && {
     std::vector<error> chain{*this};
-    while (chain.size() <= most_causes && chain.back().info().cause) {
+    while (chain.size() <= max_causes && chain.back().info().cause) {
         chain.push_back(error(*chain.back().info().cause));
     }
     for (; chain.size() > 1; chain.pop_back()) {

@@ -11,8 +11,8 @@ namespace {
 
 /// Of secrets that are longer than this one, and shorter than that one, parts are looked for as
 /// well.
-constexpr std::size_t shortest_in_parts = 12;
-constexpr std::size_t longest_in_parts = 512;
+constexpr std::size_t min_in_parts = 12;
+constexpr std::size_t max_in_parts = 512;
 
 /// Whether these hexadecimal digits are the number of a character.
 bool names(std::string_view digits, char wanted) noexcept {
@@ -315,11 +315,11 @@ redactor::redactor(std::vector<secret> secrets, std::string_view mark, std::size
     for (const secret& each : secrets) {
         const std::string_view said = each.reveal();
         if (said.size() < least) continue;
-        if (least >= usual_min_length && said.size() <= longest_word && is_word(said)) continue;
+        if (least >= usual_min_length && said.size() <= max_word_length && is_word(said)) continue;
         wanted result{secret(without_backslashes(each.reveal())), 0, {}};
         const std::size_t size = result.value.reveal().size();
         if (size == 0) continue;
-        const bool whole = size < shortest_in_parts || size > longest_in_parts;
+        const bool whole = size < min_in_parts || size > max_in_parts;
         result.least = whole ? size : (3 * size + 3) / 4;
         result.letters = letters_of(result.value.reveal());
         secrets_.push_back(std::move(result));

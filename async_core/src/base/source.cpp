@@ -13,9 +13,9 @@ std::uint32_t code_points(std::string_view text) {
     return static_cast<std::uint32_t>(utf8::count(text));
 }
 
-constexpr std::size_t most_generated_bytes = 1024 * 1024;
-constexpr std::size_t most_generated_texts = 4096;
-constexpr std::uint64_t most_generated_positions = 3ULL * 1024 * 1024 * 1024;
+constexpr std::size_t max_generated_bytes = 1024 * 1024;
+constexpr std::size_t max_generated_texts = 4096;
+constexpr std::uint64_t max_generated_positions = 3ULL * 1024 * 1024 * 1024;
 
 /// Where the characters of the line that begins at `line_begin` begin.
 std::size_t behind_mark(std::string_view text, std::size_t line_begin) noexcept {
@@ -52,13 +52,13 @@ std::uint32_t source_map::add(std::string name, std::string text, std::uint32_t 
 
 std::uint32_t source_map::add_generated(std::string name, std::string text) {
     // The last part of the positions is for files.
-    if (next_ + text.size() > most_generated_positions || text.size() > most_generated_bytes)
+    if (next_ + text.size() > max_generated_positions || text.size() > max_generated_bytes)
         return 0;
     const std::size_t size = text.size();
     const std::uint32_t first = add(std::move(name), std::move(text));
     generated_.push_back(first);
     generated_bytes_ += size;
-    while (generated_bytes_ > most_generated_bytes || generated_.size() > most_generated_texts) {
+    while (generated_bytes_ > max_generated_bytes || generated_.size() > max_generated_texts) {
         const auto oldest = entries_.find(generated_.front());
         generated_.pop_front();
         generated_bytes_ -= oldest->second.text.size();

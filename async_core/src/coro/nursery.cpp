@@ -15,7 +15,7 @@ namespace heddle::coro {
 
 namespace {
 
-constexpr unsigned most_refused = 1000;
+constexpr unsigned max_refusals = 1000;
 
 error error_of(const std::exception_ptr& thrown) noexcept {
     try {
@@ -93,7 +93,7 @@ task<result<void>> nursery::wait_for_all() {
             // Without deadline and cancellation of its own: the children hear of those, and end.
             co_await all_ended_.wait(call_context{parent_.loop, nullptr, {}});
         } catch (const std::bad_alloc&) {
-            if (++refused == most_refused) throw;
+            if (++refused == max_refusals) throw;
         }
     }
     if (first_error_) co_return *std::exchange(first_error_, std::nullopt);

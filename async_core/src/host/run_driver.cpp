@@ -17,9 +17,9 @@ namespace {
 
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
-constexpr unsigned most_attempts = 3;                         // to start a branch
-constexpr unsigned most_levels_split = 4; // of nested groups, at the end of one turn
-constexpr unsigned most_refused = 1000;   // waits of a fiber that there was no memory for
+constexpr unsigned max_attempts = 3;                          // to start a branch
+constexpr unsigned max_levels_split = 4; // of nested groups, at the end of one turn
+constexpr unsigned max_refusals = 1000;  // waits of a fiber that there was no memory for
 
 } // namespace
 
@@ -39,7 +39,7 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     }
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
     owner_.counters_ = {};
-    owner_.counters_.fibers = owner_.counters_.most_fibers = 1;
+    owner_.counters_.fibers = owner_.counters_.peak_fibers = 1;
     begin(std::move(main), nullptr, 1);
     // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
@@ -97,9 +97,9 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                         coro::call_context context,
                                                         bool in_sandbox) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
-    if (scope->call_depth >= session::most_nested) {
+    if (scope->call_depth >= session::max_nested) {
         co_return error(lang::errc::limit, "tools call each other more than " +
-                                               std::to_string(session::most_nested) +
+                                               std::to_string(session::max_nested) +
                                                " levels deep");
     }
     scope = scope.open(owner_.memory(), [&](lang::dynamic_scope& inner) {
@@ -118,7 +118,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         try {
             co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
         } catch (const std::bad_alloc&) { // its fiber has the address of `call`
-            if (++refused == most_refused) std::terminate();
+            if (++refused == max_refusals) std::terminate();
         }
     }
     co_return call.take();
@@ -159,7 +159,7 @@ private:
 /// Starts the coroutine of a fiber. Without the memory for it the fiber fails, at the last attempt.
 void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
                        unsigned attempt) noexcept {
-    if (attempt > most_attempts) return abandon(*fiber, call, out_of_memory());
+    if (attempt > max_attempts) return abandon(*fiber, call, out_of_memory());
     try {
         branches_.start(drive(fiber_guard(*this, std::move(fiber), call, attempt)));
     } catch (...) { // the guard has seen to it
@@ -167,8 +167,8 @@ void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
 }
 
 void run_driver::begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call) noexcept {
-    owner_.counters_.most_fibers =
-        std::max(owner_.counters_.most_fibers, ++owner_.counters_.fibers);
+    owner_.counters_.peak_fibers =
+        std::max(owner_.counters_.peak_fibers, ++owner_.counters_.fibers);
     begin(std::move(fiber), call, 1);
 }
 
@@ -261,7 +261,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                     co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
                 if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*fiber);
             } catch (...) { // no memory to wait
-                if (++refused == most_refused) throw;
+                if (++refused == max_refusals) throw;
                 lang::machine::fail_wait(*fiber, error_of_exception("waiting"));
             }
             rank = turn_queue::rank::woken;
@@ -328,7 +328,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
 bool run_driver::split_branches(lang::fiber& fiber) noexcept {
     bool of_group = false;
     try {
-        for (unsigned levels = most_levels_split; levels != 0; --levels) {
+        for (unsigned levels = max_levels_split; levels != 0; --levels) {
             auto split = lang::machine::split_running_branch(fiber);
             if (!split) break;
             of_group = !split->is_future();

@@ -231,10 +231,10 @@ std::string session::render(const error& failure, bool colour) {
     options.max_bytes = 500;
     const auto data = lang::list_items(script->data);
     text += "data:";
-    constexpr std::size_t most_shown = 10;
-    for (std::size_t i = 0; i < std::min(data.size(), most_shown); ++i)
+    constexpr std::size_t max_shown = 10;
+    for (std::size_t i = 0; i < std::min(data.size(), max_shown); ++i)
         text += " " + utf8::printable_line(lang::print_value(data[i], options));
-    return text + (data.size() > most_shown ? " …\n" : "\n");
+    return text + (data.size() > max_shown ? " …\n" : "\n");
 }
 
 } // namespace heddle::host

@@ -57,9 +57,9 @@ void turn_queue::grant_to_first(link& list) noexcept {
 /// Who waits goes on behind the loop's next look at timers and sockets.
 void turn_queue::next_batch() noexcept {
     const auto waits = [](const link& list) { return list.next != &list; };
-    const std::size_t most_woken = waits(computing_) ? most_in_batch - 1 : most_in_batch;
-    while (in_batch_ < most_woken && waits(woken_)) grant_to_first(woken_);
-    while (in_batch_ < most_in_batch && waits(computing_)) grant_to_first(computing_);
+    const std::size_t max_woken = waits(computing_) ? max_batch - 1 : max_batch;
+    while (in_batch_ < max_woken && waits(woken_)) grant_to_first(woken_);
+    while (in_batch_ < max_batch && waits(computing_)) grant_to_first(computing_);
     if (in_batch_ == 0) return;
     spent_ = {};
     share_ = turn / static_cast<int>(in_batch_);

@@ -63,7 +63,7 @@ public:
     [[nodiscard]] coro::clock::duration share() const noexcept { return share_; }
 
 private:
-    static constexpr std::size_t most_in_batch = 8;
+    static constexpr std::size_t max_batch = 8;
 
     static void put_last(link& list, place& who) noexcept;
     static void take_out(place& who) noexcept;

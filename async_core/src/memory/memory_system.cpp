@@ -51,10 +51,10 @@ template <class T>
         file.path.find('\0') != std::string::npos) {
         return error(errc::invalid_argument, "a path or its description is not UTF-8 text");
     }
-    if (file.metadata.size() > most_metadata_bytes) {
+    if (file.metadata.size() > max_metadata_bytes) {
         return error(errc::limit_exceeded, "the description of \"" + file.path +
                                                "\" is longer than " +
-                                               std::to_string(most_metadata_bytes) + " bytes");
+                                               std::to_string(max_metadata_bytes) + " bytes");
     }
     file.path = std::filesystem::path(file.path).lexically_normal().string();
     return {};

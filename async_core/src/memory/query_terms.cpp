@@ -6,14 +6,14 @@ namespace heddle::memory {
 
 namespace {
 
-constexpr std::size_t most_terms = 64;
+constexpr std::size_t max_terms = 64;
 // Of one part: what comes after is looked at no more.
-constexpr std::size_t most_read = 2'000;
+constexpr std::size_t max_terms_read = 2'000;
 
 void add(std::vector<weighted_term>& terms, std::string_view text, double weight) {
     token_list tokens;
-    append_tokens(text, tokens, most_read);
-    for (std::size_t i = 0; i < tokens.size() && terms.size() < most_terms; ++i) {
+    append_tokens(text, tokens, max_terms_read);
+    for (std::size_t i = 0; i < tokens.size() && terms.size() < max_terms; ++i) {
         const bool known = std::any_of(terms.begin(), terms.end(), [&](const weighted_term& one) {
             return one.term == tokens[i];
         });

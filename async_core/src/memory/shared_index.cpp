@@ -12,8 +12,8 @@ namespace heddle::memory {
 
 namespace {
 
-constexpr std::size_t largest_index_file = std::size_t{4} * 1024 * 1024 * 1024;
-constexpr std::size_t longest_content = 1024 * 1024; ///< of memory_match::content
+constexpr std::size_t max_index_file = std::size_t{4} * 1024 * 1024 * 1024;
+constexpr std::size_t max_content_bytes = 1024 * 1024; ///< of memory_match::content
 
 [[nodiscard]] std::string summary_of(const ports::memory_answer& answer, std::size_t all) {
     const std::string of = " of " + std::to_string(all) + " indexed files";
@@ -89,9 +89,9 @@ shared_index::outcome shared_index::prepare(const found_file& file, const index_
     prepared.path = file.path;
     prepared.stamp = file.stamp;
     prepared.metadata = describe_text(file.path, *text);
-    prepared.path_terms = count_terms(below(options.root, file.path), most_tokens);
-    prepared.metadata_terms = count_terms(prepared.metadata, most_tokens);
-    prepared.content_terms = count_terms(*text, most_tokens);
+    prepared.path_terms = count_terms(below(options.root, file.path), max_tokens);
+    prepared.metadata_terms = count_terms(prepared.metadata, max_tokens);
+    prepared.content_terms = count_terms(*text, max_tokens);
     return outcome::read;
 }
 
@@ -156,7 +156,7 @@ ports::memory_answer shared_index::answer(const ports::memory_request& request,
     }
     if (!request.include_content) return found;
     for (ports::memory_match& match : found.matches) {
-        auto text = tree_->read(match.path, longest_content);
+        auto text = tree_->read(match.path, max_content_bytes);
         if (text && utf8::is_valid(*text)) match.content = *std::move(text);
     }
     return found;
@@ -177,7 +177,7 @@ result<void> shared_index::save(const std::string& file) {
 result<void> shared_index::load(const std::string& file) {
     HEDDLE_TRY(const std::string beginning, tree_->beginning(file, snapshot_mark_bytes));
     if (!beginning.empty() && !begins_snapshot(beginning)) return not_an_index(file);
-    HEDDLE_TRY(const std::string bytes, tree_->read(file, largest_index_file));
+    HEDDLE_TRY(const std::string bytes, tree_->read(file, max_index_file));
     auto outcome = read_snapshot(bytes);
     if (!outcome) {
         return std::move(outcome).error().with_trace("while opening " + file);

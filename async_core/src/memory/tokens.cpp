@@ -124,7 +124,7 @@ private:
     }
 
     void add(std::string_view term) {
-        if (term.size() < 2 || term.size() > longest_term || out_.size() >= most_) return;
+        if (term.size() < 2 || term.size() > max_term_length || out_.size() >= most_) return;
         if (!is_stop_word(term)) out_.add(term);
     }
 

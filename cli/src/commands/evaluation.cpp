@@ -117,7 +117,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         // As for a program below: a workflow that could not be read or compiled.
         const bool is_workflow = run->source.text.find('(') < 2;
         if (is_workflow && answer && tasks::is_failed_result(*answer) &&
-            session.counters().most_fibers == 0) {
+            session.counters().peak_fibers == 0) {
             run->on_failure = exit_code::usage;
         }
         co_return answer;
@@ -125,7 +125,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     result<value> last = co_await evaluate_source(run, options);
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
-        if (session.counters().most_fibers == 0) run->on_failure = exit_code::usage;
+        if (session.counters().peak_fibers == 0) run->on_failure = exit_code::usage;
         co_return last;
     }
     if (!run->source.calls_main) co_return last;

@@ -25,11 +25,11 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t most_mistakes = 50;
+constexpr std::size_t max_mistakes = 50;
 constexpr std::size_t max_depth = 16; // of names and values; three are used
 constexpr std::size_t max_shown = 200;
 constexpr std::size_t max_user_agent = 200;
-constexpr std::int64_t most_steps = 1'000'000'000'000'000;
+constexpr std::int64_t max_steps = 1'000'000'000'000'000;
 
 std::string kind_of(const toml::node& node) {
     switch (node.type()) {
@@ -102,7 +102,7 @@ private:
 
     void tell(std::size_t line, const std::string& what) {
         // Names and pieces of the file stand in it, and may hold anything.
-        if (mistakes_.size() < most_mistakes) {
+        if (mistakes_.size() < max_mistakes) {
             mistakes_.emplace_back(line, cut_to_width(utf8::printable_line(what), max_shown));
         }
     }
@@ -278,7 +278,7 @@ private:
                      }},
                     {"concurrency", whole(config_.concurrency, 1, 1'000'000)},
                     {"memory_limit", size(config_.memory_limit)},
-                    {"step_limit", whole(config_.step_limit, 1, most_steps)},
+                    {"step_limit", whole(config_.step_limit, 1, max_steps)},
                     {"prices", trusted(path(config_.prices))},
                     {"tasks",
                      [this](const toml::node& node) {

@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t most_bytes_of_line = std::size_t{64} << 20; // a longer one is cut in two
+constexpr std::size_t max_line_bytes = std::size_t{64} << 20; // a longer one is cut in two
 
 /// Reads in blocks, so that a program which is piped in does not cost a call of the system per byte.
 class plain_reader final : public line_reader {
@@ -25,7 +25,7 @@ public:
         for (;;) {
             const std::size_t end = held_.find('\n', begin_);
             if (end != std::string::npos) return take(end, end + 1);
-            if (held_.size() - begin_ > most_bytes_of_line) return take(held_.size(), held_.size());
+            if (held_.size() - begin_ > max_line_bytes) return take(held_.size(), held_.size());
             if (ended_ && begin_ < held_.size()) return take(held_.size(), held_.size());
             if (ended_ && failure_.empty()) return {line_read::outcome::end, {}};
             if (ended_) return {line_read::outcome::failed, failure_};

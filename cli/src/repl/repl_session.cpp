@@ -17,8 +17,8 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t most_shown_bytes = 2000;
-constexpr std::size_t most_pending_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_shown_bytes = 2000;
+constexpr std::size_t max_pending_bytes = std::size_t{64} << 20;
 constexpr std::size_t small_input = 64 << 10;
 
 /// (help …) gives text for people.
@@ -108,7 +108,7 @@ void repl_session::take_line(const std::string& line) {
     }
     pending_ += line + "\n";
     if (wait_for_more()) return;
-    if (!evaluate_pending() && pending_.size() > most_pending_bytes) {
+    if (!evaluate_pending() && pending_.size() > max_pending_bytes) {
         pending_.clear();
         tell_mistake("an expression of more than 64 MB was dropped");
     }
@@ -196,7 +196,7 @@ void repl_session::show(const lang::value& content, bool as_text) {
         return;
     }
     const console_traits& traits = parts_.output->traits();
-    const std::size_t most = parts_.interactive ? most_shown_bytes : SIZE_MAX;
+    const std::size_t most = parts_.interactive ? max_shown_bytes : SIZE_MAX;
     const bool colour = traits.out_is_terminal && traits.colour;
     const shown_value result = show_value(content, most, colour, columns());
     parts_.output->out_styled(result.text + "\n");

@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t longest_key = 16 * 1024;
+constexpr std::size_t max_key_length = 16 * 1024;
 constexpr std::chrono::seconds command_time{30};
 
 error wrong_key(const provider_config& settings, std::string what) {
@@ -28,7 +28,7 @@ result<found_key> checked(const provider_config& settings, std::string_view text
     const bool one_word = std::none_of(key.begin(), key.end(), [](char c) {
         return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
     });
-    if (!one_word || key.size() > longest_key) {
+    if (!one_word || key.size() > max_key_length) {
         return wrong_key(settings, found.from +
                                        " holds something else than a key: one word is "
                                        "expected");
@@ -53,7 +53,7 @@ result<found_key> key_of_command(const provider_config& settings) {
     HEDDLE_TRY(const auto port, process::make_process_port(loop, {}));
     ports::process_request request;
     request.arguments = settings.api_key_command;
-    request.max_output = longest_key + 1;
+    request.max_output = max_key_length + 1;
     const coro::call_context context{&loop, nullptr,
                                      coro::deadline(coro::clock::now() + command_time)};
     std::optional<result<ports::process_result>> ended;

@@ -142,7 +142,7 @@ private:
         set(measure::output_tokens, settings_.output_tokens_per_minute);
         if (settings_.max_in_flight) {
             const auto most = static_cast<unsigned>(*settings_.max_in_flight);
-            chosen.options.most_in_flight = most;
+            chosen.options.max_in_flight = most;
             chosen.options.first_in_flight = std::min(chosen.options.first_in_flight, most);
             chosen.account.max_in_flight = most;
         }

@@ -22,7 +22,7 @@ namespace heddle::fs {
 
 namespace {
 
-constexpr int most_links = 40; // as the kernel has it
+constexpr int max_links = 40; // as the kernel has it
 
 std::string quoted(std::string_view path) { return "\"" + utf8::shortened(path, 300) + "\""; }
 
@@ -138,7 +138,7 @@ result<resolved_path> resolve(const workspace_root& root, std::string_view path)
         const ssize_t length = ::readlinkat(here(), part.c_str(), link.data(), link.size());
         if (length >= 0) {
             const std::string_view target(link.data(), static_cast<std::size_t>(length));
-            if (++links > most_links) return file_error(ELOOP, "resolve", path);
+            if (++links > max_links) return file_error(ELOOP, "resolve", path);
             if (!target.starts_with('/')) {
                 rest.prepend(target);
                 continue;

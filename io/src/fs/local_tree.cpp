@@ -117,15 +117,15 @@ public:
         return text;
     }
 
-    result<std::string> read(const std::string& file, std::size_t most_bytes) const override {
+    result<std::string> read(const std::string& file, std::size_t max_bytes) const override {
         struct stat about {};
         HEDDLE_TRY(const descriptor opened, open_regular(file, about));
         const auto announced = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
         std::string bytes;
         for (;;) {
-            if (announced > most_bytes || bytes.size() > most_bytes) {
+            if (announced > max_bytes || bytes.size() > max_bytes) {
                 return error(errc::limit_exceeded, "\"" + file + "\" is larger than " +
-                                                       std::to_string(most_bytes) + " bytes");
+                                                       std::to_string(max_bytes) + " bytes");
             }
             const std::size_t have = bytes.size();
             // One byte more than announced, so that the end shows in the same read.

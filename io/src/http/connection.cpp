@@ -148,7 +148,7 @@ void connection::tunnel() noexcept {
         }
         asked.sent(outcome.count);
     }
-    const std::span<char> buffer = origin_.core()->scratch().first(proxy_tunnel::most_header_bytes);
+    const std::span<char> buffer = origin_.core()->scratch().first(proxy_tunnel::max_header_bytes);
     for (;;) {
         const net::io_outcome outcome =
             outer != nullptr ? outer->read_some(buffer) : net::read_some(descriptor_, buffer);

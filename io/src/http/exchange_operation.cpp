@@ -13,9 +13,9 @@ namespace {
 
 /// Bodies up to this size are written together with the head: one copy is cheaper than one more
 /// system call, and a TLS record takes 16 KiB anyway.
-constexpr std::size_t largest_joined_body = 14 * 1024;
+constexpr std::size_t max_joined_body = 14 * 1024;
 /// Reads of one connection before others get their turn.
-constexpr int most_reads_in_a_row = 16;
+constexpr int max_consecutive_reads = 16;
 
 } // namespace
 
@@ -176,7 +176,7 @@ exchange_step exchange_operation::send() {
     if (route.absolute) route.proxy_authorization = origin_->proxy()->authorization.reveal();
     render_head(request_, route, head);
     const std::size_t whole = head.size() + request_.body.size();
-    const bool joined = request_.body.size() <= largest_joined_body;
+    const bool joined = request_.body.size() <= max_joined_body;
     if (joined) head += request_.body;
     while (sent_ < whole) {
         const bool in_head = sent_ < head.size();
@@ -205,7 +205,7 @@ exchange_step exchange_operation::receive() {
     // there is something to hold back.
     if (gate_ != nullptr && fsm_->answering() && held_back()) return exchange_step::wait;
     const std::span<char> buffer = core_.scratch();
-    for (int reads = 0; reads < most_reads_in_a_row; ++reads) {
+    for (int reads = 0; reads < max_consecutive_reads; ++reads) {
         const net::io_outcome outcome = connection_->read(buffer);
         const auto now = core_.sockets().now();
         switch (outcome.status) {

@@ -39,7 +39,7 @@ bool is_address(const std::string& host) {
 /// Takes "%25eth0" or "%eth0" off the end of an address (RFC 6874, 2). Result: the zone, empty when
 /// there is none; nothing when it is no name of an interface.
 std::optional<std::string> take_zone(std::string& host) {
-    constexpr std::size_t longest_zone = 15; // IFNAMSIZ without the zero
+    constexpr std::size_t max_zone_length = 15; // IFNAMSIZ without the zero
     const std::size_t percent = host.find('%');
     if (percent == std::string::npos) return std::string();
     std::string zone = host.substr(percent + 1);
@@ -48,7 +48,7 @@ std::optional<std::string> take_zone(std::string& host) {
     const bool fine = std::all_of(zone.begin(), zone.end(), [](char c) {
         return ascii::is_letter(c) || is_host_byte(c) || c == '~';
     });
-    if (zone.empty() || zone.size() > longest_zone || !fine) return std::nullopt;
+    if (zone.empty() || zone.size() > max_zone_length || !fine) return std::nullopt;
     return zone;
 }
 

@@ -26,7 +26,7 @@ public:
     /// The proxy hung up before it had answered.
     [[nodiscard]] error ended(boost::system::error_code ec) const;
 
-    static constexpr std::size_t most_header_bytes = 16 * 1024;
+    static constexpr std::size_t max_header_bytes = 16 * 1024;
 
 private:
     [[nodiscard]] error placed(ports::http_errc code, std::string_view what) const;

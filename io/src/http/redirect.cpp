@@ -10,9 +10,9 @@ namespace heddle::http {
 
 namespace {
 
-constexpr std::size_t longest_location = 8 * 1024;
-constexpr std::size_t longest_shown = 200;
-constexpr std::size_t longest_scheme = 20;
+constexpr std::size_t max_location_length = 8 * 1024;
+constexpr std::size_t max_shown_bytes = 200;
+constexpr std::size_t max_scheme_length = 20;
 
 error refused(const origin_name& origin, std::string what, std::string hint) {
     return error(ports::http_errc::redirect_refused, origin.text() + ": " + std::move(what))
@@ -40,7 +40,7 @@ std::string shown(std::string_view scheme, std::string_view authority, std::stri
     std::string out = std::string(scheme) + "://" + std::string(authority) +
                       std::string(path.substr(0, path.find_first_of("?#")));
     secrets.hide(out);
-    out = utf8::shortened(out, longest_shown, "...");
+    out = utf8::shortened(out, max_shown_bytes, "...");
     std::replace_if(
         out.begin(), out.end(),
         [](char c) {
@@ -95,7 +95,7 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
         const auto byte = static_cast<unsigned char>(c);
         return byte <= 0x20 || byte >= 0x7F;
     });
-    if (odd || location.size() > longest_location) {
+    if (odd || location.size() > max_location_length) {
         return refused(origin, "a redirect to somewhere that is not a valid URL",
                        "this is a mistake of the server");
     }
@@ -125,7 +125,7 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
         return refused(origin,
                        http ? "a redirect to somewhere that is not a valid URL"
                             : "a redirect to a URL of the kind " +
-                                  std::string(utf8::prefix(kind, longest_scheme)) +
+                                  std::string(utf8::prefix(kind, max_scheme_length)) +
                                   ": is not followed",
                        "this is a mistake of the server");
     } else if (rest.empty()) {

@@ -20,13 +20,13 @@ namespace beast = boost::beast::http;
 using beast_error = beast::error;
 using boost::system::error_code;
 
-constexpr std::size_t most_kept_parsers = 64;
-constexpr int most_interim_answers = 16;
-constexpr std::size_t largest_reservation = 256 * 1024;
+constexpr std::size_t max_kept_parsers = 64;
+constexpr int max_interim_answers = 16;
+constexpr std::size_t max_reservation = 256 * 1024;
 /// A decoder takes some 50 kB; most answers need none.
-constexpr std::size_t most_kept_decoders = 8;
+constexpr std::size_t max_kept_decoders = 8;
 /// Text of which each byte says something swells some tenfold, deflate's bound is 1,032.
-constexpr std::size_t largest_swelling = 250;
+constexpr std::size_t max_expansion = 250;
 constexpr std::size_t swelling_that_harms_nobody = 1024 * 1024;
 
 std::string_view to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
@@ -84,7 +84,7 @@ public:
             rules.max_header_bytes, std::numeric_limits<std::uint32_t>::max())));
     }
     ~beast_parser() override {
-        if (decoder_ && decoders_.size() < most_kept_decoders)
+        if (decoder_ && decoders_.size() < max_kept_decoders)
             decoders_.push_back(std::move(decoder_));
     }
 
@@ -136,7 +136,7 @@ private:
     void on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&) override {
         // The announced length is a claim: a server cannot make us reserve more than a little.
         if (target.on_piece == nullptr && length && !decoder_) {
-            target.response->body.reserve(std::min<std::uint64_t>(*length, largest_reservation));
+            target.response->body.reserve(std::min<std::uint64_t>(*length, max_reservation));
         }
     }
 
@@ -230,10 +230,10 @@ private:
         if (body_bytes > rules_.max_body_bytes) {
             fail(ec, body_too_large(rules_.max_body_bytes));
         } else if (body_bytes > swelling_that_harms_nobody &&
-                   body_bytes / largest_swelling > coded_bytes_) {
+                   body_bytes / max_expansion > coded_bytes_) {
             fail(ec, parse_error(ports::http_errc::body_too_large,
                                  "the answer's compressed body swells to more than " +
-                                     std::to_string(largest_swelling) + " times its size"));
+                                     std::to_string(max_expansion) + " times its size"));
         }
         return !failure;
     }
@@ -283,7 +283,7 @@ void response_parser::reset() noexcept {
         storage_->header_bytes = 0;
         storage_->interim_answers = 0;
         if (storage_->pending.capacity() > 4096) storage_->pending.shrink_to_fit();
-        if (cache_->free_.size() < most_kept_parsers) cache_->free_.push_back(std::move(storage_));
+        if (cache_->free_.size() < max_kept_parsers) cache_->free_.push_back(std::move(storage_));
         else storage_.reset();
     }
     body_bytes_ = 0;
@@ -385,7 +385,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
                 return parse_error(ports::http_errc::protocol_error,
                                    "the server switched to a protocol nobody asked for");
             }
-            if (++storage_->interim_answers > most_interim_answers) {
+            if (++storage_->interim_answers > max_interim_answers) {
                 return parse_error(ports::http_errc::protocol_error,
                                    "the server sends interim answers without end");
             }

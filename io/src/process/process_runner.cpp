@@ -298,10 +298,10 @@ private:
     /// After a keeper was killed. The starter may be killed next, and be gone a moment later.
     coro::task<void> end_strays() {
         constexpr int fewest_passes = 10;
-        constexpr int most_passes = 400;
+        constexpr int max_passes = 400;
         constexpr auto pause = std::chrono::milliseconds(5);
         const coro::call_context undisturbed{&loop_, nullptr, {}};
-        for (int passes = 1; passes <= most_passes; ++passes) {
+        for (int passes = 1; passes <= max_passes; ++passes) {
             std::vector<pid_t> keepers;
             for (const kept_program* each : *living_) {
                 if (!each->gone() && each->keeper() > 0) keepers.push_back(each->keeper());

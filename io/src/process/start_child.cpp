@@ -17,10 +17,10 @@ namespace {
 
 using ports::process_errc;
 
-constexpr std::size_t longest_shown = 200;
+constexpr std::size_t max_shown_bytes = 200;
 
 [[nodiscard]] std::string shown(const std::string& program) {
-    return "\"" + utf8::shortened(program, longest_shown) + "\"";
+    return "\"" + utf8::shortened(program, max_shown_bytes) + "\"";
 }
 
 /// A pipe whose reading end does not block. The child's end does: programs do not expect otherwise.

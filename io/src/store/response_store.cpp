@@ -109,7 +109,7 @@ public:
         const auto mine = std::make_shared<work<created>>();
         const ports::worker_port::work job = [mine,
                                               file = file_](const std::atomic<bool>& abandoned) {
-            file->writes.wait_until_done(longest_wait, abandoned);
+            file->writes.wait_until_done(max_wait, abandoned);
             mine->outcome = file->reads.stats();
         };
         const result<void> ran = co_await workers_.run(job, context);
@@ -122,7 +122,7 @@ public:
         const auto mine = std::make_shared<work<std::uint64_t>>();
         const ports::worker_port::work job = [mine, age,
                                               file = file_](const std::atomic<bool>& abandoned) {
-            file->writes.wait_until_done(longest_wait, abandoned);
+            file->writes.wait_until_done(max_wait, abandoned);
             mine->outcome = file->reads.clear(age);
         };
         const result<void> ran = co_await workers_.run(job, context);
@@ -131,7 +131,7 @@ public:
     }
 
 private:
-    static constexpr std::chrono::milliseconds longest_wait{10'000};
+    static constexpr std::chrono::milliseconds max_wait{10'000};
     static constexpr std::chrono::milliseconds last_answer_wait{250}; ///< for the one being written
 
     [[nodiscard]] std::int64_t now() const {

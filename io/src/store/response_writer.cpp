@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds longest_stall{2'000};
+constexpr milliseconds max_stall{2'000};
 constexpr milliseconds look_after{20}; ///< whether somebody still waits
 
 std::size_t bytes_of(const std::string& request, const ports::stored_response& answer) noexcept {
@@ -89,7 +89,7 @@ void response_writer::wait_for_room(const std::string& request,
     const std::size_t bytes = bytes_of(request, answer);
     std::unique_lock held(lock_);
     while (!has_room(bytes) && !abandoned.load(std::memory_order_relaxed) &&
-           steady_clock::now() - last_written_ < longest_stall) {
+           steady_clock::now() - last_written_ < max_stall) {
         changed_.wait_for(held, look_after);
     }
 }

@@ -59,7 +59,7 @@ result<void> read_blocks(const json_reader& reader, const json::object& root,
         const json::object* block = one.if_object();
         if (!block) return reader.protocol_error("a part of the answer is not an object");
         HEDDLE_CHECK(read_block(reader, *block, response));
-        if (response.reasoning.size() > most_reasoning_parts) {
+        if (response.reasoning.size() > max_reasoning_parts) {
             return reader.protocol_error("the answer holds too many parts");
         }
     }

@@ -13,7 +13,7 @@ namespace {
 using ports::chat_delta_sink;
 using ports::chat_response;
 
-constexpr std::size_t most_blocks = 4096; // of one answer
+constexpr std::size_t max_blocks = 4096; // of one answer
 
 /// One streamed message: blocks begin, grow by deltas and end, each under its index.
 class stream final : public chat_stream_reader {
@@ -121,7 +121,7 @@ private:
     result<void> begin_block(const json::object& event, const chat_delta_sink& on_delta) {
         const json::object* content = object_member(event, "content_block");
         if (!content) return {};
-        if (blocks_.size() >= most_blocks) {
+        if (blocks_.size() >= max_blocks) {
             return failed(reader_.protocol_error("the stream holds too many parts"));
         }
         block& created = blocks_.emplace_back();

@@ -17,8 +17,8 @@ using ports::chat_response;
 
 namespace {
 
-constexpr std::size_t longest_line = 256 * 1024 * 1024;
-constexpr std::size_t most_compared = 2000; ///< recordings that a missing call is held against
+constexpr std::size_t max_line_length = 256 * 1024 * 1024;
+constexpr std::size_t max_compared = 2000; ///< recordings that a missing call is held against
 
 } // namespace
 
@@ -65,7 +65,7 @@ struct cassette_player::state {
         std::vector<std::string> least;
         bool found = false;
         bool repeated = false;
-        for (std::size_t i = 0; i < std::min(calls.size(), most_compared); ++i) {
+        for (std::size_t i = 0; i < std::min(calls.size(), max_compared); ++i) {
             std::vector<std::string> differs = differing_members(calls[i].request, request);
             if (calls[i].provider != provider) differs.emplace_back("provider");
             if (differs.empty()) repeated = true;
@@ -174,7 +174,7 @@ result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name,
         rest.remove_prefix(std::min(end + 1, rest.size()));
         ++number;
         if (line.empty()) continue;
-        if (line.size() > longest_line) {
+        if (line.size() > max_line_length) {
             return at_line(error(errc::limit_exceeded, "the line is too long"));
         }
         if (number == 1) {

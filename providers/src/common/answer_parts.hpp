@@ -80,7 +80,7 @@ void drop_refused(ports::chat_response& response);
 [[nodiscard]] std::string text_of_json(const json::value& value);
 
 /// Parts of reasoning are small and cost more memory than they took on the wire.
-inline constexpr std::size_t most_reasoning_parts = 4096;
+inline constexpr std::size_t max_reasoning_parts = 4096;
 
 /// False unless the member is `true`.
 [[nodiscard]] bool is_true(const json::object& object, std::string_view name);

@@ -67,14 +67,14 @@ result<void> check_extra(const ports::extra_parameter& parameter, bool own) {
 }
 
 std::string_view arguments_of(const ports::tool_call& call, std::string& own) {
-    constexpr std::size_t most_quoted = 4'000;
+    constexpr std::size_t max_quoted_bytes = 4'000;
     if (call.arguments_json.empty()) return "{}";
     if (check_json(call.arguments_json) == json_kind::object &&
         utf8::is_valid(call.arguments_json)) {
         return call.arguments_json;
     }
     own = R"({"invalid_arguments":)";
-    append_json_string(own, utf8::shortened(call.arguments_json, most_quoted));
+    append_json_string(own, utf8::shortened(call.arguments_json, max_quoted_bytes));
     own += '}';
     return own;
 }

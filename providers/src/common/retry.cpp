@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest_advice = std::chrono::weeks(1);
+constexpr milliseconds max_advice = std::chrono::weeks(1);
 
 /// A number that is not negative, in units of `unit`.
 std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) {
@@ -26,7 +26,7 @@ std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) 
     if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     if (!std::isfinite(number) || number < 0) return std::nullopt;
     const double wait = std::ceil(number * static_cast<double>(unit.count()));
-    if (wait >= static_cast<double>(longest_advice.count())) return longest_advice;
+    if (wait >= static_cast<double>(max_advice.count())) return max_advice;
     return milliseconds(static_cast<milliseconds::rep>(wait));
 }
 
@@ -144,7 +144,7 @@ retry_advice read_retry_advice(std::optional<std::string_view> should_retry,
     if (const auto date = parse_http_date(*retry_after)) {
         const auto now = std::chrono::floor<milliseconds>(wall_now);
         const milliseconds wait = std::chrono::sys_time<milliseconds>(*date) - now;
-        advice.wait = std::clamp(wait, milliseconds(0), longest_advice);
+        advice.wait = std::clamp(wait, milliseconds(0), max_advice);
     }
     return advice;
 }
@@ -179,7 +179,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
         sum += number * (alone ? 1'000 : found->in_ms);
         if (!alone) text.remove_prefix(found->name.size());
     }
-    if (sum >= static_cast<double>(longest_advice.count())) return longest_advice;
+    if (sum >= static_cast<double>(max_advice.count())) return max_advice;
     return milliseconds(static_cast<milliseconds::rep>(std::ceil(sum)));
 }
 
@@ -223,13 +223,13 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
     if (spent >= budget) return {false, {}, "all retries are used up"};
 
     const milliseconds asked = failure.info().retry_after.value_or(milliseconds(0));
-    if (asked > options_->longest_asked_wait) {
+    if (asked > options_->max_asked_wait) {
         return {false, {}, "the service asks for a longer wait than is allowed"};
     }
     const bool paced = paced_ && is_rate_limit(failure);
     const milliseconds wait = paced ? asked : choose_wait(spent, asked);
     const coro::clock::time_point at = now + wait;
-    if (!until.is_never() && at + options_->least_try > until.at()) {
+    if (!until.is_never() && at + options_->min_try > until.at()) {
         return {false, {}, "another try could not finish before the deadline"};
     }
     if (options_->total > milliseconds(0) && at > started_ + options_->total) {
@@ -250,8 +250,8 @@ milliseconds retry_state::choose_wait(unsigned spent, milliseconds asked) noexce
     if (asked > milliseconds(0))
         return asked + up_to(std::max(options_->first_wait / 4, asked / 20));
     milliseconds ceiling = options_->first_wait;
-    for (unsigned i = 0; i < spent && ceiling < options_->longest_wait; ++i) ceiling *= 2;
-    return up_to(std::min(ceiling, options_->longest_wait));
+    for (unsigned i = 0; i < spent && ceiling < options_->max_wait; ++i) ceiling *= 2;
+    return up_to(std::min(ceiling, options_->max_wait));
 }
 
 retry_state::random make_jitter(const retry_options& options) {

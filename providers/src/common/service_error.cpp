@@ -222,13 +222,13 @@ error from_http_error(error failure, std::string_view provider_name) {
 std::string presentable(std::string_view text, std::size_t max_bytes, const secret* hidden) {
     // Keys are looked for before anything is cut off, so that no part of one stays at the cut; the
     // whole of a big text is not worked through, though: what lies far behind is dropped first.
-    constexpr std::size_t longest_key = 4096;
-    const std::size_t kept = 4 * max_bytes + longest_key;
+    constexpr std::size_t max_key_length = 4096;
+    const std::size_t kept = 4 * max_bytes + max_key_length;
     const bool dropped = text.size() > kept;
     std::string shown(utf8::prefix(text, kept));
     if (hidden) redactor({*hidden}, hidden_mark, redactor::min_length_in_errors).hide(shown);
     hide_keys(shown);
-    if (dropped) utf8::shorten(shown, shown.size() - std::min(shown.size(), longest_key));
+    if (dropped) utf8::shorten(shown, shown.size() - std::min(shown.size(), max_key_length));
     shown = one_line(shown);
 
     if (!dropped) return utf8::shortened(shown, max_bytes);

@@ -123,7 +123,7 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
         }
         return {};
     }
-    if (response_.reasoning.size() >= most_reasoning_parts) {
+    if (response_.reasoning.size() >= max_reasoning_parts) {
         return reader_.protocol_error("the answer holds too many parts");
     }
     const std::string_view said = text_member(part, "text");

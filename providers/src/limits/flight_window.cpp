@@ -13,8 +13,8 @@ constexpr double nearly_full = 0.8;
 } // namespace
 
 flight_window::flight_window(const limiter_options& options) noexcept
-    : size_(std::clamp(options.first_in_flight, 1U, std::max(options.most_in_flight, 1U))),
-      most_(std::max(options.most_in_flight, 1U)), decrease_(options.decrease),
+    : size_(std::clamp(options.first_in_flight, 1U, std::max(options.max_in_flight, 1U))),
+      most_(std::max(options.max_in_flight, 1U)), decrease_(options.decrease),
       doubles_every_(options.doubles_every), doubling_from_(size_) {}
 
 void flight_window::tighten(unsigned most) noexcept {

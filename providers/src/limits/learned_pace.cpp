@@ -13,9 +13,9 @@ namespace {
 constexpr double below_estimate = 0.99;
 constexpr double first_share = 0.2; // of the pace, right after a cooldown
 constexpr double burst_seconds = 1;
-constexpr double longest_credit = 20; // seconds
-constexpr double most_trust = 2000;   // calls
-constexpr double largest_growth = 0.25;
+constexpr double max_credit = 20;  // seconds
+constexpr double max_trust = 2000; // calls
+constexpr double max_growth = 0.25;
 constexpr double few_calls = 20;
 constexpr double many_calls = 200;     // to rest an estimate on
 constexpr double slowest = 1.0 / 3600; // even a service that refuses all is asked once an hour
@@ -40,8 +40,8 @@ void learned_pace::refill(time_point now) noexcept {
     if (!active() || now <= last_) return;
     if (seconds(now - last_) > std::max(forget_after, calls_to_forget / rate_)) {
         // Another day, other limits.
-        *this = learned_pace(
-            std::chrono::milliseconds(static_cast<std::int64_t>(longest_ramp_ * 1000)));
+        *this =
+            learned_pace(std::chrono::milliseconds(static_cast<std::int64_t>(max_ramp_ * 1000)));
         return;
     }
     const double gained = gained_since_resumed(seconds(now - resumed_)) -
@@ -79,8 +79,8 @@ void learned_pace::take(time_point now, bool held_back) noexcept {
     step_calls_ += 1;
     if (level_ > 0.9 * rate_ * burst_seconds && rate_ * burst_seconds > 2) pressed_ = false;
     if (!held_back) return;
-    const double step = unsure_ ? growth_.after_call(0.5 * rate_, 1)
-                                : growth_.after_call(2 * rate_, largest_growth);
+    const double step =
+        unsure_ ? growth_.after_call(0.5 * rate_, 1) : growth_.after_call(2 * rate_, max_growth);
     if (step <= 0) return;
     end_step(now);
     sustained_ = rate_;
@@ -201,7 +201,7 @@ double learned_pace::pool_anew(double calls, double rate) noexcept {
 double learned_pace::pool(const interval& seen) noexcept {
     pooled_calls_ += seen.calls;
     pooled_span_ += seen.span;
-    const double excess = pooled_calls_ / most_trust;
+    const double excess = pooled_calls_ / max_trust;
     if (excess > 1) {
         pooled_calls_ /= excess;
         pooled_span_ /= excess;
@@ -282,7 +282,7 @@ void learned_pace::plan_growth(const interval& seen, bool undisturbed) noexcept 
     if (seen.precise && undisturbed && pooled_span_ >= few_calls) {
         growth_.restart(std::max(many_calls, trust_), 0.02);
     } else if (trust_ < many_calls) {
-        growth_.restart(std::max(trust_, 2.0), trust_ < 10 ? largest_growth : 0.05);
+        growth_.restart(std::max(trust_, 2.0), trust_ < 10 ? max_growth : 0.05);
     } else {
         growth_.restart(calls_in_step, 0.01);
     }
@@ -299,10 +299,10 @@ void learned_pace::resume(time_point at) noexcept {
     if (!active()) return;
     const double pause = std::max(seconds(at - refused_at_), 0.0);
     // A short pause needs no careful return, and neither does a slow pace.
-    ramp_ = rate_ > 5 ? std::min({longest_ramp_, rate_ / 25, 2 * pause}) : 0;
+    ramp_ = rate_ > 5 ? std::min({max_ramp_, rate_ / 25, 2 * pause}) : 0;
     // The bucket over there fills while we pause; that is caught up with slowly, not at once. A
     // window keeps nothing of a pause.
-    const double filled = std::clamp(seconds(at - empty_at_), 0.0, longest_credit);
+    const double filled = std::clamp(seconds(at - empty_at_), 0.0, max_credit);
     const bool window = !promised_ && looks_like_window(rate_);
     credit_ = unsure_ || window ? 0 : std::max(rate_ * filled - 1, 0.0);
     level_ = 1;

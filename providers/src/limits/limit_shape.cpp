@@ -29,7 +29,7 @@ bool limit_shape::observe(const limit_reading& seen, time_point at,
     bound_period(seen, missing, reset);
     const double grain = std::max(all_whole_ ? second : fine_grain, seconds(seen.grain));
     compare(missing, reset, at, std::max({2 * grain, 0.02, 0.5 * seconds(latency)}));
-    longest_reset_ = std::max(longest_reset_, reset);
+    max_reset_ = std::max(max_reset_, reset);
     window_ = bucket_misses_ > window_misses_ + clearly;
     return true;
 }

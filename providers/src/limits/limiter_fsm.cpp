@@ -55,8 +55,8 @@ void limiter_fsm::tighten(const account_bounds& bounds, time_point now) {
 limiter_fsm::amounts limiter_fsm::amounts_for(const call_size& size) const noexcept {
     const double input = static_cast<double>(size.input_tokens) * input_scale_;
     double output = output_average_;
-    if (size.most_output_tokens > 0) {
-        output = std::min(output, static_cast<double>(size.most_output_tokens));
+    if (size.max_output_tokens > 0) {
+        output = std::min(output, static_cast<double>(size.max_output_tokens));
     }
     return {1, input + output, input, output};
 }
@@ -187,7 +187,7 @@ std::optional<coro::clock::time_point> limiter_fsm::too_long(time_point now) con
     time_point until = shown_cooldown();
     const rate_bucket& requests = buckets_[at(measure::requests)];
     if (requests.active() && in_flight_ == 0) until = std::max(until, requests.fits_at(1, now));
-    if (until - now <= options_.longest_wait) return std::nullopt;
+    if (until - now <= options_.max_wait) return std::nullopt;
     return until;
 }
 
@@ -229,7 +229,7 @@ void limiter_fsm::leave(waiter& call) noexcept {
 /// Those whose deadline lies before the end of a cooldown that has just been prolonged, and all if
 /// it is too long for anybody.
 void limiter_fsm::refuse_late(time_point now) {
-    const bool for_long = shown_cooldown() - now > options_.longest_wait;
+    const bool for_long = shown_cooldown() - now > options_.max_wait;
     queue_.for_each([&](queued_call& each) {
         auto& call = static_cast<waiter&>(each);
         const bool in_time = call.until.is_never() || call.until.at() >= cooldown_until_;
@@ -341,8 +341,8 @@ coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) 
     const unsigned doublings = std::min(epochs_without_success_, 16U);
     double first = first_seconds;
     if (doublings >= 2) first = std::max(first, in_seconds(options_.first_cooldown) / 4);
-    const double ceiling = std::min(first * static_cast<double>(1U << doublings),
-                                    in_seconds(options_.longest_cooldown));
+    const double ceiling =
+        std::min(first * static_cast<double>(1U << doublings), in_seconds(options_.max_cooldown));
     std::uniform_real_distribution<double> between(at_least ? ceiling : 0,
                                                    at_least ? 1.5 * ceiling : ceiling);
     return std::chrono::ceil<coro::clock::duration>(
@@ -364,7 +364,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     ++limited_count_;
     const double first_cooldown = std::chrono::duration<double>(options_.first_cooldown).count();
     const auto said = std::min(report.retry_after.value_or(std::chrono::milliseconds(0)),
-                               options_.longest_asked_cooldown);
+                               options_.max_asked_cooldown);
     const bool asked = said.count() > 0; // at once is no time
     const time_point promised = now + said;
     const time_point cooled_before = cooldown_until_;

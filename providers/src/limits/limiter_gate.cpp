@@ -32,13 +32,13 @@ limits::known_limits known_limits_for(const limiter_settings& settings, std::str
 }
 
 limits::account_bounds bounds_for(const limiter_settings& settings, std::string_view model) {
-    return {known_limits_for(settings, model), settings.options.most_in_flight};
+    return {known_limits_for(settings, model), settings.options.max_in_flight};
 }
 
 /// Whether two services allow the same, model for model.
 bool same_for_models(const limiter_settings& one, const limiter_settings& other) {
     return one.options.per_minute == other.options.per_minute &&
-           one.options.most_in_flight == other.options.most_in_flight && one.models == other.models;
+           one.options.max_in_flight == other.options.max_in_flight && one.models == other.models;
 }
 
 limits::limiter_options options_for(const limiter_settings& settings, std::string_view model) {
@@ -77,12 +77,12 @@ error no_room(std::string message, coro::clock::duration wait, const char* hint)
 }
 
 error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
-                 coro::clock::time_point now, std::chrono::milliseconds longest_wait) {
+                 coro::clock::time_point now, std::chrono::milliseconds max_wait) {
     const auto wait = *refused.refused_until - now;
     if (refused.refused_for_long) {
         return no_room("rate limited: the service takes no call of " + std::string(model) +
                            " for " + seconds_text(wait) + ", and a call waits " +
-                           seconds_text(longest_wait) + " at most",
+                           seconds_text(max_wait) + " at most",
                        wait, "try again later, or name another model as a fallback");
     }
     return no_room("the limits of " + std::string(model) +
@@ -105,7 +105,7 @@ public:
     enum class step : std::uint8_t { one_went, waits_here, waits_for_account };
 
     lane(limiter_gate& of, std::string name, limits::limiter_options options)
-        : model(std::move(name)), longest_wait(options.longest_wait),
+        : model(std::move(name)), max_wait(options.max_wait),
           fsm(options, of.loop_.now(), &of.bounds_), gate_(of),
           reporter_(of.log_, of.account_.empty() ? model : model + " at " + of.account_) {}
 
@@ -136,7 +136,7 @@ public:
     }
 
     const std::string model;
-    const std::chrono::milliseconds longest_wait;
+    const std::chrono::milliseconds max_wait;
     limiter_fsm fsm;
 
 private:
@@ -252,7 +252,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
         granted.settle({}); // granted and cancelled in the same turn
     }
     if (self.refused_until && outcome == coro::wake::notified) {
-        co_return refusal_of(in.model, self, loop_.now(), in.longest_wait);
+        co_return refusal_of(in.model, self, loop_.now(), in.max_wait);
     }
     in.fsm.leave(self);
     pump(in); // whoever comes next may need less

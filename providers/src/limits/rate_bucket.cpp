@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
 constexpr double gain_up = 0.1;
-constexpr auto longest_reset = std::chrono::hours(24 * 31);
+constexpr auto max_reset = std::chrono::hours(24 * 31);
 
 } // namespace
 
@@ -103,8 +103,7 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     limit_reading seen = told;
     seen.limit = std::min(told.limit, highest_limit);
     seen.remaining = std::clamp<std::int64_t>(told.remaining, 0, seen.limit);
-    if (seen.reset)
-        seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, longest_reset);
+    if (seen.reset) seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, max_reset);
     refill(now);
     const bool was_active = active();
     if (shape_.observe(seen, sent, now - sent) || seen.limit != named_) use(seen);
@@ -117,15 +116,15 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     // What was refused meanwhile was sent before that call or after it: only the former had been
     // taken by then. A refusal comes quickly: what ended before another refused call was sent
     // before that, and what ended before an answered one was sent after it.
-    const double least_then = of.level + corrected_;
-    const double most_then = least_then + (undone_ - of.undone);
+    const double lower_then = of.level + corrected_;
+    const double upper_then = lower_then + (undone_ - of.undone);
     // The figure was taken somewhere between the sending of that call and now, with or without what
     // the calls under way will take.
     if (!was_active) {
-        correct(usable - (of.counted ? least_then : most_then));
+        correct(usable - (of.counted ? lower_then : upper_then));
     } else {
-        const double low = std::min(least_then, level_);
-        const double high = std::max(most_then, level_);
+        const double low = std::min(lower_then, level_);
+        const double high = std::max(upper_then, level_);
         if (usable < low) correct((left < 1 ? 1 : gain_down) * (usable - low));
         else if (usable - uncounted > high) correct(gain_up * (usable - uncounted - high));
     }

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t longest_file = 4 * 1024 * 1024;
+constexpr std::size_t max_file_bytes = 4 * 1024 * 1024;
 constexpr double highest_price = 1e6;
 
 std::optional<double> number_of(const json::value& from) {
@@ -115,7 +115,7 @@ result<void> price_reader::read_provider(const json::value& from, std::string pl
 }
 
 result<price_table> price_reader::read(std::string_view text) {
-    if (text.size() > longest_file) {
+    if (text.size() > max_file_bytes) {
         return error(errc::limit_exceeded, where_ + ": is larger than 4 MiB");
     }
     boost::system::error_code failed;

@@ -128,17 +128,17 @@ bool hedged_route::keeps_responses() const noexcept {
 
 std::optional<coro::clock::duration> hedged_route::delay() const {
     if (rules_.after.count() > 0) return rules_.after;
-    if (latencies_->count() < std::max(rules_.least_known, 1U)) return std::nullopt;
+    if (latencies_->count() < std::max(rules_.min_known, 1U)) return std::nullopt;
     return latencies_->at(rules_.percentile);
 }
 
 bool hedged_route::may_spend() const noexcept {
     const double calls = static_cast<double>(counters_.calls);
-    if (static_cast<double>(counters_.hedges) + 1 > rules_.most_extra_calls * calls) return false;
-    if (rules_.most_extra_tokens >= 1) return true;
+    if (static_cast<double>(counters_.hedges) + 1 > rules_.max_extra_calls * calls) return false;
+    if (rules_.max_extra_tokens >= 1) return true;
     // The call at hand is reckoned as an average one.
     const double average = counters_.calls == 0 ? 0 : tokens_ / calls;
-    return extra_tokens_ + average <= rules_.most_extra_tokens * tokens_;
+    return extra_tokens_ + average <= rules_.max_extra_tokens * tokens_;
 }
 
 task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context context) {

@@ -12,7 +12,7 @@ namespace heddle::providers {
 namespace {
 
 constexpr std::size_t bytes_in_a_token = 4;
-constexpr std::size_t most_prefixes = 1'024; ///< before old ones are looked for
+constexpr std::size_t max_prefixes = 1'024; ///< before old ones are looked for
 constexpr int first_good = 200;
 constexpr int first_bad = 300;
 
@@ -76,10 +76,10 @@ prefix_gate::prefix_gate(coro::event_loop& loop, std::shared_ptr<call_gate> behi
 prefix_gate::~prefix_gate() = default;
 
 prefix_gate::prefix* prefix_gate::prefix_of(const call_demand& demand) {
-    if (!enabled_ || options_.least_tokens == 0) return nullptr;
-    const auto hash = prefix_hash(*demand.request, options_.least_tokens * bytes_in_a_token);
+    if (!enabled_ || options_.min_tokens == 0) return nullptr;
+    const auto hash = prefix_hash(*demand.request, options_.min_tokens * bytes_in_a_token);
     if (!hash) return nullptr;
-    if (prefixes_.size() >= most_prefixes && !prefixes_.contains(*hash)) forget_old();
+    if (prefixes_.size() >= max_prefixes && !prefixes_.contains(*hash)) forget_old();
     std::unique_ptr<prefix>& known = prefixes_[*hash];
     if (!known) known = std::make_unique<prefix>();
     return known.get();
@@ -130,7 +130,7 @@ coro::task<result<call_permit>> prefix_gate::acquire(call_demand demand,
     const bool warm = is_warm(*of);
     if (of->led && !warm) {
         self.step_in();
-        const coro::deadline patience(loop_.now() + options_.longest_wait);
+        const coro::deadline patience(loop_.now() + options_.max_wait);
         co_await self.point.wait(context.with_deadline(patience));
         self.step_out();
         if (auto stop = context.stop_error()) co_return *std::move(stop);

@@ -26,7 +26,7 @@ public:
     static constexpr std::size_t usual_min_length = 8;
     /// Nor are secrets of up to this length that look like words ("placeholder", "lm-studio"):
     /// letters of one case, dashes and underscores. With a smaller minimum they are.
-    static constexpr std::size_t longest_word = 11;
+    static constexpr std::size_t max_word_length = 11;
     /// For messages of errors, where a word too many is better hidden than a short key shown.
     static constexpr std::size_t min_length_in_errors = 4;
 

@@ -24,7 +24,7 @@ class source_keeper;
 /// Counts of a run under way, for progress.
 struct run_counters {
     std::size_t fibers = 0; ///< alive now
-    std::size_t most_fibers = 0;
+    std::size_t peak_fibers = 0;
     std::uint64_t effects = 0; ///< effect requests so far
     std::uint64_t steps = 0;
 };
@@ -63,7 +63,7 @@ public:
     /// bounds: for tools that are written in the language. The sandbox of `scope` decides what it may
     /// reach only if `in_sandbox`: a tool was made outside, a function that a program passes was not.
     /// The steps, memory and calls are those of the sandbox in any case.
-    /// Errors: those of the function; LimitError for calls nested deeper than `most_nested`;
+    /// Errors: those of the function; LimitError for calls nested deeper than `max_nested`;
     /// invalid_argument when no evaluation is under way.
     /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
@@ -71,7 +71,7 @@ public:
                                                               lang::scope_ref scope,
                                                               coro::call_context context,
                                                               bool in_sandbox = false);
-    static constexpr unsigned most_nested = 100;
+    static constexpr unsigned max_nested = 100;
 
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);

@@ -47,14 +47,14 @@ public:
     enum class verdict { none, ignored, kept };
 
     ignore_list() = default;
-    /// Lines end in \n or \r\n. What is above most_patterns is left out.
+    /// Lines end in \n or \r\n. What is above max_patterns is left out.
     explicit ignore_list(std::string_view text);
 
     /// What the last pattern that matches says. `path` as in ignore_pattern::matches.
     [[nodiscard]] verdict look_up(std::string_view path, bool is_folder) const;
     [[nodiscard]] bool empty() const noexcept { return patterns_.empty(); }
 
-    static constexpr std::size_t most_patterns = 10'000;
+    static constexpr std::size_t max_patterns = 10'000;
 
 private:
     std::vector<ignore_pattern> patterns_;

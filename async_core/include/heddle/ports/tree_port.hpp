@@ -38,7 +38,7 @@ public:
     /// The bytes of a regular file; a link is not followed. Errors: not_found, io_error,
     /// invalid_argument (no regular file), limit_exceeded.
     [[nodiscard]] virtual result<std::string> read(const std::string& file,
-                                                   std::size_t most_bytes) const = 0;
+                                                   std::size_t max_bytes) const = 0;
     /// The first bytes of a regular file, fewer where it is shorter. Errors: as read.
     [[nodiscard]] virtual result<std::string> beginning(const std::string& file,
                                                         std::size_t bytes) const = 0;

@@ -19,7 +19,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t longest_pattern = 64 * 1024; ///< bytes
+constexpr std::size_t max_pattern_length = 64 * 1024; ///< bytes
 
 /// Compiled patterns of the process, the last used first: a bounded number of bounded size. None
 /// depends on a session, and RE2 may be used by many threads.
@@ -130,10 +130,10 @@ error no_thread_for_pattern() {
 std::shared_ptr<const RE2> compiled_pattern(native_call& call, std::span<value> arguments) {
     const auto pattern = string_argument(call, arguments, 0);
     if (!pattern) return nullptr;
-    if (pattern->size() > longest_pattern) {
+    if (pattern->size() > max_pattern_length) {
         static_cast<void>(call.fail(
             error(errc::limit, "a pattern of " + std::to_string(pattern->size()) +
-                                   " bytes is too long: " + std::to_string(longest_pattern) +
+                                   " bytes is too long: " + std::to_string(max_pattern_length) +
                                    " at most")
                 .with_origin(error_origin::script)));
         return nullptr;

@@ -335,10 +335,10 @@ value from_number(native_call& call, arguments_span a) {
 value to_symbol(native_call& call, arguments_span a) {
     const auto name = string_argument(call, a, 0);
     if (!name || !call.reserve(name->size()) || !call.spend_bytes(name->size())) return {};
-    if (name->size() > lexer::longest_atom) {
+    if (name->size() > lexer::max_atom_length) {
         return call.fail(error(errc::limit, "string->symbol: " + std::to_string(name->size()) +
                                                 " bytes are too long for a symbol: " +
-                                                std::to_string(lexer::longest_atom) + " at most")
+                                                std::to_string(lexer::max_atom_length) + " at most")
                              .with_origin(error_origin::script));
     }
     // The empty string has no storage, and a null pointer must not be copied from.

@@ -19,10 +19,10 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_arguments = 64;
-constexpr std::size_t most_combinations = 2000;
-constexpr std::int64_t largest_number = 10'000; ///< of a constant: what it makes stays small
-constexpr std::size_t longest_constant = 4096;
+constexpr std::size_t max_probed_arguments = 64;
+constexpr std::size_t max_combinations = 2000;
+constexpr std::int64_t max_number = 10'000; ///< of a constant: what it makes stays small
+constexpr std::size_t max_constant_length = 4096;
 
 /// Work of one call: samples are small, so what takes longer says nothing.
 class short_work final : public work_meter {
@@ -36,8 +36,8 @@ private:
 
 [[nodiscard]] bool is_small(const value& constant) {
     if (constant.is_integer())
-        return constant.as_integer() <= largest_number && constant.as_integer() >= -largest_number;
-    return constant.length() <= longest_constant;
+        return constant.as_integer() <= max_number && constant.as_integer() >= -max_number;
+    return constant.length() <= max_constant_length;
 }
 
 /// Stands for a future.
@@ -194,7 +194,7 @@ value builtin_probe::map_of_places(const value& text) const {
 
 std::optional<builtin_probe::refusal> builtin_probe::refuses(
     const builtin& row, std::span<const known_value> arguments) {
-    if (row.how != builtin_kind::pure || !row.run || arguments.size() > most_arguments ||
+    if (row.how != builtin_kind::pure || !row.run || arguments.size() > max_probed_arguments ||
         arguments.size() < row.min_arguments || arguments.size() > row.max_arguments)
         return std::nullopt;
     bool any_known = false;
@@ -225,7 +225,7 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
             from[i].insert(from[i].begin(), &places);
     }
     combinations tried(from);
-    if (tried.count() > most_combinations) return std::nullopt;
+    if (tried.count() > max_combinations) return std::nullopt;
     std::optional<refusal> found;
     do {
         const auto ended = run(row, tried.current());

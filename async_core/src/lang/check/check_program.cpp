@@ -16,7 +16,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_problems = 1000;
+constexpr std::size_t max_problems = 1000;
 
 std::string_view code_of(const error& failure) noexcept {
     if (failure.code() == errc::syntax) return "syntax";
@@ -37,8 +37,8 @@ public:
     std::vector<problem> run(std::string_view text, std::uint32_t position) {
         const recovered_text read = read_recovering(realm_.memory(), text, position);
         for (const error& each : read.errors) problems_.push_back(problem_of(each));
-        const auto done = on_deep_stack(realm_, read.forms, [&](std::size_t most_depth) {
-            check_forms(read.forms, most_depth, read.errors.empty());
+        const auto done = on_deep_stack(realm_, read.forms, [&](std::size_t max_depth) {
+            check_forms(read.forms, max_depth, read.errors.empty());
         });
         if (!done) problems_.push_back(problem_of(done.error()));
         put_in_order();
@@ -46,11 +46,11 @@ public:
     }
 
 private:
-    void check_forms(std::span<const datum> forms, std::size_t most_depth, bool complete) {
+    void check_forms(std::span<const datum> forms, std::size_t max_depth, bool complete) {
         compile_request request;
         request.in_one = true;
         ast::arena arena;
-        analyzer analysis(realm_, arena, request, most_depth);
+        analyzer analysis(realm_, arena, request, max_depth);
         std::vector<error> malformed;
         analysis.collect_errors(malformed);
         const auto program = analysis.program(forms);
@@ -88,9 +88,9 @@ private:
                          [&](const problem& a, const problem& b) { return key(a) < key(b); });
         const auto same = [&](const problem& a, const problem& b) { return key(a) == key(b); };
         problems_.erase(std::unique(problems_.begin(), problems_.end(), same), problems_.end());
-        if (problems_.size() <= most_problems) return;
-        const std::size_t more = problems_.size() - most_problems;
-        problems_.resize(most_problems);
+        if (problems_.size() <= max_problems) return;
+        const std::size_t more = problems_.size() - max_problems;
+        problems_.resize(max_problems);
         problems_.push_back({severity::error,
                              "too-many",
                              std::to_string(more) + " more problems are not shown",

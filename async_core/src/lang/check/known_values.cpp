@@ -18,8 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 5> list_functions{"filter", "map", "map-settled",
                                                          "partition", "sort-by"};
 
-constexpr std::size_t deepest_data = 8;    ///< of (list (list …)) that is put together
-constexpr std::size_t longest_data = 1000; ///< elements of one such list
+constexpr std::size_t max_data_depth = 8;     ///< of (list (list …)) that is put together
+constexpr std::size_t max_data_length = 1000; ///< elements of one such list
 
 [[nodiscard]] std::optional<std::string_view> key_of(const value& key) {
     if (key.is(kind::string)) return string_bytes(key);
@@ -67,7 +67,7 @@ known_value known_values::of(const ast::node& expression, std::size_t depth) {
 
 /// Lists and maps that are written out are as good as constants, when their parts are.
 known_value known_values::of_builtin(const ast::node& call, std::size_t depth) {
-    const bool small = depth < deepest_data && call.children.size() <= longest_data;
+    const bool small = depth < max_data_depth && call.children.size() <= max_data_length;
     const bool list = call.row->name == "list";
     if (small && (list || call.row->name == "dict")) {
         // What is known of names in a conditional part depends on the part.

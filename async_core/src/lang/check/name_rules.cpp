@@ -203,7 +203,7 @@ private:
         const bool open = context_.facts.has_open_names();
         // Suggestions cost a look at every name.
         std::string hint;
-        if (suggestions_ < most_suggestions) {
+        if (suggestions_ < max_suggestions) {
             hint = advice_for_name(name);
             if (const auto task = clauses_of_.find(n.span.begin); task != clauses_of_.end()) {
                 hint = "if '" + task->second + "' holds a task, write (call-atomic-task " +
@@ -244,7 +244,7 @@ private:
         return names_;
     }
 
-    static constexpr std::size_t most_suggestions = 100;
+    static constexpr std::size_t max_suggestions = 100;
 
     const rule_context& context_;
     std::size_t suggestions_ = 0;

@@ -87,7 +87,7 @@ void program_facts::collect(const ast::node& program) {
 }
 
 bool program_facts::is_tested(std::size_t node, const ast::node& expression) const {
-    constexpr std::size_t most_looked_at = 2000;
+    constexpr std::size_t max_visited = 2000;
     const std::vector<const ast::node*> names = names_behind(expression);
     if (names.empty()) return false;
     const auto is_one = [&](const ast::node& tested) {
@@ -101,10 +101,10 @@ bool program_facts::is_tested(std::size_t node, const ast::node& expression) con
     std::size_t looked_at = 0;
     std::vector<const ast::node*> open;
     for (std::uint32_t at = conditions_of_[node]; at != no_condition; at = conditions_[at].outer) {
-        if (++looked_at > most_looked_at) return true;
+        if (++looked_at > max_visited) return true;
         if (conditions_[at].test) open.push_back(conditions_[at].test);
         while (!open.empty()) {
-            if (++looked_at > most_looked_at) return true;
+            if (++looked_at > max_visited) return true;
             const ast::node& n = *open.back();
             open.pop_back();
             if ((n.kind == node_kind::local || n.kind == node_kind::global) && is_one(n))
@@ -304,9 +304,9 @@ const known_callee* program_facts::host_task_of(const host_object& callable,
 
 const ast::node& program_facts::source_of(const ast::node& expression,
                                           std::vector<const ast::node*>* through) const {
-    constexpr std::size_t longest_chain = 20;
+    constexpr std::size_t max_chain_length = 20;
     const ast::node* at = &expression;
-    for (std::size_t i = 0; i < longest_chain; ++i) {
+    for (std::size_t i = 0; i < max_chain_length; ++i) {
         const definition* found = nullptr;
         if (at->kind == node_kind::local) {
             const auto known = variables_.find(at->var);

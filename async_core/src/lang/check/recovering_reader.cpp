@@ -9,7 +9,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_errors = 20;
+constexpr std::size_t max_errors = 20;
 
 /// The first line from `from` on that begins with a bracket; the end when there is none.
 std::size_t next_form(std::string_view text, std::size_t from) {
@@ -52,7 +52,7 @@ recovered_text read_recovering(heap& memory, std::string_view text, std::uint32_
         error failure = std::move(read).error();
         const std::uint32_t where = failure.info().span.begin;
         recovered.errors.push_back(std::move(failure));
-        if (where < position || recovered.errors.size() >= most_errors) break;
+        if (where < position || recovered.errors.size() >= max_errors) break;
         const std::size_t at = std::min<std::size_t>(where - position, text.size());
         const std::size_t broken = form_around(text, at, now.begin);
         const std::size_t next = next_form(text, at);

@@ -18,7 +18,7 @@ using ast::node_kind;
 
 namespace {
 
-constexpr std::size_t most_generated_nodes = 1'000'000; // some 250 MB
+constexpr std::size_t max_generated_nodes = 1'000'000; // some 250 MB
 constexpr std::uint32_t either_limit = 3; ///< nested calls that are compiled in both readings
 
 /// ,x and ,@x are lists with such a head.
@@ -55,7 +55,7 @@ form form::operator[](std::size_t i) const {
 std::string_view form::name() const noexcept { return symbol_name(content); }
 
 ast::node* analyzer::make(node_kind kind, source_span span) {
-    if (request_.generated && arena_.nodes.size() >= most_generated_nodes) {
+    if (request_.generated && arena_.nodes.size() >= max_generated_nodes) {
         fail(span, "the code is too large to be evaluated", "keep big data out of the code",
              errc::limit);
     }
@@ -216,9 +216,9 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
 ast::node* analyzer::expression(const form& f, position where) {
     if (failed()) return constant({}, f.span);
     if (!f.is_symbol() && (!f.is_list() || f.size() == 0)) return constant(f.content, f.span);
-    if (depth_ >= most_depth_) {
-        return fail(f.span, "code nested deeper than " + std::to_string(most_depth_) + " levels",
-                    "", errc::limit);
+    if (depth_ >= max_depth_) {
+        return fail(f.span, "code nested deeper than " + std::to_string(max_depth_) + " levels", "",
+                    errc::limit);
     }
     if (collected_) return expression_or_error(f, where);
     ++depth_;

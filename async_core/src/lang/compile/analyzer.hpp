@@ -45,11 +45,10 @@ public:
     using node = ast::node;
     static constexpr std::uint8_t first_policy = 2; ///< join_policy::first
 
-    /// `most_depth`: how deep the native stack lets expressions nest.
-    analyzer(lang::realm& realm, ast::arena& arena, compile_request& request,
-             std::size_t most_depth)
+    /// `max_depth`: how deep the native stack lets expressions nest.
+    analyzer(lang::realm& realm, ast::arena& arena, compile_request& request, std::size_t max_depth)
         : realm_(realm), arena_(arena), request_(request), work_(realm, realm.watch()),
-          most_depth_(most_depth) {}
+          max_depth_(max_depth) {}
 
     /// The program as the lambda of its top level.
     [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
@@ -252,7 +251,7 @@ private:
     ast::arena& arena_;
     compile_request& request_;
     compile_work work_;
-    std::size_t most_depth_;
+    std::size_t max_depth_;
     std::size_t depth_ = 0;
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
@@ -277,7 +276,7 @@ private:
     std::vector<error>* collected_ = nullptr;
 };
 
-/// Runs the analysis and generates the code. Not deeper than the analyzer's most_depth.
+/// Runs the analysis and generates the code. Not deeper than the analyzer's max_depth.
 [[nodiscard]] result<function_ref> compile_analysed(realm& realm, analyzer& analysis,
                                                     std::span<const datum> forms);
 

@@ -57,9 +57,9 @@ result<function_ref> compile_within(realm& realm, std::span<const datum> forms,
                                     compile_request& request) {
     result<function_ref> outcome = error(heddle::errc::internal, "not compiled");
     nested_watch watch(realm, request.watch);
-    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t most_depth) {
+    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t max_depth) {
         ast::arena arena;
-        analyzer analysis(realm, arena, request, most_depth);
+        analyzer analysis(realm, arena, request, max_depth);
         outcome = compile_analysed(realm, analysis, forms);
     }));
     return outcome;

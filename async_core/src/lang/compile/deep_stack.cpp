@@ -18,8 +18,8 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::size_t depth_for_macros = 1500; ///< 24 MB of address space for the thread
-constexpr unsigned most_nested_compiles = 16;
-constexpr std::size_t most_depth = 20'000;         ///< beyond what the reader lets through
+constexpr unsigned max_nested_compiles = 16;
+constexpr std::size_t max_depth = 20'000;          ///< beyond what the reader lets through
 constexpr std::size_t bytes_per_level = 16 * 1024; ///< generous: sanitizers triple frames
 
 /// Has a defmacro anywhere near its top?
@@ -104,13 +104,13 @@ std::size_t allowed_depth(realm& realm, std::span<const datum> forms, std::size_
 
 struct deep_job {
     const std::function<void(std::size_t)>& work;
-    std::size_t most_depth;
+    std::size_t max_depth;
     std::exception_ptr thrown{};
 
     static void* run(void* self) {
         auto* job = static_cast<deep_job*>(self);
         try {
-            job->work(job->most_depth);
+            job->work(job->max_depth);
         } catch (...) { // goes on in the thread that waits
             job->thrown = std::current_exception();
         }
@@ -121,9 +121,9 @@ struct deep_job {
 } // namespace
 
 std::optional<error> nested_too_deep(const realm::compile_level& level) {
-    if (level.depth() <= most_nested_compiles) return std::nullopt;
+    if (level.depth() <= max_nested_compiles) return std::nullopt;
     return error(errc::limit, "code is compiled while other code is compiled, " +
-                                  std::to_string(most_nested_compiles) + " levels deep")
+                                  std::to_string(max_nested_compiles) + " levels deep")
         .with_hint("a macro that evaluates a call of itself never ends");
 }
 
@@ -134,18 +134,18 @@ result<void> on_deep_stack(realm& realm, std::span<const datum> forms,
         return std::move(*deep).with_span(forms.empty() ? source_span{} : forms.front().span);
     }
     const std::size_t depth = nesting(forms);
-    if (depth > most_depth) {
+    if (depth > max_depth) {
         return error(errc::limit,
-                     "code nested deeper than " + std::to_string(most_depth) + " levels")
+                     "code nested deeper than " + std::to_string(max_depth) + " levels")
             .with_span(forms.empty() ? source_span{} : forms.front().span);
     }
     deep_job job{work, allowed_depth(realm, forms, depth)};
-    if (job.most_depth <= comfortable_depth) {
-        work(job.most_depth);
+    if (job.max_depth <= comfortable_depth) {
+        work(job.max_depth);
         return {};
     }
     pthread_t thread;
-    const std::size_t bytes = std::max<std::size_t>(1024 * 1024, job.most_depth * bytes_per_level);
+    const std::size_t bytes = std::max<std::size_t>(1024 * 1024, job.max_depth * bytes_per_level);
     if (!start_thread(thread, bytes, &deep_job::run, &job)) {
         return error(errc::limit,
                      "no memory to compile code nested " + std::to_string(depth) + " levels deep");

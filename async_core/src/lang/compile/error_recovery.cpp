@@ -8,7 +8,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_errors = 200;
+constexpr std::size_t max_errors = 200;
 
 } // namespace
 
@@ -27,7 +27,7 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
     ++depth_;
     node* result = f.is_symbol() ? reference(f) : call(f, where);
     --depth_;
-    if (!failed() || collected_->size() >= most_errors) return result;
+    if (!failed() || collected_->size() >= max_errors) return result;
 
     collected_->push_back(*std::move(failure_));
     failure_.reset();

@@ -15,8 +15,8 @@ using ast::node_kind;
 
 namespace {
 
-constexpr int most_registers = 60'000;
-constexpr std::size_t most_instructions = 2'000'000;
+constexpr int max_registers = 60'000;
+constexpr std::size_t max_instructions = 2'000'000;
 
 /// What a function counts as memory.
 std::size_t size_of(const function& code) {
@@ -45,7 +45,7 @@ void generator::too_large(const char* what) {
 }
 
 int generator::allocate() {
-    if (next_ >= most_registers) {
+    if (next_ >= max_registers) {
         too_large("values at once");
         return 0;
     }
@@ -55,7 +55,7 @@ int generator::allocate() {
 }
 
 std::size_t generator::emit(instruction i, source_span span) {
-    if (out_->code.size() >= most_instructions) {
+    if (out_->code.size() >= max_instructions) {
         // A `finally` is compiled for both ways out, so nested ones double.
         too_large("instructions");
         return out_->code.size() - 1;

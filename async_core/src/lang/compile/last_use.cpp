@@ -92,8 +92,8 @@ public:
 
     [[nodiscard]] std::optional<error> run() {
         if (!last_moved_) return std::nullopt;
-        for (begin_ = 0; begin_ <= *last_moved_; begin_ += most_registers) {
-            words_ = (std::min(code_.registers - begin_, most_registers) + 63) / 64;
+        for (begin_ = 0; begin_ <= *last_moved_; begin_ += max_registers) {
+            words_ = (std::min(code_.registers - begin_, max_registers) + 63) / 64;
             sets_.assign(labels_.size() * words_, 0);
             if (auto stop = walk()) return stop;
             if (grew_) enter_loops();
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_registers = 1024; ///< at a time
+    static constexpr std::size_t max_registers = 1024; ///< at a time
     using set = std::vector<std::uint64_t>;
     struct label {
         std::size_t at = 0;

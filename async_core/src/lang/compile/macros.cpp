@@ -16,7 +16,7 @@ using ast::node_kind;
 
 namespace {
 
-constexpr std::size_t most_nested_expansions = 1000;
+constexpr std::size_t max_nested_expansions = 1000;
 constexpr std::uint32_t slice_of_expansion = 10'000;
 
 /// Runs a function to its end, without the outside world: what a macro does while code is compiled.
@@ -64,7 +64,7 @@ const value* analyzer::find_macro(std::string_view name) const {
 
 form analyzer::expand(const form& call, const value& expander) {
     const std::string who = "the macro '" + std::string(call[0].name()) + "'";
-    if (expansions_ >= most_nested_expansions) {
+    if (expansions_ >= max_nested_expansions) {
         fail(call.span,
              who + " expands for ever: " + std::to_string(expansions_) +
                  " expansions inside each other",
@@ -100,7 +100,7 @@ std::optional<value> analyzer::make_expander(const form& definition) {
     request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
-    analyzer apart(realm_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    analyzer apart(realm_, arena, request, max_depth_ - std::min(depth_, max_depth_));
     apart.expansions_ = expansions_;
     apart.making_expander_ = true;
     if (request_.limits.closed) apart.request_.site = nullptr;
@@ -127,7 +127,7 @@ void analyzer::define_early(const form& definition) {
     request.internal_names = request_.internal_names;
     request.expansion_steps = request_.expansion_steps;
     ast::arena arena;
-    analyzer apart(realm_, arena, request, most_depth_ - std::min(depth_, most_depth_));
+    analyzer apart(realm_, arena, request, max_depth_ - std::min(depth_, max_depth_));
     apart.defining_early_ = true;
     apart.expansions_ = expansions_;
     const datum one{definition.content, definition.span};

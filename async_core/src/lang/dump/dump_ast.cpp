@@ -56,11 +56,11 @@ public:
     }
 
 private:
-    static constexpr std::size_t deepest_indent = 60; ///< levels; the text of a chain stays linear
+    static constexpr std::size_t max_indent = 60; ///< levels; the text of a chain stays linear
 
     void write_line(const pending& now) {
         const ast::node& n = *now.part.part;
-        out_.append(2 * std::min(now.depth, deepest_indent), ' ');
+        out_.append(2 * std::min(now.depth, max_indent), ' ');
         if (!now.part.label.empty()) out_ += now.part.label + ": ";
         out_ += kind_text(n.kind);
         if (const std::string subject = subject_text(n, realm_); !subject.empty()) {
@@ -149,11 +149,11 @@ result<std::string> dump_ast(realm& realm, std::string_view text, std::uint32_t 
     HEDDLE_TRY(const std::vector<datum> forms, read_all(realm.memory(), text, position));
     const line_index lines(text, position);
     result<std::string> outcome = error(heddle::errc::internal, "not resolved");
-    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t most_depth) {
+    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t max_depth) {
         compile_request request;
         request.in_one = true;
         ast::arena arena;
-        analyzer analysis(realm, arena, request, most_depth);
+        analyzer analysis(realm, arena, request, max_depth);
         auto program = analysis.program(forms);
         if (program) outcome = ast_dump(realm, lines, format).run(*(*program)->body);
         else outcome = std::move(program).error();

@@ -102,9 +102,9 @@ docstring parse_docstring(std::string_view text) {
     const std::vector<std::string_view> lines = lines_of(text);
     docstring result;
     std::size_t end = lines.size();
-    constexpr std::size_t most_tries =
+    constexpr std::size_t max_tries =
         50; // a docstring may be the work of a model, and each try reads on
-    for (std::size_t i = 0, tries = 0; i < lines.size() && tries < most_tries; ++i) {
+    for (std::size_t i = 0, tries = 0; i < lines.size() && tries < max_tries; ++i) {
         if (!begins_example(ascii::trim(lines[i]))) continue;
         ++tries;
         auto examples = examples_from(lines, i);

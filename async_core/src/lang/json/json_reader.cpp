@@ -23,7 +23,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t longest_number = std::size_t{1024} * 1024; ///< bytes
+constexpr std::size_t max_number_length = std::size_t{1024} * 1024; ///< bytes
 
 [[nodiscard]] error stopped() { return error::cancelled(cancel_reason::sibling); }
 
@@ -326,7 +326,7 @@ json_reading::failure json_reading::read_number() {
     const std::size_t begin = at_;
     const auto digits = [&] {
         const std::size_t first = at_;
-        while (ascii::is_digit(peek()) && at_ - begin <= longest_number) ++at_;
+        while (ascii::is_digit(peek()) && at_ - begin <= max_number_length) ++at_;
         return at_ - first;
     };
     if (peek() == '-') ++at_;
@@ -347,8 +347,9 @@ json_reading::failure json_reading::read_number() {
         if (digits() == 0) return expected("a digit in the exponent");
     }
     const std::string_view number = text_.substr(begin, at_ - begin);
-    if (number.size() > longest_number)
-        return problem(begin, "a number of more than " + std::to_string(longest_number) + " bytes");
+    if (number.size() > max_number_length)
+        return problem(begin,
+                       "a number of more than " + std::to_string(max_number_length) + " bytes");
     complete_ = true;
     if (integer) {
         std::int64_t exact = 0;

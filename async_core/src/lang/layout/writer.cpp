@@ -12,7 +12,7 @@ namespace {
 
 /// Indentation grows no further than this, so that the text of deeply nested lists does not grow
 /// with the square of their depth.
-constexpr std::size_t deepest_column = 240;
+constexpr std::size_t max_column = 240;
 
 } // namespace
 
@@ -35,7 +35,7 @@ void writer::put(std::string_view text) {
 
 void writer::new_line(std::size_t column, bool blank_line_before) {
     out_ += blank_line_before ? "\n\n" : "\n";
-    column_ = std::min(column, std::max(deepest_column, width_));
+    column_ = std::min(column, std::max(max_column, width_));
     out_.append(column_, ' ');
 }
 

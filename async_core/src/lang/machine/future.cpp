@@ -13,7 +13,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_looked_at = 256; ///< fibers, in the search for a cycle
+constexpr std::size_t max_visited = 256; ///< fibers, in the search for a cycle
 
 } // namespace
 
@@ -114,7 +114,7 @@ bool future::is_around(const dynamic_scope& scope) const noexcept {
 bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
     if (!scope.spawned) return false;
     std::vector<fiber*> work = fibers;
-    for (std::size_t looked_at = 0; !work.empty() && looked_at < most_looked_at; ++looked_at) {
+    for (std::size_t looked_at = 0; !work.empty() && looked_at < max_visited; ++looked_at) {
         fiber* next = work.back();
         work.pop_back();
         if (!next) continue;
@@ -127,7 +127,7 @@ bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope
             const auto* group = static_cast<const join*>(host_of(next->waits_on_));
             if (!group->needs_all()) continue;
             const std::vector<fiber*>& more = group->children(); // of which the last are looked at
-            const std::size_t count = std::min(more.size(), most_looked_at - looked_at);
+            const std::size_t count = std::min(more.size(), max_visited - looked_at);
             work.insert(work.end(), more.end() - static_cast<std::ptrdiff_t>(count), more.end());
         }
     }

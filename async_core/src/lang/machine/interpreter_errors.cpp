@@ -19,8 +19,8 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_trace_lines = 64;
-constexpr unsigned most_attempts = 3; ///< to raise an error where there is no memory
+constexpr std::size_t max_trace_lines = 64;
+constexpr unsigned max_attempts = 3; ///< to raise an error where there is no memory
 
 /// The name in a trace. Helpers of the prelude show the name of what they help, those of a library
 /// (%text/chunks) the library.
@@ -81,10 +81,10 @@ interpreter::next interpreter::raise(error failure) {
 void interpreter::add_trace(error& failure) const {
     const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
     const std::size_t count = f_.frames_.size() - floor;
-    const std::size_t half = most_trace_lines / 2;
+    const std::size_t half = max_trace_lines / 2;
     for (std::size_t k = 0; k < count; ++k) {
-        if (count > most_trace_lines && k == half) {
-            const std::size_t skipped = count - most_trace_lines;
+        if (count > max_trace_lines && k == half) {
+            const std::size_t skipped = count - max_trace_lines;
             failure =
                 std::move(failure).with_trace("… " + std::to_string(skipped) + " more calls …");
             k += skipped;
@@ -154,7 +154,7 @@ interpreter::next interpreter::unwind(error failure) noexcept {
         } catch (...) {
             failure = error_of_exception("the machine");
         }
-        if (attempt == most_attempts) return give_up(std::move(failure));
+        if (attempt == max_attempts) return give_up(std::move(failure));
     }
 }
 
@@ -280,7 +280,7 @@ interpreter::next interpreter::thrown(error failure) noexcept {
         } catch (...) {
             failure = error_of_exception("the machine");
         }
-        if (attempt == most_attempts) return unwind(std::move(failure));
+        if (attempt == max_attempts) return unwind(std::move(failure));
     }
 }
 

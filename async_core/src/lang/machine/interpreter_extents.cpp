@@ -14,7 +14,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::uint64_t most_cleanup_steps = 10'000'000;
+constexpr std::uint64_t max_cleanup_steps = 10'000'000;
 constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cleanup
 
 } // namespace
@@ -156,7 +156,7 @@ std::optional<error> interpreter::overlong_cleanup() {
         budget_.cleanup_end = now + cleanup_seconds;
     const std::optional<cleanup_limits> held = held_up(f_, budget_);
     const bool time = held && now >= held->end;
-    const bool steps = held && (f_.cleanup_steps_ > most_cleanup_steps ||
+    const bool steps = held && (f_.cleanup_steps_ > max_cleanup_steps ||
                                 (budget_.run_ends() && budget_.cleanup_steps == 0));
     const bool memory =
         !f_.cleanups_.empty() && memory_.over_limit() &&
@@ -174,7 +174,7 @@ std::optional<error> interpreter::overlong_cleanup() {
         "keep 'finally' short: when its branch has to end, all of them together may take 5 s (none "
         "in "
         "a sandbox whose time is over) and " +
-        std::to_string(most_cleanup_steps) + " steps, and an effect counts as " +
+        std::to_string(max_cleanup_steps) + " steps, and an effect counts as " +
         std::to_string(steps_of_an_effect));
     if (!held) return failure;
     failure = std::move(failure).with_span(here()).with_origin(error_origin::script);

@@ -16,7 +16,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_losers = 16;
+constexpr std::size_t max_kept_losers = 16;
 
 } // namespace
 
@@ -130,7 +130,7 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
         if (winner_) return;
         if (!label_.empty())
             failure = with_outer_line(std::move(failure), label_ + " " + std::to_string(slot + 1));
-        if (losers_.size() >= most_losers) {
+        if (losers_.size() >= max_kept_losers) {
             charge_.set(memory_, charge_.bytes() - footprint(losers_.front()));
             losers_.erase(losers_.begin());
         }

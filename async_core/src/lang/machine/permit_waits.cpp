@@ -15,7 +15,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t most_looked_at = 1000; ///< branches, in one search upwards or downwards
+constexpr std::size_t max_visited = 1000; ///< branches, in one search upwards or downwards
 
 [[nodiscard]] double deadline_of(const fiber& self) {
     return self.deadline().value_or(std::numeric_limits<double>::infinity());
@@ -185,7 +185,7 @@ private:
 };
 
 permit_verdict permit_waits::of(fiber& self, const semaphore& wanted) {
-    std::size_t left = most_looked_at;
+    std::size_t left = max_visited;
     return search(left, nullptr).run(self, wanted);
 }
 
@@ -195,16 +195,16 @@ std::vector<permit_verdict> permit_waits::below(const fiber& self, const future&
 
 std::vector<permit_verdict> permit_waits::below(const fiber& self, const join& race) {
     std::vector<fiber*> branches;
-    add_last(branches, race.children(), most_looked_at);
+    add_last(branches, race.children(), max_visited);
     return below(self, std::move(branches), &race);
 }
 
 std::vector<permit_verdict> permit_waits::below(const fiber& self, std::vector<fiber*> work,
                                                 const join* race) {
     std::vector<permit_verdict> found;
-    std::size_t left_below = most_looked_at;
-    std::size_t left_around = most_looked_at;
-    std::size_t left = most_looked_at;
+    std::size_t left_below = max_visited;
+    std::size_t left_around = max_visited;
+    std::size_t left = max_visited;
     std::optional<search> around;
     each_permit_wait(std::move(work), left_below, [&](fiber& waiting) {
         const auto* wanted = dynamic_cast<const semaphore*>(waiting.waits_scope_);

@@ -25,7 +25,7 @@ struct permit_verdict {
 /// Finds permits that no one can give back, because all holders wait for what waits for them.
 /// Follows waits that have to end: of a group for all its branches, of a race none of whose branches can
 /// end, and of `await` for its future where no deadline ends one of the two alone.
-/// Threads: the session's only. Cost: bounded, see most_looked_at.
+/// Threads: the session's only. Cost: bounded, see max_visited.
 class permit_waits {
 public:
     /// Of code in `self`, now, in the branch that runs there.

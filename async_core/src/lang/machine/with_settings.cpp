@@ -23,8 +23,8 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr double longest_timeout = 1e9; ///< seconds, some thirty years
-constexpr std::int64_t most_retries = 100;
+constexpr double max_timeout = 1e9; ///< seconds, some thirty years
+constexpr std::int64_t max_retries = 100;
 constexpr std::size_t max_request_json = std::size_t{64} * 1024; ///< bytes
 constexpr std::size_t max_request_depth = 32;
 constexpr std::size_t max_strings = 64;
@@ -64,7 +64,7 @@ const char* dollars(const value& v) {
 const char* text(const value& v) { return v.is(kind::string) ? nullptr : "a string"; }
 
 const char* retries(const value& v) {
-    return !count(v) && v.as_integer() <= most_retries ? nullptr : "a whole number from 0 to 100";
+    return !count(v) && v.as_integer() <= max_retries ? nullptr : "a whole number from 0 to 100";
 }
 
 const char* failure_choice(const value& v) {
@@ -98,7 +98,7 @@ void bound_branches(scope_change& change, const value&, const value& given) {
 
 void bound_time(scope_change& change, const value&, const value& given) {
     set_deadline(change.memory, change.scope, change.realm.host().now(),
-                 std::min(number(given), longest_timeout));
+                 std::min(number(given), max_timeout));
 }
 
 void bound_dollars(scope_change& change, const value&, const value& given) {

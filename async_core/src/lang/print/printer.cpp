@@ -85,10 +85,10 @@ public:
     [[nodiscard]] bool run(const value& v) {
         if (options_.display && v.is(kind::string)) {
             // A character more than fits, so that the cut is seen.
-            constexpr std::size_t longest_character = 4;
+            constexpr std::size_t max_character_length = 4;
             const std::size_t shown =
                 std::min(options_.max_bytes, value::max_length + std::size_t{1});
-            return text_.append(utf8::prefix(string_bytes(v), shown + longest_character));
+            return text_.append(utf8::prefix(string_bytes(v), shown + max_character_length));
         }
         print(v);
         while (!stopped_ && !frames_.empty() && text_.size() <= options_.max_bytes) {

@@ -178,7 +178,7 @@ token lexer::next() {
 
 token lexer::read_atom() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && at_ - begin <= longest_atom) {
+    while (at_ < text_.size() && at_ - begin <= max_atom_length) {
         const char_class c = class_of(text_[at_]);
         if (c == symbol_char) {
             ++at_;
@@ -192,10 +192,10 @@ token lexer::read_atom() {
         return fail(syntax_error(0, at_, "a line with #! means nothing here",
                                  "remove it, and run the file with: heddle run FILE"));
     }
-    if (at_ - begin <= longest_atom) return {token_kind::atom, begin, at_};
+    if (at_ - begin <= max_atom_length) return {token_kind::atom, begin, at_};
     return fail(syntax_error(begin, at_,
                              "the symbol or number at " + where(begin) + " is longer than " +
-                                 std::to_string(longest_atom) + " bytes",
+                                 std::to_string(max_atom_length) + " bytes",
                              "write long text as a string"));
 }
 

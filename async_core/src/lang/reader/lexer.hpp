@@ -44,7 +44,7 @@ public:
     [[nodiscard]] std::optional<error> check_text() const;
     [[nodiscard]] static error stopped() { return error::cancelled(cancel_reason::sibling); }
 
-    static constexpr std::size_t longest_atom =
+    static constexpr std::size_t max_atom_length =
         std::size_t{1024} * 1024; ///< bytes of a symbol or number
 
     [[nodiscard]] token next();

@@ -8,7 +8,7 @@ namespace heddle::lang {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
-constexpr std::size_t longest_short =
+constexpr std::size_t max_short_length =
     256; ///< memmem looks for these; tables of longer ones are ours
 constexpr std::size_t piece = 256 * 1024; ///< of the text, between two looks at the time
 
@@ -17,7 +17,7 @@ constexpr std::size_t piece = 256 * 1024; ///< of the text, between two looks at
 std::optional<std::size_t> text_search::find(std::string_view text, std::size_t from) {
     if (from > text.size() || wanted_.size() > text.size() - from) return npos;
     if (wanted_.empty()) return from;
-    return wanted_.size() <= longest_short ? find_short(text, from) : find_long(text, from);
+    return wanted_.size() <= max_short_length ? find_short(text, from) : find_long(text, from);
 }
 
 std::optional<std::size_t> text_search::find_short(std::string_view text, std::size_t from) {
@@ -37,7 +37,7 @@ std::optional<std::size_t> text_search::find_short(std::string_view text, std::s
 }
 
 /// The greatest suffix of the text in the order of bytes, or in the opposite one, and its period.
-std::optional<text_search::suffix> text_search::greatest_suffix(bool reversed) {
+std::optional<text_search::suffix> text_search::max_suffix(bool reversed) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(wanted_[at]); };
     std::size_t begin = 0;   // of the greatest so far
     std::size_t other = 1;   // of the one that it is compared with
@@ -68,9 +68,9 @@ std::optional<text_search::suffix> text_search::greatest_suffix(bool reversed) {
 /// Cuts the text in two where every local repetition is at least as long as its period.
 bool text_search::split() {
     if (cut_) return true;
-    const auto one = greatest_suffix(false);
+    const auto one = max_suffix(false);
     if (!one) return false;
-    const auto two = greatest_suffix(true);
+    const auto two = max_suffix(true);
     if (!two) return false;
     const suffix& later = one->begin >= two->begin ? *one : *two;
     cut_ = later.begin;

@@ -27,7 +27,7 @@ private:
         std::size_t begin;
         std::size_t period;
     };
-    [[nodiscard]] std::optional<suffix> greatest_suffix(bool reversed);
+    [[nodiscard]] std::optional<suffix> max_suffix(bool reversed);
     /// Spends for steps of a few bytes each.
     [[nodiscard]] bool step() { return ++steps_ % 1024 != 0 || work_.spend(256); }
 

@@ -17,7 +17,7 @@ constexpr std::size_t max_bytes = std::size_t{256} * 1024 * 1024; ///< but one j
 constexpr std::size_t stack_bytes = 512 * 1024;
 constexpr auto patience = std::chrono::microseconds(500);
 constexpr std::uint64_t units_of_patience = 50'000;
-constexpr auto longest_wait = std::chrono::seconds(30);
+constexpr auto max_wait = std::chrono::seconds(30);
 
 /// The threads of the process. It is never destroyed: some may run until the process ends.
 struct side_threads {
@@ -86,7 +86,7 @@ struct side_run {
             }
         }
         if (!work.spend(units_of_patience)) return side_end::stopped;
-        if (std::chrono::steady_clock::now() - began >= longest_wait) return side_end::refused;
+        if (std::chrono::steady_clock::now() - began >= max_wait) return side_end::refused;
     }
 }
 

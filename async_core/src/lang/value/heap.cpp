@@ -14,7 +14,7 @@ namespace heddle::lang {
 namespace {
 
 /// Dropping an object frees so many in any case, so that garbage does not pile up.
-constexpr std::size_t least_freed = 64;
+constexpr std::size_t min_freed = 64;
 
 } // namespace
 
@@ -122,7 +122,7 @@ void heap::destroy(object* target) noexcept {
     // no memory for that, and its owner no more.
     target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
     if (draining_) return;
-    std::size_t budget = std::max(allowance_, least_freed);
+    std::size_t budget = std::max(allowance_, min_freed);
     const std::size_t given = budget;
     if (!owned_) budget = SIZE_MAX;
     drain(budget);

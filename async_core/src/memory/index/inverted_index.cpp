@@ -67,9 +67,9 @@ void inverted_index::set_metadata(std::string path, std::string metadata) {
     if (file.path_slot == field_index::no_slot) {
         // No root is known, and folders above one are no words about the file.
         const auto name = std::string_view(path).substr(path.rfind('/') + 1);
-        replace(path_, file.path_slot, number, count_terms(name, most_tokens));
+        replace(path_, file.path_slot, number, count_terms(name, max_tokens));
     }
-    replace(metadata_, file.metadata_slot, number, count_terms(metadata, most_tokens));
+    replace(metadata_, file.metadata_slot, number, count_terms(metadata, max_tokens));
     file.metadata = std::move(metadata);
     file.given_metadata = true;
     compact_if_wanted();

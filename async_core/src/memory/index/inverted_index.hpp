@@ -104,8 +104,8 @@ private:
 };
 
 /// Most tokens of one text that are indexed.
-inline constexpr std::size_t most_tokens = 100'000;
+inline constexpr std::size_t max_tokens = 100'000;
 /// Most bytes of metadata that are kept.
-inline constexpr std::size_t most_metadata_bytes = 64 * 1024;
+inline constexpr std::size_t max_metadata_bytes = 64 * 1024;
 
 } // namespace heddle::memory

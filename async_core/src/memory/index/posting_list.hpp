@@ -73,6 +73,6 @@ private:
 };
 
 /// Most slots a list can tell apart.
-inline constexpr std::uint32_t most_slots = 0x7FFF'FFFE;
+inline constexpr std::uint32_t max_slots = 0x7FFF'FFFE;
 
 } // namespace heddle::memory

@@ -12,7 +12,7 @@ namespace heddle::memory {
 namespace {
 
 constexpr std::size_t looked_at = 8 * 1024;
-constexpr std::size_t longest_line = 200;
+constexpr std::size_t max_line_length = 200;
 
 struct type_row {
     std::string_view ending;
@@ -144,7 +144,7 @@ std::string describe_text(std::string_view path, std::string_view text) {
         const std::string_view line = bare(rest.substr(0, end));
         if (says_something(line)) {
             out += ": ";
-            out += utf8::prefix(line, longest_line);
+            out += utf8::prefix(line, max_line_length);
             break;
         }
         if (end == std::string_view::npos) break;

@@ -200,7 +200,7 @@ bool ignore_pattern::matches(std::string_view path, bool is_folder) const {
 
 ignore_list::ignore_list(std::string_view text) {
     text = utf8::skip_byte_order_mark(text);
-    while (!text.empty() && patterns_.size() < most_patterns) {
+    while (!text.empty() && patterns_.size() < max_patterns) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
         if (line.ends_with('\r')) line.remove_suffix(1);

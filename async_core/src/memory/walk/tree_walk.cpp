@@ -14,9 +14,9 @@ namespace {
 using ports::entry_kind;
 using ports::tree_entry;
 
-constexpr std::size_t most_warnings = 20;
-constexpr std::size_t longest_ignore_file = 1024 * 1024;
-constexpr std::size_t longest_path = 4096;
+constexpr std::size_t max_warnings = 20;
+constexpr std::size_t max_ignore_file_bytes = 1024 * 1024;
+constexpr std::size_t max_path_length = 4096;
 
 /// A .gitignore file and the folder (relative, "" or ending in "/") that it speaks of.
 struct ignore_level {
@@ -84,7 +84,7 @@ private:
 
     [[nodiscard]] levels outer_rules() const {
         if (!repository_) return nullptr;
-        const auto text = tree_.read(root_ + ".git/info/exclude", longest_ignore_file);
+        const auto text = tree_.read(root_ + ".git/info/exclude", max_ignore_file_bytes);
         if (!text) return nullptr;
         return std::make_shared<ignore_level>(
             ignore_level{"", std::make_shared<ignore_list>(*text), nullptr});
@@ -100,7 +100,7 @@ private:
             found->kind != entry_kind::file) {
             return folder.rules;
         }
-        const auto text = tree_.read(root_ + folder.relative + ".gitignore", longest_ignore_file);
+        const auto text = tree_.read(root_ + folder.relative + ".gitignore", max_ignore_file_bytes);
         if (!text) {
             leave_out(text.error().message(), false);
             return folder.rules;
@@ -174,7 +174,8 @@ private:
 
     void add_folder(const pending_folder& parent, const std::string& relative, const levels& rules,
                     std::vector<pending_folder>& open) {
-        if (parent.depth >= options_.max_depth || root_.size() + relative.size() > longest_path) {
+        if (parent.depth >= options_.max_depth ||
+            root_.size() + relative.size() > max_path_length) {
             leave_out("\"" + root_ + utf8::shortened(relative, 200) + "\" is too deep: left out");
             return;
         }
@@ -216,7 +217,7 @@ private:
 } // namespace
 
 void add_warning(std::vector<std::string>& warnings, std::string text) {
-    if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
+    if (warnings.size() < max_warnings) warnings.push_back(std::move(text));
 }
 
 result<walk_outcome> walk_tree(const ports::tree_port& tree, const index_options& options,

@@ -18,10 +18,10 @@ namespace {
 
 constexpr double k1 = 1.2;
 constexpr double b = 0.75;
-constexpr double least_of_best = 0.25;
-constexpr std::size_t most_terms = 256;     ///< of a question
-constexpr std::size_t most_words = 200'000; ///< of a part that are looked at
-constexpr std::size_t most_named = 10;      ///< paths in the note on what was left out
+constexpr double min_share_of_best = 0.25;
+constexpr std::size_t max_terms = 256;      ///< of a question
+constexpr std::size_t max_words = 200'000;  ///< of a part that are looked at
+constexpr std::size_t max_named_paths = 10; ///< paths in the note on what was left out
 constexpr std::size_t note_room = 1024;
 constexpr std::string_view opening = "<context>\n";
 constexpr std::string_view closing = "</context>";
@@ -31,8 +31,8 @@ using term_weights = std::map<std::string, double, std::less<>>;
 
 void add_terms(term_weights& terms, std::string_view text, double weight) {
     memory::token_list tokens;
-    memory::append_tokens(text, tokens, most_terms);
-    for (std::size_t i = 0; i < tokens.size() && terms.size() < most_terms; ++i) {
+    memory::append_tokens(text, tokens, max_terms);
+    for (std::size_t i = 0; i < tokens.size() && terms.size() < max_terms; ++i) {
         double& known = terms[std::string(tokens[i])];
         known = std::max(known, weight);
     }
@@ -47,7 +47,7 @@ struct term_hits {
 [[nodiscard]] term_hits count_hits(const context_part& part, const term_weights& terms) {
     term_hits hits;
     memory::token_list words;
-    memory::append_tokens(*part.text, words, most_words);
+    memory::append_tokens(*part.text, words, max_words);
     // A name says more about a file than a word in it.
     for (int i = 0; i < 2; ++i) memory::append_tokens(part.path, words, SIZE_MAX);
     hits.length = static_cast<double>(words.size());
@@ -118,7 +118,7 @@ struct term_hits {
             " did not fit:";
     for (std::size_t i = 0; i < left_out.size(); ++i) {
         // A path that is cut would name another file.
-        if (i == most_named || text.size() + left_out[i].size() + 40 > note_room) {
+        if (i == max_named_paths || text.size() + left_out[i].size() + 40 > note_room) {
             text += " and " + std::to_string(left_out.size() - i) + " more";
             break;
         }
@@ -180,7 +180,7 @@ std::vector<context_part> matching_parts(const std::vector<context_part>& parts,
     });
     std::vector<context_part> list;
     for (const std::size_t i : order) {
-        if (scores[i] > 0 && scores[i] >= least_of_best * best) list.push_back(parts[i]);
+        if (scores[i] > 0 && scores[i] >= min_share_of_best * best) list.push_back(parts[i]);
     }
     return list;
 }
@@ -207,7 +207,7 @@ void arrange(std::vector<context_part>& parts, const context_assembly& assembly)
     for (auto& [place, part] : placed) parts.push_back(std::move(part));
 }
 
-void write_context(std::vector<context_part> parts, std::size_t most_bytes,
+void write_context(std::vector<context_part> parts, std::size_t max_bytes,
                    assembled_context& context) {
     if (parts.empty() && context.left_out.empty()) return;
     std::vector<std::string> documents;
@@ -218,11 +218,11 @@ void write_context(std::vector<context_part> parts, std::size_t most_bytes,
         bytes += documents.back().size();
     }
     // Room for the note is kept only when something has to be left out.
-    const bool noted = bytes > most_bytes || !context.left_out.empty();
+    const bool noted = bytes > max_bytes || !context.left_out.empty();
     const std::size_t frame = opening.size() + closing.size() + (noted ? note_room : 0);
-    std::size_t room = most_bytes > frame ? most_bytes - frame : 0;
+    std::size_t room = max_bytes > frame ? max_bytes - frame : 0;
     context.text = opening;
-    context.text.reserve(std::min(bytes, most_bytes) + note_room);
+    context.text.reserve(std::min(bytes, max_bytes) + note_room);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (documents[i].size() > room) {
             context.left_out.push_back(std::move(parts[i].path));
@@ -234,7 +234,7 @@ void write_context(std::vector<context_part> parts, std::size_t most_bytes,
     }
     if (!context.left_out.empty()) context.text += note_on(context.left_out);
     context.text += closing;
-    if (context.text.size() > most_bytes) context.text.clear(); // not even the note fits
+    if (context.text.size() > max_bytes) context.text.clear(); // not even the note fits
 }
 
 } // namespace heddle::tasks

@@ -28,10 +28,10 @@ struct context_question {
 /// the first of a group that matches counts.
 void arrange(std::vector<context_part>& parts, const context_assembly& assembly);
 
-/// Writes the parts that fit into `most_bytes` into `made`: text, parts, left_out. A part is put in
+/// Writes the parts that fit into `max_bytes` into `made`: text, parts, left_out. A part is put in
 /// as a whole or not at all; smaller ones behind one that does not fit are still taken. What
 /// `made.left_out` names already is in the note too. Equal parts give equal bytes.
-void write_context(std::vector<context_part> parts, std::size_t most_bytes,
+void write_context(std::vector<context_part> parts, std::size_t max_bytes,
                    assembled_context& context);
 
 } // namespace heddle::tasks

@@ -9,7 +9,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_warnings = 20;
+constexpr std::size_t max_warnings = 20;
 constexpr std::size_t read_ahead = 4; ///< times max_bytes: what is read at most
 
 struct file_slot {
@@ -27,8 +27,8 @@ coro::task<result<void>> read_one(ports::file_port& files, file_slot& slot,
 }
 
 void warn(std::vector<std::string>& warnings, std::string text) {
-    if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
-    else if (warnings.size() == most_warnings) {
+    if (warnings.size() < max_warnings) warnings.push_back(std::move(text));
+    else if (warnings.size() == max_warnings) {
         warnings.emplace_back("more files of the context cannot be read");
     }
 }

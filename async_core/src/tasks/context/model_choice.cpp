@@ -19,10 +19,10 @@ using lang::kind;
 using lang::value;
 using ports::memory_match;
 
-constexpr std::size_t longest_part = 2000; ///< of description, inputs and the like
-constexpr std::size_t longest_metadata = 500;
-constexpr std::size_t most_inputs = 20;
-constexpr std::int64_t most_answer_tokens = 1000;
+constexpr std::size_t max_part_bytes = 2000; ///< of description, inputs and the like
+constexpr std::size_t max_metadata_bytes = 500;
+constexpr std::size_t max_inputs = 20;
+constexpr std::int64_t max_answer_tokens = 1000;
 
 constexpr std::string_view instructions = R"(Which of these files are needed?
 
@@ -41,7 +41,7 @@ constexpr std::string_view schema = R"({"type":"object","properties":{"matches":
 void add_part(std::string& out, std::string_view title, std::string_view text) {
     if (text.empty()) return;
     out += std::string(title) + ": ";
-    out += utf8::prefix(text, longest_part);
+    out += utf8::prefix(text, max_part_bytes);
     out += '\n';
 }
 
@@ -113,7 +113,7 @@ task_template matching_template(ports::matching_strategy strategy) {
     }
     declared.instructions = instructions;
     declared.output = {true, std::string(schema)};
-    declared.max_tokens = most_answer_tokens;
+    declared.max_tokens = max_answer_tokens;
     declared.temperature = 0;
     declared.context.inherit_context = inherit_mode::none;
     declared.context.fresh_context = false;
@@ -128,7 +128,7 @@ std::string task_text(const ports::memory_request& request) {
         add_part(out, "Task", *request.template_description);
     }
     if (request.inputs) {
-        std::size_t left = most_inputs;
+        std::size_t left = max_inputs;
         for (const ports::memory_input& input : *request.inputs) {
             if (left-- == 0) break;
             add_part(out, input.name, input.text);
@@ -148,7 +148,7 @@ std::string describe_candidates(std::span<const memory_match> candidates,
         text += std::to_string(i + 1) + ". " + one.path;
         if (!one.metadata.empty()) {
             text += ": ";
-            text += utf8::prefix(one.metadata, longest_metadata);
+            text += utf8::prefix(one.metadata, max_metadata_bytes);
         }
         text += '\n';
         if (excerpt_bytes == 0 || !one.content || one.content->empty()) continue;

@@ -20,7 +20,7 @@ namespace {
 using lang::kind;
 using lang::value;
 
-constexpr std::size_t longest_question = 16 * 1024; ///< of an input or a prompt in a look-up
+constexpr std::size_t max_question_length = 16 * 1024; ///< of an input or a prompt in a look-up
 constexpr std::string_view nobody_wrote = "Inline task definition";
 
 /// `text` with its placeholders filled.
@@ -166,7 +166,7 @@ coro::task<result<sourced_paths>> run_command(context_sources sources, context_o
     if (request.inherited && !request.inherited->parts.empty()) {
         std::string known;
         for (const context_part& part : request.inherited->parts) known += part.path + "\n";
-        utf8::shorten(known, longest_question);
+        utf8::shorten(known, max_question_length);
         lookup.inherited_context = std::move(known);
     }
     return lookup;
@@ -229,7 +229,7 @@ result<context_question> question_of(const task_call& call) {
     HEDDLE_TRY(question.description,
                filled(call, described ? "description" : "instructions",
                       described ? declared.description : declared.instructions));
-    utf8::shorten(question.description, longest_question);
+    utf8::shorten(question.description, max_question_length);
     for (const bound_input& input : call.inputs) {
         if (!input.given || !takes_part(declared, input.name)) continue;
         if (input.content.is(kind::string)) {
@@ -240,7 +240,7 @@ result<context_question> question_of(const task_call& call) {
             if (!json) continue; // a function says nothing about files
             question.inputs.push_back({std::string(input.name), *std::move(json)});
         }
-        utf8::shorten(question.inputs.back().text, longest_question);
+        utf8::shorten(question.inputs.back().text, max_question_length);
     }
     return question;
 }

@@ -17,9 +17,9 @@ using std::string_view;
 }
 
 [[nodiscard]] std::string range_text(const task_field& field) {
-    return field.above_least
-               ? " above " + number_text(field.least) + ", at most " + number_text(field.most)
-               : " from " + number_text(field.least) + " to " + number_text(field.most);
+    return field.above_min
+               ? " above " + number_text(field.min) + ", at most " + number_text(field.max)
+               : " from " + number_text(field.min) + " to " + number_text(field.max);
 }
 
 [[nodiscard]] std::string words_text(std::span<const string_view> words) {
@@ -86,8 +86,7 @@ bool is_in_range(const task_field& field, const field_value& given) noexcept {
     if (const lang::request_setting* request = request_of(field)) {
         return number >= request->min && number <= request->max;
     }
-    return (field.above_least ? number > field.least : number >= field.least) &&
-           number <= field.most;
+    return (field.above_min ? number > field.min : number >= field.min) && number <= field.max;
 }
 
 void store(const field_ref& into, field_value given) {

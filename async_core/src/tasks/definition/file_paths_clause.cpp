@@ -51,9 +51,9 @@ public:
         if (auto fits = check_file_path(content.text()); !fits) {
             return std::move(fits).error().with_span(content.span);
         }
-        if (paths_.paths.size() >= most_file_paths) {
+        if (paths_.paths.size() >= max_file_paths) {
             return refused(content.span,
-                           "has more than " + std::to_string(most_file_paths) + " paths");
+                           "has more than " + std::to_string(max_file_paths) + " paths");
         }
         paths_.paths.emplace_back(content.text());
         return said(file_paths_source::kind::literal, content.span);
@@ -102,7 +102,7 @@ private:
         if (!content.is_string() || content.text().empty()) {
             return unfit(name, "a non-empty string", content);
         }
-        if (content.text().size() > longest_context_query) {
+        if (content.text().size() > max_context_query_length) {
             return refused(content.span, std::string(name) + " is too long");
         }
         HEDDLE_CHECK(said(kind, content.span));
@@ -119,9 +119,9 @@ private:
 
 result<void> check_file_path(std::string_view path) {
     if (path.empty()) return error(lang::errc::evaluation, "a path must not be empty");
-    if (path.size() > longest_file_path) {
+    if (path.size() > max_file_path_length) {
         return error(lang::errc::evaluation,
-                     "a path is longer than " + std::to_string(longest_file_path) + " bytes");
+                     "a path is longer than " + std::to_string(max_file_path_length) + " bytes");
     }
     if (path.find('\0') != std::string_view::npos) {
         return error(lang::errc::evaluation, "a path holds a zero byte");

@@ -16,9 +16,9 @@ namespace heddle::tasks {
 [[nodiscard]] result<file_paths_source> read_file_paths(const source_form& given);
 
 /// The most paths, and the longest text, that a definition or a call may give.
-inline constexpr std::size_t most_file_paths = 10'000;
-inline constexpr std::size_t longest_file_path = 4096;
-inline constexpr std::size_t longest_context_query = 64 * 1024;
+inline constexpr std::size_t max_file_paths = 10'000;
+inline constexpr std::size_t max_file_path_length = 4096;
+inline constexpr std::size_t max_context_query_length = 64 * 1024;
 
 /// Checks one path: not empty, not too long, no zero byte. Errors: evaluation.
 [[nodiscard]] result<void> check_file_path(std::string_view path);

@@ -11,7 +11,8 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_text = 64 * 1024; ///< of a description or question that is looked at
+constexpr std::size_t max_text_bytes =
+    64 * 1024; ///< of a description or question that is looked at
 
 /// Words of English that say nothing about what a task is for. Sorted.
 constexpr std::array<std::string_view, 73> stop_words{
@@ -32,7 +33,7 @@ constexpr std::array<std::string_view, 73> stop_words{
 std::vector<std::string> words_of(std::string_view text) {
     static_assert(std::is_sorted(stop_words.begin(), stop_words.end()));
     std::vector<std::string> strings;
-    text = utf8::prefix(text, longest_text);
+    text = utf8::prefix(text, max_text_bytes);
     for (std::size_t at = 0; at < text.size();) {
         if (!is_word_byte(text[at])) {
             ++at;

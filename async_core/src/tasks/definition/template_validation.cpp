@@ -22,10 +22,10 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t longest_name = 200;
-constexpr std::size_t most_told = 50;     ///< unknown placeholders of one text
-constexpr std::size_t most_listed = 1000; ///< tools, relevances
-constexpr std::size_t most_paths = 10'000;
+constexpr std::size_t max_name_length = 200;
+constexpr std::size_t max_reported = 50; ///< unknown placeholders of one text
+constexpr std::size_t max_listed = 1000; ///< tools, relevances
+constexpr std::size_t max_paths = 10'000;
 
 /// Result types a template may declare, as output_format has them.
 constexpr std::array<string_view, 9> result_types{"text",     "string",   "object", "array",  "[]",
@@ -85,7 +85,7 @@ private:
             tell("bad-value", "type", {}, "must be \"atomic\", not \"" + t_.type + "\"",
                  "steps are composed in the language, not in templates");
         }
-        if (t_.subtype.empty() || has_blank(t_.subtype) || t_.subtype.size() > longest_name) {
+        if (t_.subtype.empty() || has_blank(t_.subtype) || t_.subtype.size() > max_name_length) {
             tell("bad-name", "subtype", {}, "must be one word");
         }
         if (!t_.ref.empty() && t_.ref == t_.name) {
@@ -136,7 +136,7 @@ private:
         std::size_t told = 0;
         for (const std::string& name : code->names()) {
             if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
-            if (++told > most_told) {
+            if (++told > max_reported) {
                 return tell("unknown-placeholder", part, {},
                             "more placeholders are not declared inputs");
             }
@@ -211,7 +211,7 @@ private:
         for (const auto& [part, text] :
              {std::pair<const char*, const std::string&>{"model", t_.model},
               {"provider", t_.provider}}) {
-            if (has_blank(text) || text.size() > longest_name) {
+            if (has_blank(text) || text.size() > max_name_length) {
                 return tell("bad-value", part, {}, "must be an identifier without white space");
             }
         }
@@ -249,10 +249,10 @@ private:
                 literal ? paths.empty() || std::find(paths.begin(), paths.end(), "") != paths.end()
                         : t_.files->text.empty();
             if (empty) tell("bad-value", "file_paths", {}, "has an empty path, query or command");
-            if (paths.size() > most_paths) tell("too-large", "file_paths", {}, "are too many");
+            if (paths.size() > max_paths) tell("too-large", "file_paths", {}, "are too many");
         }
-        if (t_.tools.size() > most_listed) tell("too-large", "tools", {}, "are too many");
-        for (std::size_t i = 0; i < t_.tools.size() && i < most_listed; ++i) {
+        if (t_.tools.size() > max_listed) tell("too-large", "tools", {}, "are too many");
+        for (std::size_t i = 0; i < t_.tools.size() && i < max_listed; ++i) {
             const std::string& tool = t_.tools[i];
             if (!is_task_name(tool)) {
                 tell("bad-name", "tools", tool,
@@ -274,7 +274,7 @@ private:
                      "names '" + input.name + "', which is not one of the declared inputs",
                      lang::suggest_names(input.name, names_));
             }
-            if (told.size() < most_listed) told.push_back(input.name);
+            if (told.size() < max_listed) told.push_back(input.name);
         }
     }
 
@@ -323,7 +323,7 @@ bool is_aider_subtype(string_view subtype) noexcept {
 }
 
 bool is_task_name(string_view text) noexcept {
-    if (text.empty() || text.size() > longest_name || !utf8::is_valid(text)) return false;
+    if (text.empty() || text.size() > max_name_length || !utf8::is_valid(text)) return false;
     if (text == "true" || text == "false" || text == "nil" || text.starts_with('#')) return false;
     if (has_blank(text) || text.find_first_of("()[]\"';,`{}") != string_view::npos) return false;
     double number = 0;

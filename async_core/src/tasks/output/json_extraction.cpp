@@ -13,9 +13,9 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_candidates = 64;
+constexpr std::size_t max_candidates = 64;
 constexpr std::size_t deepest = 128;
-constexpr std::size_t longest_searched = 8 * 1024 * 1024;
+constexpr std::size_t max_searched_bytes = 8 * 1024 * 1024;
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
     text = utf8::skip_byte_order_mark(text);
@@ -159,7 +159,7 @@ struct mended {
     std::size_t tried = 0;
     for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
          at = text.find_first_of("{[", at)) {
-        if (++tried > most_candidates) return std::nullopt;
+        if (++tried > max_candidates) return std::nullopt;
         const std::size_t end = end_of_bracket(text, at, work);
         if (work.stopped()) return std::nullopt;
         if (end == std::string_view::npos) {
@@ -217,7 +217,7 @@ result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
         return {};
     }
     error first = std::move(content).error();
-    if (work.stopped() || whole.size() > longest_searched) return first;
+    if (work.stopped() || whole.size() > max_searched_bytes) return first;
     const std::optional<std::string_view> inside = fenced(whole);
     if (inside) {
         content = read(memory, *inside, work);

@@ -30,17 +30,17 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t deepest_answer = 128;
-constexpr std::size_t longest_checked = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
-constexpr std::size_t longest_explained = 64 * 1024;     ///< above, only that it is wrong is said
-constexpr std::size_t longest_schema = 256 * 1024;
+constexpr std::size_t max_answer_depth = 128;
+constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
+constexpr std::size_t max_explained_bytes = 64 * 1024;     ///< above, only that it is wrong is said
+constexpr std::size_t max_schema_bytes = 256 * 1024;
 /// What one check may take, in checks of a value by a schema. Others run meanwhile. A schema that
 /// refers to itself, or to others again and again, can ask for more than there are atoms, with an
 /// answer of a few hundred bytes: what ends there is about a second of work. Others take as much as
 /// the answer is long, times the kinds that a union tries.
 struct step_limits {
     std::uint64_t of_a_byte = 0;
-    std::uint64_t most = 0;
+    std::uint64_t max = 0;
 };
 constexpr std::uint64_t first_steps = 1'000'000;
 constexpr step_limits multiplied_steps{2, 3'000'000};
@@ -49,7 +49,7 @@ constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
 
 [[nodiscard]] json::parse_options answer_options() {
     json::parse_options options;
-    options.max_depth = deepest_answer;
+    options.max_depth = max_answer_depth;
     return options;
 }
 
@@ -168,10 +168,10 @@ void explain(const valijson::Schema& schema, const json::value& written,
         validator.validate(schema, target, &results);
     } catch (const too_dear&) { // what was found until then is true
     }
-    constexpr std::size_t most_told = 3;
+    constexpr std::size_t max_reported = 3;
     std::size_t told = 0;
     for (const auto& one : results) {
-        if (told == most_told) break;
+        if (told == max_reported) break;
         // What holds what is wrong is wrong too, which says nothing more.
         if (told != 0 && one.description.starts_with("Failed to validate against schema")) continue;
         const std::string path = pointer_of(one.context);
@@ -237,7 +237,7 @@ result<output_schema> output_schema::compile(std::string_view schema, lang::work
     if (schema.find('{') == std::string_view::npos) {
         return refused("unknown schema '" + utf8::shortened(schema, 80) + "'");
     }
-    if (schema.size() > longest_schema) return refused("the schema is too long");
+    if (schema.size() > max_schema_bytes) return refused("the schema is too long");
     auto all = std::make_shared<compiled>();
     all->text = schema;
     boost::system::error_code failed;
@@ -293,7 +293,7 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
         return schema_violation{std::string(subject) + " " + std::string(what), ""};
     };
     if (!compiled_) return check_basic(content, work);
-    if (text.size() > longest_checked) {
+    if (text.size() > max_checked_bytes) {
         return refused("is too long to be checked against the schema");
     }
     try {
@@ -306,14 +306,14 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
         {
             const step_limits& limits = compiled_->multiplies ? multiplied_steps : plain_steps;
             const check_effort bounded(
-                std::min(first_steps + limits.of_a_byte * text.size(), limits.most), work);
+                std::min(first_steps + limits.of_a_byte * text.size(), limits.max), work);
             if (!make_comparable(document))
                 return refused("holds text with a NUL character, which cannot be checked");
             valijson::Validator validator(valijson::Validator::kStrongTypes);
             if (validator.validate(compiled_->schema, target, nullptr)) return std::nullopt;
         }
         schema_violation found = refused("does not match the schema");
-        if (text.size() <= longest_explained)
+        if (text.size() <= max_explained_bytes)
             explain(compiled_->schema, compiled_->document, document, found, work);
         return found;
     } catch (const given_up&) {

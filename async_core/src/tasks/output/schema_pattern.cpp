@@ -16,18 +16,18 @@ namespace {
 constexpr double max_units_of_one = 16'000'000;
 constexpr double max_units = 22'000'000;
 constexpr std::size_t longest = 4 * 1024;
-constexpr std::size_t longest_together = 32 * 1024;
+constexpr std::size_t max_total_length = 32 * 1024;
 constexpr double units_of_a_pattern = 4'000;
 
 /// Memory of a pattern, for its program and for matching; and of one with more instructions.
 constexpr std::int64_t usual_memory = 2 * 1024 * 1024;
-constexpr std::int64_t most_memory = 8 * 1024 * 1024;
-constexpr double most_in_usual_memory = 50'000;
+constexpr std::int64_t max_memory = 8 * 1024 * 1024;
+constexpr double max_states_in_usual_memory = 50'000;
 
 [[nodiscard]] std::shared_ptr<const RE2> compiled(std::string_view pattern, double instructions) {
     RE2::Options options;
     options.set_log_errors(false);
-    options.set_max_mem(instructions > most_in_usual_memory ? most_memory : usual_memory);
+    options.set_max_mem(instructions > max_states_in_usual_memory ? max_memory : usual_memory);
     return std::make_shared<const RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
 
@@ -73,7 +73,7 @@ private:
 result<void> schema_patterns::add(std::string_view pattern) {
     if (patterns_.find(pattern) != patterns_.end()) return {};
     length_ += pattern.size();
-    if (pattern.size() > longest || length_ > longest_together)
+    if (pattern.size() > longest || length_ > max_total_length)
         return wrong("patterns that are too long: 4 KiB is the most for one, 32 KiB for all");
     constexpr auto too_large =
         "patterns that are too large together: a repetition such as {1,1000} multiplies what it "

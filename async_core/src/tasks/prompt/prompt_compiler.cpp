@@ -15,11 +15,11 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_placeholder = 1000;
-constexpr std::size_t longest_call = 16 * 1024;
-constexpr std::size_t longest_path = 64;
-constexpr std::size_t most_arguments = 100;
-constexpr std::size_t most_calls = 32;
+constexpr std::size_t max_placeholder_length = 1000;
+constexpr std::size_t max_call_length = 16 * 1024;
+constexpr std::size_t max_path_length = 64;
+constexpr std::size_t max_arguments = 100;
+constexpr std::size_t max_calls = 32;
 
 /// What ends a name inside a placeholder.
 [[nodiscard]] bool ends_name(char c) noexcept {
@@ -137,10 +137,10 @@ result<std::int32_t> prompt_template::compiler::declared_index(std::string_view 
 
 result<void> prompt_template::compiler::read_path(placeholder& created) {
     for (;;) {
-        if (at_ - open_ > longest_placeholder) return not_closed();
+        if (at_ - open_ > max_placeholder_length) return not_closed();
         if (next_is("}}")) return {};
         if (at_ == text_.size()) return not_closed();
-        if (created.path.size() == longest_path) return wrong("goes too deep");
+        if (created.path.size() == max_path_length) return wrong("goes too deep");
         step next;
         if (text_[at_] == '.') {
             ++at_;
@@ -230,16 +230,16 @@ result<void> prompt_template::compiler::read_argument(prompt_call& call) {
 result<void> prompt_template::compiler::read_call(std::string_view name) {
     prompt_call call;
     call.task = name;
-    if (prompt_.calls_.size() == most_calls) return wrong("is one call too many");
+    if (prompt_.calls_.size() == max_calls) return wrong("is one call too many");
     if (!take(")")) {
         for (;;) {
-            if (call.arguments.size() == most_arguments) return wrong("has too many arguments");
+            if (call.arguments.size() == max_arguments) return wrong("has too many arguments");
             HEDDLE_CHECK(read_argument(call));
             if (take(")")) break;
             if (!take(",")) return wrong("has arguments that are not separated by commas");
         }
     }
-    if (!next_is("}}") || at_ - open_ > longest_call) return not_closed();
+    if (!next_is("}}") || at_ - open_ > max_call_length) return not_closed();
     call.text = text_.substr(open_ + 2, at_ - open_ - 2);
     for (prompt_argument& each : call.arguments) {
         if (each.input.empty()) continue;

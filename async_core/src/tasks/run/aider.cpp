@@ -20,8 +20,8 @@ using lang::kind;
 using lang::value;
 using ports::process_errc;
 
-constexpr std::size_t longest_argument = 64 * 1024; ///< the system takes 128 KiB
-constexpr std::size_t longest_shown = 4096;         ///< of a prompt, on the terminal
+constexpr std::size_t max_argument_bytes = 64 * 1024; ///< the system takes 128 KiB
+constexpr std::size_t max_shown_bytes = 4096;         ///< of a prompt, on the terminal
 
 /// What the shell gives for a program that is not there or cannot be executed.
 constexpr int shell_not_found = 127;
@@ -85,7 +85,7 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 
 /// A message cut for the terminal, without what could steer it.
 [[nodiscard]] std::string shown(std::string_view message) {
-    return utf8::printable(utf8::shortened(message, longest_shown, " …"));
+    return utf8::printable(utf8::shortened(message, max_shown_bytes, " …"));
 }
 
 [[nodiscard]] executor_answer absent(const std::string& program, const std::string& why) {
@@ -151,7 +151,7 @@ coro::task<result<executor_answer>> aider_executor::execute(executor_request req
         arguments.emplace_back("--model");
         arguments.emplace_back(model);
     }
-    if (automatic && message.size() <= longest_argument) {
+    if (automatic && message.size() <= max_argument_bytes) {
         append({"--message", message});
     } else if (automatic) {
         append({"--message-file", "/dev/stdin"});

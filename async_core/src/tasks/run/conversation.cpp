@@ -13,7 +13,7 @@ std::size_t conversation_turn::bytes() const noexcept {
 void conversation::keep(conversation_turn turn) {
     bytes_ += turn.bytes();
     turns_.push_back(std::move(turn));
-    while (turns_.size() > most_turns || bytes_ > most_bytes) {
+    while (turns_.size() > max_turns || bytes_ > max_bytes) {
         bytes_ -= turns_.front().bytes();
         turns_.pop_front();
         if (turns_.empty()) break;
@@ -73,7 +73,7 @@ void branch_histories::branch_ended(std::uint32_t slot) noexcept {
     while (!branches_.empty()) {
         const auto first = branches_.begin();
         const std::size_t turns = first->second.said->size();
-        if (!first->second.ended || ended_turns_ - turns < conversation::most_turns) return;
+        if (!first->second.ended || ended_turns_ - turns < conversation::max_turns) return;
         ended_turns_ -= turns;
         branches_.erase(first);
     }

@@ -25,11 +25,11 @@ struct conversation_turn {
 };
 
 /// The turns of one branch, and those of the branches around as they were when it began. The last
-/// `most_turns` and `most_bytes` are kept. Threads: the session's only.
+/// `max_turns` and `max_bytes` are kept. Threads: the session's only.
 class conversation {
 public:
-    static constexpr std::size_t most_turns = 100;
-    static constexpr std::size_t most_bytes = 1024 * 1024;
+    static constexpr std::size_t max_turns = 100;
+    static constexpr std::size_t max_bytes = 1024 * 1024;
 
     explicit conversation(lang::realm& realm) : realm_(realm) {}
     conversation(lang::realm& realm, std::shared_ptr<conversation> outer, std::uint64_t begun)

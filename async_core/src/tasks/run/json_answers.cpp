@@ -13,14 +13,14 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_quoted = 64 * 1024;           ///< of a wrong answer that is sent back
-constexpr std::size_t longest_checked_at_once = 256 * 1024; ///< for longer ones a try is in vain
+constexpr std::size_t max_quoted_bytes = 64 * 1024;     ///< of a wrong answer that is sent back
+constexpr std::size_t max_checked_at_once = 256 * 1024; ///< for longer ones a try is in vain
 
 } // namespace
 
 std::optional<result<lang::value>> task_execution::take_json(ports::chat_response answer) {
     unchecked_ = std::move(answer);
-    check_waits_ = unchecked_.text.size() > longest_checked_at_once ||
+    check_waits_ = unchecked_.text.size() > max_checked_at_once ||
                    !lang::done_in_a_turn([this](lang::work_meter& work) { check(work); });
     if (check_waits_) return std::nullopt;
     return end_check();
@@ -89,7 +89,7 @@ std::optional<result<lang::value>> task_execution::end_check() {
 }
 
 void task_execution::ask_again(std::string answer, const std::string& violation) {
-    utf8::shorten(answer, longest_quoted);
+    utf8::shorten(answer, max_quoted_bytes);
     // The last wrong answer is enough: the conversation does not grow with each attempt.
     request_.messages.resize(settled_messages_);
     ports::chat_message& said = request_.messages.emplace_back();

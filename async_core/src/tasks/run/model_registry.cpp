@@ -9,7 +9,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_list = 500; // bytes of names in a hint
+constexpr std::size_t max_list_bytes = 500; // bytes of names in a hint
 
 } // namespace
 
@@ -35,7 +35,7 @@ error model_registry::unknown_provider(std::string_view name) const {
     std::string known;
     for (const ports::llm_port* one : providers_) {
         if (!known.empty()) known += ", ";
-        if (known.size() > longest_list) {
+        if (known.size() > max_list_bytes) {
             known += "…";
             break;
         }

@@ -9,7 +9,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_patterns = 256; ///< a program may define tasks in a loop
+constexpr std::size_t max_patterns = 256; ///< a program may define tasks in a loop
 
 [[nodiscard]] std::string_view source_name(context_source source) noexcept {
     switch (source) {
@@ -88,7 +88,7 @@ lang::value result_builder::make_details(
 
 /// Results of one task mostly differ in their usage only.
 const lang::value& result_builder::notes_for(const task_ending& ending) {
-    if (patterns_.size() >= most_patterns && !patterns_.contains(ending.task)) patterns_.clear();
+    if (patterns_.size() >= max_patterns && !patterns_.contains(ending.task)) patterns_.clear();
     notes_pattern& known = patterns_[ending.task];
     const std::string& name = ending.task->declared.name;
     const int finish = ending.answered ? static_cast<int>(ending.finish) : -1;

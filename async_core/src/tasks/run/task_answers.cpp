@@ -18,7 +18,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_evaluators = 3;
+constexpr std::size_t max_evaluators = 3;
 
 /// What failed before, such as the other models of a route. Nil when there is nothing that the message
 /// does not say.
@@ -235,7 +235,7 @@ lang::value task_execution::extra_notes(const task_ending& end) {
             names =
                 lang::list_push_back(memory, std::move(names),
                                      lang::make_string(memory, each.found->task->declared.name));
-            if (names.length() == most_evaluators) break;
+            if (names.length() == max_evaluators) break;
         }
         put("evaluators", std::move(names));
     }

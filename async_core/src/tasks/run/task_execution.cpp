@@ -325,7 +325,7 @@ void task_execution::choose_history() {
         return;
     }
     if (!uses) return;
-    const auto most = static_cast<std::int64_t>(conversation::most_turns);
+    const auto most = static_cast<std::int64_t>(conversation::max_turns);
     history_turns_ = static_cast<std::size_t>(
         std::clamp<std::int64_t>(wanted.history_turns_to_include.value_or(most), 0, most));
 }

@@ -51,12 +51,12 @@ std::string_view task_session::name_of(resource what) noexcept {
     return names[static_cast<std::size_t>(what)];
 }
 
-void task_session::begin(const resource_limits& limits, std::int64_t most_asks,
+void task_session::begin(const resource_limits& limits, std::int64_t max_questions,
                          std::optional<std::int64_t> window, const model_price& price,
                          task_session* outer) {
     limits_ = limits;
     price_ = price;
-    most_turns_ = limits.max_turns.value_or(default_turns + most_asks);
+    max_turns_ = limits.max_turns.value_or(default_turns + max_questions);
     window_ = window;
     outer_ = outer;
 }
@@ -140,12 +140,12 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, std::in
 }
 
 std::optional<exhausted_resource> task_session::check(ports::chat_request& request) {
-    if (turns_ >= most_turns_) {
+    if (turns_ >= max_turns_) {
         return reached(name_of(resource::turns), static_cast<double>(turns_),
-                       static_cast<double>(most_turns_), "turns");
+                       static_cast<double>(max_turns_), "turns");
     }
     if (limits_.max_turns) {
-        warn(resource::turns, static_cast<double>(turns_ + 1), static_cast<double>(most_turns_));
+        warn(resource::turns, static_cast<double>(turns_ + 1), static_cast<double>(max_turns_));
     }
     asked_bytes_ = text_bytes(request);
     const std::int64_t next = estimate(asked_bytes_);

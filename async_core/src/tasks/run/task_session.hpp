@@ -43,7 +43,7 @@ public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
 
     /// `outer`: the session of the task that this one was started by; it outlives this one.
-    void begin(const resource_limits& limits, std::int64_t most_asks,
+    void begin(const resource_limits& limits, std::int64_t max_questions,
                std::optional<std::int64_t> window, const model_price& price, task_session* outer);
 
     /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by what
@@ -105,7 +105,7 @@ private:
     void add(const counted_use& use, std::optional<double> cost);
 
     resource_limits limits_;
-    std::int64_t most_turns_ = default_turns;
+    std::int64_t max_turns_ = default_turns;
     std::optional<std::int64_t> window_;
     model_price price_;
     task_session* outer_ = nullptr;

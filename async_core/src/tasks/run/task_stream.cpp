@@ -13,7 +13,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_waiting =
+constexpr std::size_t max_waiting =
     64 * 1024; ///< bytes that wait for the function before the stream does
 
 /// Between the stream and the function: text that has arrived and was not handed on yet.
@@ -46,7 +46,7 @@ public:
     }
 
     [[nodiscard]] bool open() const noexcept override {
-        return let_go_ || waiting_.size() < most_waiting;
+        return let_go_ || waiting_.size() < max_waiting;
     }
     void let_go() noexcept override {
         if (std::exchange(let_go_, true)) return;

@@ -22,10 +22,10 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t most_calls_of_a_turn = 64;
-constexpr std::size_t most_noted_calls = 1000;
-constexpr std::size_t longest_arguments = 16 * 1024 * 1024;
-constexpr std::size_t deepest_arguments = 128;
+constexpr std::size_t max_calls_per_turn = 64;
+constexpr std::size_t max_noted_calls = 1000;
+constexpr std::size_t max_arguments_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_arguments_depth = 128;
 
 /// Cuts without splitting a character, and says so.
 [[nodiscard]] std::string capped(std::string text, std::size_t most) {
@@ -170,7 +170,7 @@ void task_execution::answer_tools() {
         told.tool_call_id = std::move(each.asked.id);
         told.tool_name = each.asked.name;
         told.tool_failed = each.failed;
-        if (tool_notes_.length() >= most_noted_calls) continue;
+        if (tool_notes_.length() >= max_noted_calls) continue;
         const std::string_view name = each.offered ? std::string_view(each.offered->name)
                                                    : utf8::prefix(each.asked.name, 200);
         const std::chrono::duration<double, std::milli> took = each.took;
@@ -187,13 +187,13 @@ void task_execution::answer_tools() {
 }
 
 coro::task<result<void>> task_runner::run_tools(task_execution& execution) {
-    for (std::size_t i = most_calls_of_a_turn; i < execution.turn().size(); ++i) {
+    for (std::size_t i = max_calls_per_turn; i < execution.turn().size(); ++i) {
         execution.turn()[i].answer =
-            "not run: a turn may call " + std::to_string(most_calls_of_a_turn) + " tools at most";
+            "not run: a turn may call " + std::to_string(max_calls_per_turn) + " tools at most";
         execution.turn()[i].failed = true;
     }
     coro::nursery side_by_side(execution.context());
-    const std::size_t count = std::min(execution.turn().size(), most_calls_of_a_turn);
+    const std::size_t count = std::min(execution.turn().size(), max_calls_per_turn);
     for (std::size_t i = 0; i < count; ++i) {
         side_by_side.start([&] { return run_offered(execution, i, side_by_side.context()); });
     }
@@ -248,13 +248,13 @@ coro::task<result<lang::value>> task_runner::call_offered(task_execution& execut
             co_return *std::move(stop);
     }
     const std::string& text = called.asked.arguments_json;
-    if (text.size() > longest_arguments) {
+    if (text.size() > max_arguments_bytes) {
         co_return error(lang::errc::evaluation, "the arguments are too long");
     }
     result<lang::value> inputs = lang::value::empty_map();
     lang::metered_work read = [&](lang::work_meter& work) {
         lang::json_read_options options;
-        options.max_depth = deepest_arguments;
+        options.max_depth = max_arguments_depth;
         options.work = &work;
         if (!text.empty()) inputs = lang::json_to_value(owner_.memory(), text, options);
     };

@@ -18,7 +18,7 @@ namespace {
 using lang::kind;
 using lang::value;
 
-constexpr std::int64_t most_matches = 10'000;
+constexpr std::int64_t max_matches = 10'000;
 
 constexpr std::string_view input_schema = R"({
   "type": "object",
@@ -79,9 +79,9 @@ public:
         HEDDLE_TRY(request.template_description, read_text("template_description"));
         if (const value* given = given_value("limit")) {
             if (!given->is_integer() || given->as_integer() < 1 ||
-                given->as_integer() > most_matches) {
+                given->as_integer() > max_matches) {
                 return wrong_value(tool_, "limit",
-                                   "a whole number from 1 to " + std::to_string(most_matches),
+                                   "a whole number from 1 to " + std::to_string(max_matches),
                                    *given);
             }
             request.limit = static_cast<std::size_t>(given->as_integer());

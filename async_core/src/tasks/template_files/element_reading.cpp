@@ -11,10 +11,10 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t longest_shown = 60;
+constexpr std::size_t max_shown_bytes = 60;
 
 [[nodiscard]] std::string shown(std::string_view text) {
-    return "\"" + utf8::shortened(text, longest_shown) + "\"";
+    return "\"" + utf8::shortened(text, max_shown_bytes) + "\"";
 }
 
 [[nodiscard]] std::size_t indentation(std::string_view line) noexcept {

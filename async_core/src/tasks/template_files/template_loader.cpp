@@ -22,7 +22,7 @@ namespace {
 using lang::problem;
 using lang::severity;
 
-constexpr std::size_t most_problems = 200; ///< of one load; a place costs a look at its file
+constexpr std::size_t max_problems = 200; ///< of one load; a place costs a look at its file
 
 /// "review" of "tasks/review.xml"; empty for what is no file.
 [[nodiscard]] std::string stem_of(std::string_view file) {
@@ -171,15 +171,15 @@ std::vector<std::string> template_loader::state::names() const {
 /// Fills a draft with what it refers to, which is filled first. As deep as the chain of references is
 /// long, so the chain is bounded.
 void template_loader::state::resolve(std::size_t index) {
-    constexpr std::size_t longest_chain = 100;
+    constexpr std::size_t max_chain_length = 100;
     std::vector<std::size_t> chain;
     for (std::size_t at = index;;) {
         if (resolved[at] == progress::done) break;
         const template_draft& draft = drafts[at];
-        if (resolved[at] == progress::under_way || chain.size() == longest_chain) {
+        if (resolved[at] == progress::under_way || chain.size() == max_chain_length) {
             const template_draft& first = drafts[chain.front()];
             tell("bad-ref", first.place_of("ref", {}),
-                 chain.size() == longest_chain
+                 chain.size() == max_chain_length
                      ? "'" + first.declared.name + "' refers to a chain of more than 100 templates"
                      : "'" + first.declared.name + "' refers back to itself, over '" +
                            draft.declared.name + "'");
@@ -389,20 +389,20 @@ loaded_templates template_loader::state::finish() {
     resolved.assign(drafts.size(), progress::open);
     for (std::size_t i = 0; i < drafts.size(); ++i) resolve(i);
     for (const template_draft& draft : drafts) {
-        if (report->problems.size() <= most_problems) check(draft);
+        if (report->problems.size() <= max_problems) check(draft);
     }
     for (call_draft& call : calls) {
-        if (report->problems.size() <= most_problems) check_call(call);
+        if (report->problems.size() <= max_problems) check_call(call);
     }
     std::stable_sort(report->problems.begin(), report->problems.end(),
                      [](const problem& left, const problem& right) {
                          return left.span.begin < right.span.begin;
                      });
 
-    if (report->problems.size() > most_problems) {
-        const std::size_t more = report->problems.size() - most_problems;
+    if (report->problems.size() > max_problems) {
+        const std::size_t more = report->problems.size() - max_problems;
         const severity worst = report->errors() != 0 ? severity::error : severity::warning;
-        report->problems.resize(most_problems);
+        report->problems.resize(max_problems);
         report->problems.push_back({worst,
                                     "too-many",
                                     "there are at least " + std::to_string(more) + " more problems",

@@ -15,7 +15,7 @@ namespace {
 using std::size_t;
 using std::string_view;
 
-constexpr size_t most_attributes = 64;
+constexpr size_t max_attributes = 64;
 
 [[nodiscard]] bool starts_name(char c) noexcept {
     return ascii::is_letter(c) || c == '_' || c == ':' ||
@@ -314,7 +314,7 @@ private:
                             "an attribute is written name=\"text\"");
             }
             const bool repeated = std::find(names.begin(), names.end(), name) != names.end();
-            if (repeated || names.size() >= most_attributes) {
+            if (repeated || names.size() >= max_attributes) {
                 return stop(
                     "xml-syntax", from, at_,
                     repeated ? "the attribute " + name + " is given twice" : "too many attributes");

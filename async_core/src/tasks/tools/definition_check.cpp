@@ -22,7 +22,7 @@ namespace {
 using lang::problem;
 using lang::severity;
 
-constexpr std::size_t most_wrong_clauses = 50; ///< of one task; each costs another reading
+constexpr std::size_t max_wrong_clauses = 50; ///< of one task; each costs another reading
 
 [[nodiscard]] source_span span_in(const task_template& declared, std::string_view clause) {
     return declared.given.span_of(*find_clause({}, clause));
@@ -116,7 +116,7 @@ private:
                 return std::nullopt;
             }
             tell("bad-task", parsed.error());
-            if (all - parts.size() >= most_wrong_clauses) return std::nullopt;
+            if (all - parts.size() >= max_wrong_clauses) return std::nullopt;
             parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
             places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
         }

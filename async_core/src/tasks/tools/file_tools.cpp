@@ -15,7 +15,7 @@ namespace {
 
 using lang::value;
 
-constexpr std::size_t most_text = 64 * 1024 * 1024; ///< of one call of read_files
+constexpr std::size_t max_text_bytes = 64 * 1024 * 1024; ///< of one call of read_files
 
 constexpr std::string_view read_schema = R"({
   "type": "object",
@@ -98,11 +98,12 @@ coro::task<result<value>> read_several(tool_call call) {
                                                            : lang::string_bytes(each));
         result<std::string> text = co_await (*files)->read(path, call.context);
         if (!text && text.error().is_cancelled()) co_return std::move(text).error();
-        if (text && all.size() + text->size() > most_text) {
-            text = error(errc::limit_exceeded, "\"" + path +
-                                                   "\" is left out: the files are longer "
-                                                   "than " +
-                                                   std::to_string(most_text) + " bytes together");
+        if (text && all.size() + text->size() > max_text_bytes) {
+            text =
+                error(errc::limit_exceeded, "\"" + path +
+                                                "\" is left out: the files are longer "
+                                                "than " +
+                                                std::to_string(max_text_bytes) + " bytes together");
         }
         if (!text) {
             skipped = lang::list_push_back(memory, std::move(skipped), each);

@@ -22,9 +22,9 @@ using lang::kind;
 using lang::value;
 using ports::process_errc;
 
-constexpr std::int64_t most_output = 16 * 1024 * 1024;
-constexpr std::size_t most_input = 64 * 1024 * 1024;
-constexpr double longest_timeout = 7.0 * 24 * 3600;
+constexpr std::int64_t max_output_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_input_bytes = 64 * 1024 * 1024;
+constexpr double max_timeout = 7.0 * 24 * 3600;
 
 constexpr std::string_view input_schema = R"({
   "type": "object",
@@ -57,9 +57,9 @@ public:
         if (const value* given = given_value("input")) {
             if (!given->is(kind::string)) return wrong("input", "a string", *given);
             request.input = lang::string_bytes(*given);
-            if (request.input.size() > most_input) {
+            if (request.input.size() > max_input_bytes) {
                 return error(lang::errc::limit, tool_ + ": input is longer than " +
-                                                    std::to_string(most_input) + " bytes")
+                                                    std::to_string(max_input_bytes) + " bytes")
                     .with_hint("write it to a file first");
             }
         }
@@ -122,7 +122,7 @@ private:
             const double seconds = given->is_integer() ? static_cast<double>(given->as_integer())
                                    : given->is_real()  ? given->as_real()
                                                        : 0;
-            if (!(seconds > 0) || seconds > longest_timeout) {
+            if (!(seconds > 0) || seconds > max_timeout) {
                 return wrong("timeout", "a number of seconds above 0", *given);
             }
             request.timeout =
@@ -130,7 +130,7 @@ private:
         }
         if (const value* given = given_value("max_output")) {
             if (!given->is_integer() || given->as_integer() < 1 ||
-                given->as_integer() > most_output) {
+                given->as_integer() > max_output_bytes) {
                 return wrong("max_output", "a number of bytes from 1 to 16777216", *given);
             }
             request.max_output = static_cast<std::size_t>(given->as_integer());

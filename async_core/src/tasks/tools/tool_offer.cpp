@@ -20,14 +20,14 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t longest_wire_name = 64;
+constexpr std::size_t max_wire_name_length = 64;
 constexpr std::string_view subtask_prefix = "subtask:";
 
 /// Services allow letters, digits, - and _; heddle's names have colons and more.
 [[nodiscard]] std::string wire_name_of(std::string_view name,
                                        const std::vector<offered_tool>& others) {
     std::string text;
-    for (const char c : utf8::prefix(name, longest_wire_name - 4)) {
+    for (const char c : utf8::prefix(name, max_wire_name_length - 4)) {
         const bool plain = ascii::is_letter(c) || ascii::is_digit(c) || c == '_' || c == '-';
         text += plain ? c : '_';
     }

@@ -128,10 +128,9 @@ struct engine::state {
     }
 
     std::chrono::milliseconds delay_of(const rule& chosen, std::size_t index) const {
-        const auto span =
-            static_cast<double>((chosen.longest_delay - chosen.least_delay).count() + 1);
+        const auto span = static_cast<double>((chosen.max_delay - chosen.min_delay).count() + 1);
         const double part = chance(rules.seed, index, chosen.matched, 1) * span;
-        return chosen.least_delay + std::chrono::milliseconds(static_cast<std::int64_t>(part));
+        return chosen.min_delay + std::chrono::milliseconds(static_cast<std::int64_t>(part));
     }
 
     fault unmatched(std::string_view user) const {

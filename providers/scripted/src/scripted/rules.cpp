@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t max_file = 16 * 1024 * 1024;
 constexpr std::size_t max_rules = 10'000;
 constexpr std::size_t max_shown_mistakes = 100;
-constexpr double longest_delay_ms = 24.0 * 3600 * 1000;
+constexpr double max_delay_ms = 24.0 * 3600 * 1000;
 
 std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
 
@@ -320,12 +320,12 @@ private:
         const json::array* range = delay->if_array();
         if (range && range->size() != 2)
             return mistake(here, "must be a number or [least, longest]");
-        const auto least = number(range ? (*range)[0] : *delay, here, 0, longest_delay_ms);
-        const auto longest = number(range ? (*range)[1] : *delay, here, 0, longest_delay_ms);
+        const auto least = number(range ? (*range)[0] : *delay, here, 0, max_delay_ms);
+        const auto longest = number(range ? (*range)[1] : *delay, here, 0, max_delay_ms);
         if (!least || !longest) return;
         if (*longest < *least) return mistake(here, "begins with the longer time");
-        result.least_delay = milliseconds(std::llround(*least));
-        result.longest_delay = milliseconds(std::llround(*longest));
+        result.min_delay = milliseconds(std::llround(*least));
+        result.max_delay = milliseconds(std::llround(*longest));
     }
 
     void read_error(const json::object& object, const std::string& path, rule& result) {

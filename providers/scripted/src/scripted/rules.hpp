@@ -44,8 +44,8 @@ struct rule {
     std::optional<text_template> refusal;
     std::vector<rule_call> calls;
     std::optional<rule_fault> error;
-    std::chrono::milliseconds least_delay{0};
-    std::chrono::milliseconds longest_delay{0};
+    std::chrono::milliseconds min_delay{0};
+    std::chrono::milliseconds max_delay{0};
     std::chrono::milliseconds piece_delay{0};
     std::optional<ports::finish_reason> finish;
     enum class usage_kind : std::uint8_t { estimated, given, none };

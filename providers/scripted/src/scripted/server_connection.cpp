@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr std::size_t first_room = 2 * 1024;
-constexpr std::size_t kept_room = 64 * 1024;    // a buffer that grew beyond is given back
-constexpr std::size_t most_unsent = 256 * 1024; // of answers to pipelined requests
+constexpr std::size_t kept_room = 64 * 1024;         // a buffer that grew beyond is given back
+constexpr std::size_t max_unsent_bytes = 256 * 1024; // of answers to pipelined requests
 
 std::string_view status_text(int status) noexcept {
     switch (status) {
@@ -88,7 +88,7 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
         me.parser_.reset();
         me.phase_ = me.begin_ == me.end_ ? phase::idle : phase::receiving;
         const bool last = !going || !me.keep_alive_ || me.shared_.stopping;
-        if (last || me.out_.size() > most_unsent) {
+        if (last || me.out_.size() > max_unsent_bytes) {
             const bool sent = co_await flush(me);
             if (!sent) break;
         }

@@ -64,8 +64,9 @@ void append_text(std::string& out, std::string_view text, text_template::form wr
 
 /// A text that stands alone in JSON: a number if that is what it is.
 void append_value(std::string& out, std::string_view text, text_template::form written) {
-    constexpr std::size_t longest_number = 18;
-    const bool is_number = text.size() <= longest_number && check_json(text) == json_kind::number &&
+    constexpr std::size_t max_number_length = 18;
+    const bool is_number = text.size() <= max_number_length &&
+                           check_json(text) == json_kind::number &&
                            text.find_first_not_of("-0123456789.") == std::string_view::npos;
     if (written == text_template::form::json_value && is_number) out += text;
     else append_text(out, text, written);

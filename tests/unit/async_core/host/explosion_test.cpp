@@ -39,11 +39,11 @@ public:
         : memory_(memory), charged_before_(memory.used()), allocated_before_(allocated()) {}
     void after_slice(std::uint64_t) noexcept override {
         const std::size_t charged = memory_.used() - charged_before_;
-        if (charged <= most_charged) return;
-        most_charged = charged;
+        if (charged <= peak_charged) return;
+        peak_charged = charged;
         taken = allocated() - allocated_before_;
     }
-    std::size_t most_charged = 0;
+    std::size_t peak_charged = 0;
     std::size_t taken = 0; ///< at that time
 
 private:
@@ -121,9 +121,9 @@ TEST_P(explosion_test, ends_at_its_memory) {
         << program << "\n"
         << ended;
     EXPECT_LT(took_, slower * milliseconds(10'000)) << program; // it took minutes
-    RecordProperty("most_charged", static_cast<int>(watch.most_charged));
+    RecordProperty("peak_charged", static_cast<int>(watch.peak_charged));
     RecordProperty("taken", static_cast<int>(watch.taken));
-    EXPECT_LT(watch.most_charged, options.memory_limit + options.memory_limit / 4);
+    EXPECT_LT(watch.peak_charged, options.memory_limit + options.memory_limit / 4);
     if (counts_allocations) {
         EXPECT_LT(watch.taken, options.memory_limit + options.memory_limit / 2);
     }
@@ -193,11 +193,11 @@ TEST_F(branches_test, what_a_fiber_takes_is_charged) {
         options.observer = &watch;
         ASSERT_EQ(run(program, options).find("Error"), std::string::npos);
         const double share =
-            static_cast<double>(watch.most_charged) / static_cast<double>(watch.taken);
+            static_cast<double>(watch.peak_charged) / static_cast<double>(watch.taken);
         EXPECT_GT(share, 0.8) << program << "\n"
-                              << watch.most_charged << " of " << watch.taken << " bytes";
+                              << watch.peak_charged << " of " << watch.taken << " bytes";
         EXPECT_LT(share, 1.5) << program << "\n"
-                              << watch.most_charged << " of " << watch.taken << " bytes";
+                              << watch.peak_charged << " of " << watch.taken << " bytes";
     }
 }
 

@@ -114,7 +114,7 @@ TEST_F(session_test, branches_wait_side_by_side) {
     EXPECT_EQ(run("(length (map (lambda (i) (sleep 0.05)) (range 64)))"), "64");
     EXPECT_LT(coro::clock::now() - began, std::chrono::milliseconds(64 * 50 / 2));
     EXPECT_EQ(session_->counters().fibers, 0U);
-    EXPECT_EQ(session_->counters().most_fibers, 65U);
+    EXPECT_EQ(session_->counters().peak_fibers, 65U);
 }
 
 TEST_F(session_test, a_computing_branch_lets_sleeping_ones_wake) {

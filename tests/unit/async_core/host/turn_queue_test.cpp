@@ -46,7 +46,7 @@ protected:
 
     /// Comes once in each round of the loop's queue, as its look at timers does.
     void count_round() {
-        most_in_round_ = std::max(most_in_round_, taken_ - taken_before_);
+        max_in_round_ = std::max(max_in_round_, taken_ - taken_before_);
         taken_before_ = taken_;
         ++rounds_;
         if (!ended_) boost::asio::post(context_, [this] { count_round(); });
@@ -66,19 +66,19 @@ protected:
     turn_queue turns_{loop_};
     int taken_ = 0;
     int taken_before_ = 0;
-    int most_in_round_ = 0;
+    int max_in_round_ = 0;
     int rounds_ = 0;
     bool ended_ = false;
 };
 
 TEST_F(turn_queue_test, few_long_turns_are_taken_between_two_looks_at_timers) {
     run(1000, 3, turn_queue::turn);
-    EXPECT_LE(most_in_round_, 9); // a batch, and one who found nobody there
+    EXPECT_LE(max_in_round_, 9); // a batch, and one who found nobody there
 }
 
 TEST_F(turn_queue_test, one_that_computes_alone_lets_the_loop_go_on) {
     run(1, 100, turn_queue::turn);
-    EXPECT_LE(most_in_round_, 2);
+    EXPECT_LE(max_in_round_, 2);
 }
 
 TEST_F(turn_queue_test, short_turns_need_not_queue) {

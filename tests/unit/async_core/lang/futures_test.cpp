@@ -22,7 +22,7 @@ TEST(futures, run_side_by_side) {
                           "b) (pause 1)))"),
               "6");
     EXPECT_EQ(world.clock(), 4);
-    EXPECT_EQ(world.most_pending, 2U);
+    EXPECT_EQ(world.peak_pending, 2U);
 }
 
 TEST(futures, each_await_raises_the_error) {
@@ -170,7 +170,7 @@ TEST(futures, awaiting_takes_no_place_in_the_map) {
                         "(await f) (pause x)) '(1 2 3))",
                         how),
             "(1 2 3)");
-        EXPECT_EQ(world.most_pending, 1U); // effects of branches need a permit all the same
+        EXPECT_EQ(world.peak_pending, 1U); // effects of branches need a permit all the same
         expect_tidy(world, "await");
     }
     expect_everywhere(
@@ -207,7 +207,7 @@ TEST(futures, a_long_lived_scope_forgets_what_has_ended) {
     const std::string many =
         "(let next ((i 0)) (when (< i 200000) (await (spawn i)) (next (+ i 1))))";
     world.run(many);
-    EXPECT_EQ(world.most_fibers, 1U);
+    EXPECT_EQ(world.peak_fibers, 1U);
     const std::size_t before = world.world.memory().used();
     schedule how;
     how.memory = 1024 * 1024;
@@ -218,7 +218,7 @@ TEST(futures, a_long_lived_scope_forgets_what_has_ended) {
                     "1))))",
                     how),
         "nil");
-    EXPECT_EQ(world.most_fibers, 2U);
+    EXPECT_EQ(world.peak_fibers, 2U);
 }
 
 TEST(futures, arguments_are_checked) {

@@ -95,7 +95,7 @@ void lang_world::begin_effect(fiber& self) {
         begun.cut = true;
     }
     pending_.push_back(begun);
-    most_pending = std::max(most_pending, pending_.size());
+    peak_pending = std::max(peak_pending, pending_.size());
 }
 
 void lang_world::answer(const pending& due) {
@@ -124,7 +124,7 @@ void lang_world::adopt(std::unique_ptr<fiber> child) {
     if (child->waits() == waiting_for::effect) begin_effect(*child);
     else if (child->waits() == waiting_for::nothing) ready_.push_back(child.get());
     fibers_.push_back(std::move(child));
-    most_fibers = std::max(most_fibers, fibers_.size());
+    peak_fibers = std::max(peak_fibers, fibers_.size());
 }
 
 /// Nobody can go on now: to the next thing that happens.
@@ -161,7 +161,7 @@ outcome lang_world::step(fiber& self, run_budget& budget, std::uint32_t slice) {
 outcome lang_world::run(const std::string& program, const schedule& how) {
     runs = 0;
     stuck = false;
-    most_pending = most_fibers = 0;
+    peak_pending = peak_fibers = 0;
     notes.clear();
     const std::uint32_t position = world.sources().add("test", program);
     outcome ended;

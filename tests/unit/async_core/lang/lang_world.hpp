@@ -41,8 +41,8 @@ public:
 
     realm world;
     std::vector<std::string> notes;
-    std::size_t most_pending = 0; ///< effects that waited at the same time
-    std::size_t most_fibers = 0;
+    std::size_t peak_pending = 0; ///< effects that waited at the same time
+    std::size_t peak_fibers = 0;
     std::int64_t runs = 0;   ///< calls of machine::run in the last program
     bool stuck = false;      ///< the last program could not go on: a bug
     std::size_t permits = 0; ///< of the run's scope that were not given back at its end: a bug

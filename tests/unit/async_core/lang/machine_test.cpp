@@ -249,10 +249,10 @@ TEST(machine, map_bounds_its_branches_and_nested_maps_share_the_bound) {
     schedule how;
     how.concurrency = 3;
     world.run("(map (lambda (x) (pause 1)) (range 100))", how);
-    EXPECT_EQ(world.most_pending, 3U);
+    EXPECT_EQ(world.peak_pending, 3U);
     world.run("(map (lambda (x) (map (lambda (y) (pause 1)) (range 10)) (pause 1)) (range 10))",
               how);
-    EXPECT_LE(world.most_pending, 3U);
+    EXPECT_LE(world.peak_pending, 3U);
     EXPECT_FALSE(world.stuck);
 }
 
@@ -265,7 +265,7 @@ TEST(machine, ten_levels_of_nested_map_with_concurrency_one_end) {
     const outcome ended = world.run(program, how);
     EXPECT_FALSE(world.stuck);
     EXPECT_EQ(ended.kind, outcome_kind::done);
-    EXPECT_EQ(world.most_pending, 1U);
+    EXPECT_EQ(world.peak_pending, 1U);
 }
 
 TEST(machine, map_over_many_elements_holds_state_for_a_few) {
@@ -273,13 +273,13 @@ TEST(machine, map_over_many_elements_holds_state_for_a_few) {
     schedule how;
     how.concurrency = 4;
     EXPECT_EQ(world.shown("(length (map (lambda (x) (pause 1)) (range 20000)))", how), "20000");
-    EXPECT_LE(world.most_fibers, 6U);
+    EXPECT_LE(world.peak_fibers, 6U);
 }
 
 TEST(machine, a_map_that_never_waits_makes_no_fiber) {
     lang_world world;
     EXPECT_EQ(world.shown("(length (map (lambda (x) (* x x)) (range 1000)))"), "1000");
-    EXPECT_EQ(world.most_fibers, 1U);
+    EXPECT_EQ(world.peak_fibers, 1U);
 }
 
 TEST(machine, a_computing_branch_does_not_keep_its_siblings_from_starting) {

@@ -87,7 +87,7 @@ TEST(race, all_begin_at_once_however_few_branches_may_run) {
     // A race holds one permit: no more than two of them go on at a time.
     EXPECT_EQ(world.shown("(length (map (lambda (i) (race (pause 1) (pause 2))) (range 10)))", how),
               "10");
-    EXPECT_LE(world.most_pending, 4U);
+    EXPECT_LE(world.peak_pending, 4U);
     expect_tidy(world, "race");
 }
 

@@ -13,7 +13,7 @@ TEST(semaphore, bounds_what_runs_inside) {
                               "(pause 1))) (range 20)))",
                               how),
                   "20");
-        EXPECT_EQ(world.most_pending, 2U);
+        EXPECT_EQ(world.peak_pending, 2U);
         EXPECT_EQ(world.clock(), 10);
         expect_tidy(world, "semaphore");
     }
@@ -71,7 +71,7 @@ TEST(semaphore, waiting_for_it_takes_no_place_in_the_map) {
                     how),
         "((1 2) (1 2) (1 2))");
     expect_tidy(world, "nested");
-    EXPECT_EQ(world.most_pending, 1U);
+    EXPECT_EQ(world.peak_pending, 1U);
 }
 
 TEST(semaphore, counts_and_permits_are_checked) {

@@ -13,7 +13,7 @@ TEST(std_lists, functions_are_called_one_after_another) {
     EXPECT_EQ(world.shown("(map-in-order (lambda (x) (pause (- 5 x)) (note x)) '(1 2 3))"),
               "(1 2 3)");
     EXPECT_EQ(world.notes, (std::vector<std::string>{"1", "2", "3"}));
-    EXPECT_EQ(world.most_pending, 1U);
+    EXPECT_EQ(world.peak_pending, 1U);
     EXPECT_EQ(world.shown("(find (lambda (x) (note x) (> x 1)) '(1 2 3))"), "2");
     EXPECT_EQ(world.notes, (std::vector<std::string>{"1", "2"})) << "no further than needed";
 }

@@ -341,7 +341,7 @@ TEST(work, every_builtin_is_known_to_be_constant_or_counted) {
 
 TEST(work, is_spent_often_and_in_proportion_to_the_input) {
     // A generous bound: what it is for is work that is not counted.
-    constexpr double most_for_a_unit = 3e-6;
+    constexpr double max_seconds_per_unit = 3e-6;
     for (const growing& one : growing_builtins()) {
         const measured small = measure(one, size);
         const measured large = measure(one, 4 * size);
@@ -353,7 +353,7 @@ TEST(work, is_spent_often_and_in_proportion_to_the_input) {
             EXPECT_LE(units, 5.2 * expected + 2000) << what;
             EXPECT_GE(units, 2.5 * expected) << what;
         }
-        EXPECT_LE(large.seconds, 0.005 + most_for_a_unit * units) << what;
+        EXPECT_LE(large.seconds, 0.005 + max_seconds_per_unit * units) << what;
         EXPECT_LE(large.longest, work_meter::units_of_a_turn) << what;
     }
 }

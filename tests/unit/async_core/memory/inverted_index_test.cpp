@@ -19,11 +19,11 @@ using ::testing::IsEmpty;
 prepared_file file(std::string path, std::string_view text, std::string metadata = "",
                    std::int64_t modified = 1) {
     prepared_file prepared;
-    prepared.path_terms = count_terms(path, most_tokens);
+    prepared.path_terms = count_terms(path, max_tokens);
     prepared.path = std::move(path);
-    prepared.metadata_terms = count_terms(metadata, most_tokens);
+    prepared.metadata_terms = count_terms(metadata, max_tokens);
     prepared.metadata = std::move(metadata);
-    prepared.content_terms = count_terms(text, most_tokens);
+    prepared.content_terms = count_terms(text, max_tokens);
     prepared.stamp = {modified, text.size()};
     return prepared;
 }

@@ -68,7 +68,7 @@ TEST(tokens, of_words_and_identifiers) {
 }
 
 TEST(tokens, too_long_to_be_words_are_left_out) {
-    const std::string longest(longest_term, 'a');
+    const std::string longest(max_term_length, 'a');
     EXPECT_EQ(tokens(longest), longest);
     EXPECT_EQ(tokens(longest + "a"), "");
     // The whole is too long, its parts are not.
@@ -103,7 +103,7 @@ TEST(tokens, of_any_bytes_end_and_keep_the_bounds) {
     ASSERT_GT(list.size(), 1000U);
     for (std::size_t i = 0; i < list.size(); ++i) {
         EXPECT_GE(list[i].size(), 2U);
-        EXPECT_LE(list[i].size(), longest_term);
+        EXPECT_LE(list[i].size(), max_term_length);
         EXPECT_FALSE(is_stop_word(list[i]));
     }
 }

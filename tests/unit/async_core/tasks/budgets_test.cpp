@@ -116,7 +116,7 @@ TEST(budgets, do_not_slow_calls_down_once_their_cost_is_known) {
     w.llm.delay = std::chrono::milliseconds(2);
     // The first estimate of a call is some four dollars: nothing runs beside it.
     EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (t) (length " + states(60) + "))"), "60");
-    EXPECT_GE(w.llm.most_at_once, 50);
+    EXPECT_GE(w.llm.max_at_once, 50);
     EXPECT_THAT(w.observer.outcomes, Each(task_outcome::complete));
 }
 
@@ -401,7 +401,7 @@ TEST(budgets, few_calls_go_first_while_their_cost_is_a_guess) {
     counting.llm.say("x");
     counting.llm.delay = std::chrono::milliseconds(5);
     EXPECT_EQ(counting.json("(with ((max-calls 100)) (length " + states(40) + "))"), "40");
-    EXPECT_EQ(counting.llm.most_at_once, 40);
+    EXPECT_EQ(counting.llm.max_at_once, 40);
     EXPECT_EQ(counting.observer.waits_begun, 0);
 }
 

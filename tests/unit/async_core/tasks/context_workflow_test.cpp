@@ -329,7 +329,7 @@ TEST(model_stage, asks_shards_side_by_side) {
     w.llm.say(R"({"matches":[{"id":1,"relevance":0.5}]})");
     EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/c","/x/e"])");
     EXPECT_EQ(w.llm.asked.size(), 3U);
-    EXPECT_EQ(w.llm.most_at_once, 3);
+    EXPECT_EQ(w.llm.max_at_once, 3);
 }
 
 TEST(model_stage, ignores_what_is_no_answer) {

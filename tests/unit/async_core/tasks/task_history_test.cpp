@@ -207,7 +207,7 @@ TEST(history, a_map_over_many_keeps_the_last_turns_only) {
     talk w;
     EXPECT_EQ(w.converse("(map (lambda (i) (ask i)) (range 3000)) (ask \"end\") 1"), "1");
     const auto said = w.before("end");
-    ASSERT_EQ(said.size(), conversation::most_turns);
+    ASSERT_EQ(said.size(), conversation::max_turns);
     EXPECT_EQ(said.front(), "2900");
     EXPECT_EQ(said.back(), "2999");
 }

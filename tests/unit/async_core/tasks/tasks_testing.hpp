@@ -73,7 +73,7 @@ public:
         if (next) replies.pop_front();
         else if (!replies.empty()) next = replies.front();
         if (delay.count() != 0) {
-            most_at_once = std::max(most_at_once, ++waiting);
+            max_at_once = std::max(max_at_once, ++waiting);
             const auto slept = co_await coro::sleep_until(context, context.loop->now() + delay);
             --waiting;
             if (!slept) co_return slept.error();
@@ -116,7 +116,7 @@ public:
     std::vector<ports::chat_request> asked;
     std::chrono::milliseconds delay{0};
     int waiting = 0; ///< of those that are delayed
-    int most_at_once = 0;
+    int max_at_once = 0;
 };
 
 class counting_observer final : public task_observer {

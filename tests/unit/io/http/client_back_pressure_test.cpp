@@ -14,7 +14,7 @@ using loopback::server_options;
 
 constexpr std::size_t hose_size = 32 * 1024 * 1024;
 /// More than the kernel keeps between two ends of which one does not read, and far less than all.
-constexpr std::size_t most_in_the_kernel = 16 * 1024 * 1024;
+constexpr std::size_t max_kernel_bytes = 16 * 1024 * 1024;
 constexpr std::size_t one_read = 64 * 1024;
 
 /// Bytes that show where in the stream they belong. The period is prime, so that no buffer's size
@@ -181,7 +181,7 @@ TEST_P(client_back_pressure, reaches_the_server) {
     EXPECT_LE(taken, one_read);
     EXPECT_FALSE(outcome);
     EXPECT_GT(sent, taken); // it did try
-    EXPECT_LT(sent, most_in_the_kernel);
+    EXPECT_LT(sent, max_kernel_bytes);
     RecordProperty("bytes_sent_while_held_back", static_cast<int>(sent));
     gate.reopen();
     expect_whole(hose_size);
@@ -218,7 +218,7 @@ TEST_P(client_back_pressure, a_gate_that_is_closed_from_the_start_lets_one_read_
     ASSERT_TRUE(wait_for([this] { return sent > 0; }));
     let_the_server_fill_its_pipe();
     EXPECT_LE(taken, one_read);
-    EXPECT_LT(sent, most_in_the_kernel);
+    EXPECT_LT(sent, max_kernel_bytes);
     gate.reopen();
     ASSERT_TRUE(closed()); // now by the receiver
     gate.reopen();

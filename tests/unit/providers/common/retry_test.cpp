@@ -69,7 +69,7 @@ TEST(retry, waits_grow_with_full_jitter_up_to_the_cap) {
         EXPECT_EQ(state.attempts(), 9U);
     }
     std::chrono::milliseconds ceiling = 500ms;
-    for (std::size_t i = 0; i < 8; ++i, ceiling = std::min(ceiling * 2, options.longest_wait)) {
+    for (std::size_t i = 0; i < 8; ++i, ceiling = std::min(ceiling * 2, options.max_wait)) {
         EXPECT_LE(greatest[i], ceiling);
         EXPECT_GT(greatest[i], ceiling * 9 / 10);
         EXPECT_NEAR(sum[i] / rounds, static_cast<double>(ceiling.count()) / 2,
@@ -122,7 +122,7 @@ TEST(retry, the_service_is_not_asked_before_it_said) {
 
 TEST(retry, a_try_that_cannot_end_in_time_is_not_started) {
     retry_options options = options_with(10);
-    options.least_try = 100ms;
+    options.min_try = 100ms;
     auto jitter = make_jitter(options);
     retry_state state(options, jitter);
     const error busy = failure(llm_errc::rate_limit).with_retry_after(1s);

@@ -81,7 +81,7 @@ TEST(flight_window, a_429_ends_the_doubling_by_time) {
 
 TEST(flight_window, holds_at_the_most_that_may_be) {
     limiter_options options = options_of(64, 200ms);
-    options.most_in_flight = 100;
+    options.max_in_flight = 100;
     crowd at(options);
     (void)at.go();
     at.now += 200ms;
@@ -91,7 +91,7 @@ TEST(flight_window, holds_at_the_most_that_may_be) {
     EXPECT_EQ(at.in_flight, 100U);
     at.window.tighten(10);
     EXPECT_EQ(at.window.size(), 10U);
-    options.first_in_flight = options.most_in_flight = 0;
+    options.first_in_flight = options.max_in_flight = 0;
     EXPECT_EQ(crowd(options).go(), 1U); // else nothing would ever go
 }
 

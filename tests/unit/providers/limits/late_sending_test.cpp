@@ -124,7 +124,7 @@ std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool tells) {
     };
     limiter_options options;
     options.first_in_flight = 200;
-    options.most_in_flight = 200;
+    options.max_in_flight = 200;
     options.per_minute[static_cast<std::size_t>(measure::requests)] = 120;
     limiter_fsm machine(options, start);
     std::vector<std::pair<clock::time_point, double>> arrived;

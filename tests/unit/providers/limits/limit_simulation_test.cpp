@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(all, limit_simulation, ::testing::ValuesIn(limit_scenar
 TEST(limit_simulation, a_seed_gives_the_same_run) {
     const limit_scenario first = limit_scenarios().front();
     EXPECT_EQ(simulate(first, 3).sent, simulate(first, 3).sent);
-    EXPECT_EQ(simulate(first, 3).most_at_once, simulate(first, 3).most_at_once);
+    EXPECT_EQ(simulate(first, 3).max_at_once, simulate(first, 3).max_at_once);
 }
 
 } // namespace

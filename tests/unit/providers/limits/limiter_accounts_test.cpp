@@ -159,7 +159,7 @@ TEST(limiter_accounts, of_two_services_with_one_account_the_stricter_limit_holds
         coro::event_loop loop(io);
         limiter_set all(loop);
         limiter_settings strict = of_account(2, 600);
-        strict.options.most_in_flight = 3;
+        strict.options.max_in_flight = 3;
         const limiter_settings none;
         const auto one = all.gate_for("https://a", secret("k"), strict_first ? strict : none);
         ports::chat_request request;

@@ -106,7 +106,7 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
         }
     });
     limiter_settings settings; // one at a time, so that nothing is under way at the 429
-    settings.options.first_in_flight = settings.options.most_in_flight = 1;
+    settings.options.first_in_flight = settings.options.max_in_flight = 1;
     real_world world(server.port(), settings);
     const auto ended = world.at.run(world.ask_many(60, "hello ", false));
     ASSERT_TRUE(ended) << ended.error().message();

@@ -108,7 +108,7 @@ TEST(limiter_fsm, cooldown_without_advice_is_chance_below_a_ceiling_that_doubles
 
 TEST(limiter_fsm, absurd_advice_is_bounded) {
     limiter_options options;
-    options.longest_wait = std::chrono::hours(48);
+    options.max_wait = std::chrono::hours(48);
     limiter_bench at(options);
     at.limited(at.go(), std::chrono::milliseconds(std::int64_t{1} << 50));
     auto& call = at.wait(1, deadline(start + 23h));
@@ -222,7 +222,7 @@ TEST(limiter_fsm, says_what_holds_back_and_until_when) {
     EXPECT_EQ(at.machine.counters(at.now).waiting, 1U);
 
     limiter_options narrow;
-    narrow.first_in_flight = narrow.most_in_flight = 1;
+    narrow.first_in_flight = narrow.max_in_flight = 1;
     limiter_bench full(narrow);
     (void)full.go();
     full.wait();

@@ -20,7 +20,7 @@ using providers::limiter_settings;
 
 limiter_settings one_at_a_time() {
     limiter_settings settings;
-    settings.options.first_in_flight = settings.options.most_in_flight = 1;
+    settings.options.first_in_flight = settings.options.max_in_flight = 1;
     return settings;
 }
 
@@ -342,10 +342,10 @@ TEST(limiter_settings_for, widens_sooner_on_this_machine) {
 }
 
 TEST(limiter_settings_for, waits_as_long_as_a_call_does) {
-    EXPECT_EQ(providers::limits::limiter_options{}.longest_wait,
-              providers::retry_options{}.longest_asked_wait);
-    EXPECT_EQ(providers::limits::limiter_options{}.longest_cooldown,
-              providers::retry_options{}.longest_wait);
+    EXPECT_EQ(providers::limits::limiter_options{}.max_wait,
+              providers::retry_options{}.max_asked_wait);
+    EXPECT_EQ(providers::limits::limiter_options{}.max_cooldown,
+              providers::retry_options{}.max_wait);
     EXPECT_EQ(providers::limits::limiter_options{}.first_cooldown,
               providers::retry_options{}.first_wait);
 }

@@ -71,7 +71,7 @@ struct sender {
         for (const auto& [at, amount] : sent) sum += at >= from && at < to ? amount : 0;
         return sum;
     }
-    clock::duration longest_silence() const {
+    clock::duration max_silence() const {
         clock::duration longest{};
         for (std::size_t i = 1; i < sent.size(); ++i) {
             longest = std::max(longest, sent[i].first - sent[i - 1].first);
@@ -99,7 +99,7 @@ TEST_P(minute_limit_of, is_used_up_and_never_exceeded_and_nobody_is_silent_for_l
     }
     EXPECT_GE(at.between(start + 1min, start + 19min), 18 * 0.975 * number - 1);
     const auto even = std::chrono::duration<double>(60 / number);
-    EXPECT_LE(std::chrono::duration<double>(at.longest_silence()), 1.3 * even + 0.3s);
+    EXPECT_LE(std::chrono::duration<double>(at.max_silence()), 1.3 * even + 0.3s);
 }
 
 INSTANTIATE_TEST_SUITE_P(any, minute_limit_of,

@@ -256,7 +256,7 @@ TEST(fallback_route, cancellation_and_deadline_end_it) {
 hedge_rules after(std::chrono::milliseconds wait, double most = 1) {
     hedge_rules rules;
     rules.after = wait;
-    rules.most_extra_calls = most;
+    rules.max_extra_calls = most;
     return rules;
 }
 
@@ -344,7 +344,7 @@ TEST(hedged_route, spends_no_more_than_its_share_of_tokens) {
     route_world at;
     at.a.plan = {{10s, {}}};
     hedge_rules rules = after(1s);
-    rules.most_extra_tokens = 0.05;
+    rules.max_extra_tokens = 0.05;
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, rules);
     for (int i = 0; i < 100; ++i) {
         EXPECT_TRUE(at.run(route.complete(at.request, at.context())));
@@ -356,7 +356,7 @@ TEST(hedged_route, spends_no_more_than_its_share_of_tokens) {
 TEST(hedged_route, learns_when_a_call_is_slow) {
     route_world at;
     hedge_rules rules;
-    rules.most_extra_calls = 1;
+    rules.max_extra_calls = 1;
     rules.percentile = 0.9;
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, rules);
     for (int i = 1; i <= 20; ++i) {
@@ -443,7 +443,7 @@ TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
     route_world at;
     hedge_rules rules;
     rules.after = 100ms;
-    rules.most_extra_calls = 1;
+    rules.max_extra_calls = 1;
     hedged_route route("quick", {&at.a, "m-a"}, {&at.b, "m-b"}, rules);
     at.a.plan = {{10s, {}}};
     at.b.plan = {{50ms, {}}};

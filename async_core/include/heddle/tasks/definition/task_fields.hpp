@@ -61,9 +61,9 @@ struct task_field {
     std::array<std::string_view, 2> in_calls{}; ///< its names in a call; none: calls cannot set it
     bool in_definitions = true;                 ///< a clause of `defatom`
     bool in_files = true;                       ///< an element of a file
-    double least = 0;
-    double most = 0;
-    bool above_least = false; ///< the least value itself is out of the range
+    double min = 0;
+    double max = 0;
+    bool above_min = false; ///< the least value itself is out of the range
     /// Of a choice, in the order of the values; of a member that is true or false: true, then false.
     std::span<const std::string_view> words{};
     std::string_view request{};       ///< the lang::request_setting that gives the range

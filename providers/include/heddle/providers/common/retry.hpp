@@ -13,15 +13,15 @@
 namespace heddle::providers {
 
 struct retry_options {
-    unsigned max_retries = 4;                  ///< beyond the first try; 0: never again
-    unsigned max_rate_limit_retries = 12;      ///< 429 has a budget of its own
-    std::chrono::milliseconds first_wait{500}; ///< ceiling of the first wait, doubled each time
-    std::chrono::milliseconds longest_wait{30'000}; ///< ceiling of every wait of our own choosing
+    unsigned max_retries = 4;                   ///< beyond the first try; 0: never again
+    unsigned max_rate_limit_retries = 12;       ///< 429 has a budget of its own
+    std::chrono::milliseconds first_wait{500};  ///< ceiling of the first wait, doubled each time
+    std::chrono::milliseconds max_wait{30'000}; ///< ceiling of every wait of our own choosing
     /// A service that asks for a longer wait than this is not waited for: the error goes up with
     /// its retry_after, and whoever has a better idea (another model) may act on it.
-    std::chrono::milliseconds longest_asked_wait{120'000};
+    std::chrono::milliseconds max_asked_wait{120'000};
     /// The least time a try needs: with less left before the deadline it is not started.
-    std::chrono::milliseconds least_try{1};
+    std::chrono::milliseconds min_try{1};
     /// Of all tries and waits together: a retry that would begin later is not granted. 0: only the
     /// deadline of the call counts.
     std::chrono::milliseconds total{0};

@@ -20,9 +20,9 @@ public:
         calls_ = 0;
     }
     /// To be called for each call that the present value held back. How much to add, mostly 0.
-    [[nodiscard]] double after_call(double least_calls, double largest) noexcept {
+    [[nodiscard]] double after_call(double min_calls, double largest) noexcept {
         calls_ += 1;
-        if (calls_ < (least_calls > needed_ ? least_calls : needed_)) return 0;
+        if (calls_ < (min_calls > needed_ ? min_calls : needed_)) return 0;
         calls_ = 0;
         const double step = next_ < largest ? next_ : largest;
         next_ = 2 * step;
@@ -64,7 +64,7 @@ class learned_pace {
 public:
     using time_point = coro::clock::time_point;
     explicit learned_pace(std::chrono::milliseconds ramp) noexcept
-        : longest_ramp_(std::chrono::duration<double>(ramp).count()) {}
+        : max_ramp_(std::chrono::duration<double>(ramp).count()) {}
 
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
     [[nodiscard]] double per_second() const noexcept { return rate_; }
@@ -122,7 +122,7 @@ private:
     [[nodiscard]] bool looks_like_window(double pace) const noexcept;
     [[nodiscard]] double gained_since_resumed(double seconds) const noexcept;
 
-    double longest_ramp_;
+    double max_ramp_;
     double ramp_ = 0; // seconds in which the pace is taken up again after a cooldown
     double rate_ = 0; // per second; 0: nothing learned
     double level_ = 0;

@@ -39,7 +39,7 @@ public:
     /// In which the limit refills, in seconds: a minute until a reading says something else.
     [[nodiscard]] double period() const noexcept;
     /// Of a window, in seconds: the longest reset seen; 0 until one was seen.
-    [[nodiscard]] double window_length() const noexcept { return longest_reset_; }
+    [[nodiscard]] double window_length() const noexcept { return max_reset_; }
 
 private:
     /// Of the period, in seconds.
@@ -56,7 +56,7 @@ private:
     bounds as_rounded_;     // if resets are rounded up to whole seconds
     bool all_whole_ = true; // resets, so far
     bool rounded_ = false;  // as_rounded_ counts
-    double longest_reset_ = 0;
+    double max_reset_ = 0;
     /// An earlier reading, from which both shapes predict.
     struct reference {
         time_point at;

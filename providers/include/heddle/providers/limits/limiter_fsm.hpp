@@ -24,8 +24,8 @@ namespace heddle::providers::limits {
 /// What a request seems to need.
 struct call_size {
     std::int64_t input_tokens = 0;
-    std::int64_t most_output_tokens = 0; ///< 0: not said
-    bool tells_sent = false;             ///< sent() follows: it goes later than it is admitted
+    std::int64_t max_output_tokens = 0; ///< 0: not said
+    bool tells_sent = false;            ///< sent() follows: it goes later than it is admitted
 };
 
 enum class call_end : std::uint8_t {
@@ -101,7 +101,7 @@ public:
         /// Set by release(): it may go, or it cannot in time.
         std::uint32_t slot = no_slot;
         std::optional<time_point> refused_until; ///< when it might have gone
-        bool refused_for_long = false; ///< not its deadline, but limiter_options::longest_wait
+        bool refused_for_long = false; ///< not its deadline, but limiter_options::max_wait
 
     private:
         friend class limiter_fsm;
@@ -119,7 +119,7 @@ public:
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
     /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, or
-    /// that the service makes it wait for longer than limiter_options::longest_wait.
+    /// that the service makes it wait for longer than limiter_options::max_wait.
     /// `behind_others`: calls of other models wait for the limits of the account, and go first.
     [[nodiscard]] arrival arrive(waiter& call, time_point now, bool behind_others = false);
     /// A waiting call gives up.

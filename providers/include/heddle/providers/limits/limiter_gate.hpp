@@ -36,7 +36,7 @@ struct limiter_settings {
 /// those whose time has come. What the limits of the account let through goes to the models in
 /// turn. Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as
 /// soon as it is certain that the call cannot go before its deadline, or that the service makes it
-/// wait for longer than limiter_options::longest_wait. Threads: the shard's only.
+/// wait for longer than limiter_options::max_wait. Threads: the shard's only.
 class limiter_gate final : public call_gate {
 public:
     /// `loop` and `log` outlive it. `account`: what lines of the log call it; empty: nothing.

@@ -29,7 +29,7 @@ struct limiter_options {
     /// Doubles after this time as well, where responses take longer; 0: it does not. To be longer
     /// than a 429 of the service takes.
     std::chrono::milliseconds doubles_every{0};
-    unsigned most_in_flight = 16'384;
+    unsigned max_in_flight = 16'384;
     double decrease = 0.75; ///< of what may be in flight, at a 429
     /// How much of a limit that the user has set may go at once after a pause; the rest is spread
     /// evenly. Of a limit that the service names, all that it says is left may go at once.
@@ -39,11 +39,11 @@ struct limiter_options {
     /// Ceiling of the cooldown after a 429 that names no time; doubles while nothing gets through.
     /// The cooldown is chance between nothing and the ceiling.
     std::chrono::milliseconds first_cooldown{500};
-    std::chrono::milliseconds longest_cooldown{30'000};
+    std::chrono::milliseconds max_cooldown{30'000};
     /// What a service may ask for at most; a longer Retry-After is taken as this.
-    std::chrono::milliseconds longest_asked_cooldown{86'400'000};
+    std::chrono::milliseconds max_asked_cooldown{86'400'000};
     /// A call that a cooldown or a limit of the service would hold back for longer fails at once.
-    std::chrono::milliseconds longest_wait{120'000};
+    std::chrono::milliseconds max_wait{120'000};
     /// After a cooldown the calls per second rise from a fifth to what was learned.
     std::chrono::milliseconds ramp{2'000};
     std::uint64_t seed = 0; ///< of the chance; 0: a different one in each process

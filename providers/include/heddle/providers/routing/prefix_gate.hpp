@@ -14,9 +14,9 @@ namespace heddle::providers {
 
 struct prefix_gate_options {
     /// Prompts that share so many tokens at their beginning wait for each other; 0: none do.
-    std::size_t least_tokens = 1'024;
+    std::size_t min_tokens = 1'024;
     /// How long others wait for the first byte of the one that leads.
-    std::chrono::milliseconds longest_wait{10'000};
+    std::chrono::milliseconds max_wait{10'000};
     /// How long a service keeps a prefix that nobody uses.
     std::chrono::milliseconds kept_for{240'000};
 };
@@ -26,7 +26,7 @@ struct prefix_gate_options {
 /// prompt and need not read it again. When the leader fails, or gives up, the next one leads. Calls
 /// with short prompts, and those whose prefix was used lately, pass at once.
 /// Nobody who waits here holds a place at the gate behind, so that nothing can lock up; and nobody
-/// waits longer than `longest_wait`. Threads: the shard's only. Outlives every permit.
+/// waits longer than `max_wait`. Threads: the shard's only. Outlives every permit.
 class prefix_gate final : public call_gate {
 public:
     /// `loop` outlives it.

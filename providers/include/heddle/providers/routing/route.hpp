@@ -51,9 +51,9 @@ struct hedge_rules {
     /// longer than `percentile` of the last ones.
     std::chrono::milliseconds after{0};
     double percentile = 0.95;
-    unsigned least_known = 20;      ///< calls before the percentile is trusted
-    double most_extra_calls = 0.05; ///< of all calls
-    double most_extra_tokens = 1;   ///< of all tokens
+    unsigned min_known = 20;       ///< calls before the percentile is trusted
+    double max_extra_calls = 0.05; ///< of all calls
+    double max_extra_tokens = 1;   ///< of all tokens
 };
 
 /// What happened on a route since it was made.
