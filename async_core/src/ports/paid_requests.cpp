@@ -62,7 +62,8 @@ bool is_unpaid(const error& failure) noexcept {
     case llm_errc::not_found:
     case llm_errc::rate_limit:
     case llm_errc::quota:
-    case llm_errc::overloaded: return true;
+    case llm_errc::overloaded:
+    case llm_errc::content_refused: return true;
     default: return was_not_reached(failure);
     }
 }
@@ -82,13 +83,14 @@ void add_lost(std::vector<lost_request>& lost, const error& failure) {
         lost.emplace_back();
         return;
     }
-    lost.push_back({part->provider, part->model, part->usage, bytes_of(*part)});
+    lost.push_back({part->provider, part->model, part->usage, bytes_of(*part), part->asked_model});
 }
 
 void add_lost(std::vector<lost_request>& lost, const chat_response& answer) {
     lost.insert(lost.end(), answer.lost.begin(), answer.lost.end());
     if (answer.attempts == 0) return;
-    lost.push_back({answer.provider, answer.model, answer.usage, bytes_of(answer)});
+    lost.push_back(
+        {answer.provider, answer.model, answer.usage, bytes_of(answer), answer.asked_model});
 }
 
 error with_lost(error failure, std::vector<lost_request> lost) {
@@ -97,6 +99,14 @@ error with_lost(error failure, std::vector<lost_request> lost) {
     auto object = std::make_shared<partial_response>(payload ? payload->so_far : begun_response());
     object->all_lost = payload && payload->all_lost;
     object->so_far.lost.insert(object->so_far.lost.begin(), lost.begin(), lost.end());
+    return std::move(failure).with_payload(std::move(object));
+}
+
+error with_received(error failure, std::size_t bytes) {
+    if (bytes == 0) return failure;
+    auto object = std::make_shared<partial_response>(begun_response());
+    object->all_lost = true;
+    object->so_far.lost.emplace_back().received = bytes;
     return std::move(failure).with_payload(std::move(object));
 }
 

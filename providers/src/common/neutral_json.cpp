@@ -166,6 +166,7 @@ void append_lost(std::string& out, const ports::lost_request& lost) {
     object_writer object(out);
     object.text("provider", lost.provider);
     object.text("model", lost.model);
+    object.text("asked_model", lost.asked_model);
     object.count("received", static_cast<std::int64_t>(lost.received));
     if (lost.usage) append_usage(object.name("usage"), *lost.usage);
 }
@@ -222,6 +223,7 @@ void append_response_json(std::string& out, const chat_response& response) {
     object.text("id", response.id);
     object.text("provider", response.provider);
     object.text("model", response.model);
+    object.text("asked_model", response.asked_model);
     object.text("text", response.text);
     object.text("refusal", response.refusal);
     object.list("reasoning", response.reasoning,
@@ -249,6 +251,7 @@ result<chat_response> read_response_json(std::string_view text) {
     response.id = text_of(*object, "id");
     response.provider = text_of(*object, "provider");
     response.model = text_of(*object, "model");
+    response.asked_model = text_of(*object, "asked_model");
     response.text = text_of(*object, "text");
     response.refusal = text_of(*object, "refusal");
     each_object(*object, "reasoning", [&](const json::object& part) {
@@ -274,8 +277,8 @@ result<chat_response> read_response_json(std::string_view text) {
     }
     each_object(*object, "lost", [&](const json::object& one) {
         const auto received = static_cast<std::size_t>(tokens_member(one, "received"));
-        response.lost.push_back(
-            {text_of(one, "provider"), text_of(one, "model"), read_usage(one), received});
+        response.lost.push_back({text_of(one, "provider"), text_of(one, "model"), read_usage(one),
+                                 received, text_of(one, "asked_model")});
     });
     return response;
 }

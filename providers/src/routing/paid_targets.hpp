@@ -1,6 +1,8 @@
 // What targets of a route have cost that gave no answer, or not the one that was taken.
 #pragma once
 
+#include "routing/target_request.hpp"
+
 #include <heddle/providers/routing/route.hpp>
 
 #include <memory>
@@ -9,11 +11,14 @@
 
 namespace heddle::providers {
 
-/// Says of those from `first` on who was asked, unless a route within this one has said it.
+/// Records of those from `first` on who was asked, unless a route within this one has done so.
 inline void sign_lost(std::vector<ports::lost_request>& lost, std::size_t first,
                       const route_target& target) {
     for (std::size_t i = first; i < lost.size(); ++i) {
-        if (lost[i].provider.empty()) lost[i].provider = target.provider->provider_name();
+        if (lost[i].provider.empty()) {
+            lost[i].provider = target.provider->provider_name();
+            lost[i].asked_model = target.model;
+        }
         if (lost[i].model.empty()) lost[i].model = target.model;
     }
 }
@@ -37,7 +42,7 @@ inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& fai
         return ports::between_attempts(std::move(failure), std::move(lost), attempts);
     }
     auto object = std::make_shared<ports::partial_response>(*part);
-    if (object->so_far.provider.empty()) object->so_far.provider = target.provider->provider_name();
+    sign(object->so_far, target);
     if (object->so_far.model.empty()) object->so_far.model = target.model;
     sign_lost(object->so_far.lost, 0, target);
     return std::move(failure).with_payload(std::move(object));

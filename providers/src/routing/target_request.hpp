@@ -60,9 +60,11 @@ private:
     return text;
 }
 
-/// Says who answered, unless a route within this one has said it.
+/// Records who answered and what was asked for, unless a route within this one has done so.
 inline void sign(ports::chat_response& answer, const route_target& target) {
-    if (answer.provider.empty()) answer.provider = target.provider->provider_name();
+    if (!answer.provider.empty()) return;
+    answer.provider = target.provider->provider_name();
+    answer.asked_model = target.model;
 }
 
 } // namespace heddle::providers

@@ -173,7 +173,8 @@ struct lost_request {
     std::string provider; ///< empty: the port that was asked
     std::string model;    ///< empty: the one of the request
     std::optional<token_usage> usage;
-    std::size_t received = 0; ///< bytes of a response that had arrived
+    std::size_t received = 0;  ///< bytes of a response that had arrived
+    std::string asked_model{}; ///< as in chat_response
 };
 
 struct chat_response {
@@ -189,6 +190,9 @@ struct chat_response {
     /// The other requests of the call that may be charged for.
     std::vector<lost_request> lost{};
     std::string provider; ///< who answered, where a route chose; empty: the port that was asked
+    /// The model that a route asked that provider for, which names the price. A gateway may report
+    /// another one in `model`. Empty: the one of the request.
+    std::string asked_model{};
     /// The tool whose call the length limit cut off. That call is not among tool_calls.
     std::string cut_tool_call{};
     /// What the caller should know: settings that the service does not have and that were not sent.
@@ -230,6 +234,9 @@ void add_lost(std::vector<lost_request>& lost, const error& failure);
 void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
 /// Returns `failure` with the requests that preceded its own.
 [[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
+/// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body, which
+/// could not be read: those count as what arrived of it. 0: `failure` as it is.
+[[nodiscard]] error with_received(error failure, std::size_t bytes);
 /// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
 /// charged for; `attempts`: the number of requests sent.
 [[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,

@@ -58,10 +58,12 @@ result<lang::value> content_of_result(const lang::value& created) {
     return *content;
 }
 
-/// Where a route chose, it is the one who answered that is paid.
-model_price task_execution::price_of(std::string_view provider, std::string_view model) const {
+/// Where a route chose, it is the one who answered that is paid, for the model that it was asked for.
+model_price task_execution::price_of(std::string_view provider, std::string_view asked_model,
+                                     std::string_view model) const {
     if (provider.empty()) return price();
-    return {runner_.parts().prices, provider, model.empty() ? chosen_.model : model};
+    if (asked_model.empty()) asked_model = model.empty() ? chosen_.model : model;
+    return {runner_.parts().prices, provider, asked_model};
 }
 
 /// The request that was answered.
@@ -69,7 +71,8 @@ paid_request task_execution::paid_for(const ports::chat_response& answer,
                                       std::uint32_t attempts) const {
     if (attempts == 0) return {{}, 0.0}; // out of a cache
     paid_request request{session_.use_of(answer), {}};
-    request.cost = price_of(answer.provider, answer.model).of(request.use.usage);
+    request.cost =
+        price_of(answer.provider, answer.asked_model, answer.model).of(request.use.usage);
     return request;
 }
 
@@ -91,7 +94,7 @@ std::vector<paid_request> task_execution::paid_for(
     for (const ports::lost_request& each : lost) {
         paid_request& one = requests.emplace_back();
         one.use = session_.use_of(each.usage, each.received);
-        one.cost = price_of(each.provider, each.model).of(one.use.usage);
+        one.cost = price_of(each.provider, each.asked_model, each.model).of(one.use.usage);
     }
     return requests;
 }

@@ -181,7 +181,8 @@ private:
     [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] paid_request least_paid() const;
     void count_lost(const std::vector<paid_request>& lost);
-    [[nodiscard]] model_price price_of(std::string_view provider, std::string_view model) const;
+    [[nodiscard]] model_price price_of(std::string_view provider, std::string_view asked_model,
+                                       std::string_view model) const;
     [[nodiscard]] double input_cost() const;
     [[nodiscard]] result<cost_estimate> first_estimate() const;
     /// What the next request may cost, for the budgets. Errors: configuration_error.

@@ -109,6 +109,10 @@ std::vector<outcome> outcomes() {
     refused.refusal = "no";
     chat_response of_route = plain;
     of_route.provider = "elsewhere";
+    chat_response of_gateway = of_route; // which reports a name of its own
+    of_gateway.asked_model = "m";
+    of_gateway.model = "unknown";
+    ports::lost_request lost_there{"elsewhere", "unknown", used, 0, "m"};
     error twice_broken = ports::with_lost(server_error().with_attempts(3), {unknown, elsewhere});
     error then_busy = ports::with_lost(
         error(make_error_code(llm_errc::rate_limit), "busy").with_attempts(2), {elsewhere});
@@ -123,6 +127,8 @@ std::vector<outcome> outcomes() {
         {"retried", {giving(with_lost(plain, {unknown, unknown}))}},
         {"hedged", {giving(with_lost(plain, {elsewhere}))}, "(t)", 1.3 + 2.6},
         {"of a route", {giving(of_route)}, "(t)", 2.6},
+        {"of a gateway", {giving(of_gateway)}, "(t)", 2.6},
+        {"hedged by a gateway", {giving(with_lost(plain, {lost_there}))}, "(t)", 1.3 + 2.6},
         {"kept", {giving(cached)}, "(t)", 0},
         {"kept after a failure", {giving(with_lost(cached, {elsewhere}))}, "(t)", 2.6},
         {"refused", {giving(refused)}, "(t)", 1.3},
@@ -130,6 +136,7 @@ std::vector<outcome> outcomes() {
         {"broken three times", {failing(twice_broken)}},
         {"busy after that", {failing(then_busy)}, "(t)", 2.6},
         {"turned away", {failing(error(make_error_code(llm_errc::quota), "q"))}, "(t)", 0},
+        {"filtered", {failing(error(make_error_code(llm_errc::content_refused), "f"))}, "(t)", 0},
         {"in part", {failing(with_part(server_error(), answer("part", half)))}},
         {"in part, paid", {failing(with_part(server_error(), plain))}, "(t)", 1.3},
         {"asked again", {giving(plain), giving(plain), giving(answer("7", used))}, "(j)", 3.9},

@@ -439,6 +439,20 @@ TEST(paid_requests, of_targets_that_failed_go_along) {
               (std::vector<std::string>{"a:m-a ?", "c:m-c ?"}));
 }
 
+TEST(paid_requests, are_priced_by_the_model_that_was_asked_for) {
+    route_world at;
+    fallback_route inner("inner", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
+    fallback_route route("smart", {{&inner, ""}, {&at.c, "m-c"}}, at.log);
+    at.a.plan = {{0ms, llm_errc::server}};
+    const auto answer = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->provider, "b");
+    EXPECT_EQ(answer->asked_model, "m-b");
+    ASSERT_EQ(answer->lost.size(), 1U);
+    EXPECT_EQ(answer->lost[0].provider, "a");
+    EXPECT_EQ(answer->lost[0].asked_model, "m-a");
+}
+
 TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
     route_world at;
     hedge_rules rules;
