@@ -99,6 +99,8 @@ result<ports::http_response> exchange_operation::take_outcome() {
         return *std::move(refusal_);
     }
     if (fsm_->outcome()) {
+        const bool accepted = response_.status >= 200 && response_.status < 300;
+        if (request_.received != nullptr && accepted) *request_.received = fsm_->body_bytes();
         if (fsm_->outcome()->code() == ports::http_errc::proxy_refused && origin_->forwards()) {
             return proxy_wants_user(origin_->name() + ": the proxy " + origin_->next_hop().text(),
                                     !origin_->proxy()->authorization.empty());

@@ -187,9 +187,12 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
         prepared->resent = &resent;
         sent_notice gone(permit);
         prepared->sent = &gone;
+        std::size_t received = 0;
+        prepared->received = &received;
         result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
         const auto time_of_day = context.loop->time_of_day();
         result<chat_response> read = read_answer(answer, time_of_day);
+        if (!read) read = ports::with_received(std::move(read).error(), received);
         if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;

@@ -112,7 +112,11 @@ public:
         answer next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
         if (requests.back().sent != nullptr) requests.back().sent->on_sent();
-        if (next.ends_with) co_return *std::move(next.ends_with);
+        if (next.ends_with) {
+            if (requests.back().received != nullptr)
+                *requests.back().received = next.head_and_body.body.size();
+            co_return *std::move(next.ends_with);
+        }
         co_return std::move(next.head_and_body);
     }
     coro::task<result<ports::http_response>> stream(ports::http_request request,

@@ -102,6 +102,9 @@ struct http_request {
     /// Counted up each time that the client sends the request again by itself. Null: nobody asks. Not
     /// owned; outlives the call.
     std::uint32_t* resent = nullptr;
+    /// exchange() only: receives the size of the body, in bytes after decompression, that had arrived
+    /// of a 2xx response when the exchange failed. Null: nobody asks. Not owned; outlives the call.
+    std::size_t* received = nullptr;
     /// Notified when the request has been written; null: none. Not owned; outlives the call.
     sent_listener* sent = nullptr;
     /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.

@@ -91,6 +91,8 @@ public:
     [[nodiscard]] time_point started() const noexcept { return started_; }
     /// Valid when done: empty on success.
     [[nodiscard]] const std::optional<error>& outcome() const noexcept { return outcome_; }
+    /// Bytes of the body that have arrived, after decompression.
+    [[nodiscard]] std::size_t body_bytes() const noexcept { return parser_.body_bytes(); }
 
 private:
     enum class phase : std::uint8_t { start, waiting, opening, sending, head, body, done };

@@ -222,6 +222,22 @@ TEST_F(client_exchange, who_asks_is_told_how_often_the_client_sent_again) {
     EXPECT_EQ(sent.times, 3);
 }
 
+TEST_F(client_exchange, who_asks_is_told_what_arrived_of_a_body_that_was_cut_off) {
+    for (const auto& [head, expected] :
+         {std::pair{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", std::size_t{12}},
+          std::pair{"HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n", std::size_t{0}}}) {
+        server far([&head = head](loopback::connection& peer, int) {
+            (void)peer.read_request();
+            (void)peer.send(std::string(head) + "twelve bytes");
+        });
+        std::size_t received = 0;
+        http_request request = request_to(far.url());
+        request.received = &received;
+        expect_failure(call(request), http_errc::connection_closed);
+        EXPECT_EQ(received, expected) << head;
+    }
+}
+
 TEST_F(client_exchange, a_request_is_sent_when_there_is_a_connection_for_it) {
     count_of_sent sent;
     std::string url;
