@@ -103,6 +103,9 @@ void count_first(json::object& schema, std::int64_t effort, list_end where = lis
     list.insert(where == list_end::front ? list.begin() : list.end(), std::move(first));
 }
 
+/// The member of the names_key that holds the schema of names with this number.
+[[nodiscard]] std::string name_of(std::size_t number) { return "n" + std::to_string(number); }
+
 /// What true and false mean, as a schema whose checks are counted like those of others.
 [[nodiscard]] json::value counted_boolean(bool accepts) {
     json::object members;
@@ -111,9 +114,17 @@ void count_first(json::object& schema, std::int64_t effort, list_end where = lis
     return members;
 }
 
+/// The library looks the schema of names up under the path of the schema that holds it, and finds that
+/// one where a reference has led to it. So it is kept elsewhere, and referred to.
+void take_names(json::object& schema, std::vector<json::value>& names) {
+    json::value& content = schema["propertyNames"];
+    names.push_back(std::move(content));
+    content = json::object{{"$ref", "#/" + std::string(names_key) + "/" + name_of(names.size())}};
+}
+
 /// The library walks all members of an object and all elements of an array, also where a schema says
 /// nothing of most of them: that they may be anything is said, so that each is counted.
-void count_the_rest(json::object& schema) {
+void count_the_rest(json::object& schema, std::vector<json::value>& names) {
     if (schema.contains("properties") && !schema.contains("additionalProperties"))
         schema["additionalProperties"] = counted_boolean(true);
     const json::value* items = schema.if_contains("items");
@@ -123,9 +134,12 @@ void count_the_rest(json::object& schema) {
     json::object name; // any, but a long one counts as what it takes
     count_first(name, 1);
     name[{safe_min_length_key.data(), safe_min_length_key.size()}] = 0;
+    take_names(schema, names);
+    json::object any{{"propertyNames", std::move(name)}};
+    take_names(any, names);
     json::value& all = schema["allOf"];
     if (!all.is_array()) all = json::array();
-    all.get_array().push_back(json::object{{"propertyNames", std::move(name)}});
+    all.get_array().push_back(std::move(any));
 }
 
 /// Keywords that say nothing of a value.
@@ -207,10 +221,10 @@ constexpr std::array<renamed, 9> renames{{{"type", safe_type_key},
                                           {"minLength", safe_min_length_key},
                                           {"maxLength", safe_max_length_key}}};
 
-constexpr std::array<std::string_view, 14> own_keys{
+constexpr std::array<std::string_view, 15> own_keys{
     safe_type_key,       safe_minimum_key, safe_above_key,  safe_maximum_key,  safe_below_key,
     safe_pattern_key,    safe_unique_key,  safe_values_key, safe_multiple_key, safe_min_length_key,
-    safe_max_length_key, effort_key,       never_key,       shape_key};
+    safe_max_length_key, effort_key,       never_key,       shape_key,         names_key};
 
 [[nodiscard]] bool is_above_zero(const json::value& number) {
     if (number.is_int64()) return number.get_int64() > 0;
@@ -273,8 +287,17 @@ result<void> schema_rewriter::rewrite(json::value& schema) {
     HEDDLE_CHECK(visit_referred(schema));
     HEDDLE_CHECK(check_references());
     HEDDLE_CHECK(check_depth());
+    keep_names(schema);
     multiplies_ = is_multiplied();
     return {};
+}
+
+/// The schemas of names, where the references to them expect them.
+void schema_rewriter::keep_names(json::value& schema) {
+    if (names_.empty()) return; // as where there is no object
+    json::object kept;
+    for (std::size_t i = 0; i < names_.size(); ++i) kept[name_of(i + 1)] = std::move(names_[i]);
+    schema.get_object()[{names_key.data(), names_key.size()}] = std::move(kept);
 }
 
 result<void> schema_rewriter::visit(json::value& schema, const std::string& path,
@@ -351,7 +374,7 @@ result<void> schema_rewriter::visit_members(json::object& schema, const std::str
         schema.erase({own.data(), own.size()}); // nobody else's to say
     }
     for (const renamed& each : renames) rename(schema, each.from, each.to);
-    count_the_rest(schema);
+    count_the_rest(schema, names_);
     take_values(schema);
     const json::value* unique = schema.if_contains("uniqueItems");
     if (unique && unique->is_bool() && unique->get_bool()) {

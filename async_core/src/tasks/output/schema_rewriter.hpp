@@ -37,6 +37,8 @@ inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 inline constexpr std::string_view effort_key = "heddle:effort";
 /// What can be said of an object before its members are checked one by one (shape_check.hpp).
 inline constexpr std::string_view shape_key = "heddle:shape";
+/// The schemas of names of the whole schema, to which each propertyNames refers.
+inline constexpr std::string_view names_key = "heddle:names";
 /// What false means, which the library does not count.
 inline constexpr std::string_view never_key = "heddle:never";
 
@@ -83,6 +85,7 @@ private:
     [[nodiscard]] result<void> check_depth() const;
     [[nodiscard]] bool is_multiplied() const;
     void look_at_object(const boost::json::object& schema);
+    void keep_names(boost::json::value& schema);
 
     schema_patterns& patterns_;
     lang::work_meter& work_;
@@ -93,6 +96,7 @@ private:
     /// Schemas by JSON pointer, with those that apply to the same value.
     edges schemas_;
     std::vector<std::string> references_;
+    std::vector<boost::json::value> names_; ///< schemas of the names of members
     std::map<std::string, std::size_t, std::less<>>
         heights_;            ///< schemas inside each other below one
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited

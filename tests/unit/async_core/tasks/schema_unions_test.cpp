@@ -146,6 +146,28 @@ TEST(schema_unions, what_a_check_may_take_grows_with_the_response) {
                 HasSubstr("a member whose name propertyNames does not allow"));
 }
 
+TEST(schema_unions, names_of_members_are_checked_where_a_reference_has_led_to_their_schema) {
+    // As zod and pydantic write a record with the keys of an enumeration.
+    constexpr auto typed = R"({"type":"object","properties":{"stock":{"$ref":"#/$defs/s"}},
+        "$defs":{"s":{"type":"object","propertyNames":{"enum":["red","blue"]},
+        "additionalProperties":{"type":"integer"}}}})";
+    constexpr auto bare = R"({"properties":{"stock":{"$ref":"#/$defs/s"}},
+        "$defs":{"s":{"propertyNames":{"$ref":"#/$defs/n"}},"n":{"enum":["red"]}}})";
+    constexpr auto root = R"({"type":"object","propertyNames":{"pattern":"^[a-z]+$"},
+        "additionalProperties":{"$ref":"#"}})";
+    constexpr auto all = R"({"allOf":[{"propertyNames":{"maxLength":1}},
+        {"additionalProperties":{"allOf":[{"propertyNames":{"minLength":2}}]}}]})";
+    for (const auto& [schema, good, bad] :
+         {std::array{typed, R"({"stock":{"red":1}})", R"({"stock":{"green":1}})"},
+          std::array{typed, R"({"stock":{}})", R"({"stock":{"red":"1"}})"},
+          std::array{bare, R"({"stock":{"red":1}})", R"({"stock":{"blue":1}})"},
+          std::array{root, R"({"a":{"b":{}}})", R"({"a":{"B":{}}})"},
+          std::array{all, R"({"a":{"bc":1}})", R"({"a":{"b":1}})"}}) {
+        EXPECT_EQ(check(schema, good), "") << schema;
+        EXPECT_NE(check(schema, bad), "") << schema;
+    }
+}
+
 TEST(schema_unions, a_check_that_takes_too_long_is_not_the_fault_of_the_response) {
     // Without a tag: two kinds that each ask for the same member.
     constexpr auto schema = R"({"$defs":{"e":{"anyOf":[{"type":"number"},
