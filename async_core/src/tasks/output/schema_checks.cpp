@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace heddle::tasks {
@@ -146,6 +147,42 @@ result<void> schema_rewriter::check_depth() const {
     for (const std::string_view each : targets) chain += heights_.find(each)->second + 1;
     if (chain > max_chain) return refused("", "refers to too many schemas with others in them");
     return {};
+}
+
+/// What the strict modes of services take; a schema with anything else is refused there with each call.
+static constexpr std::array<std::string_view, 23> strict_keywords{"$defs",
+                                                                  "$ref",
+                                                                  "$schema",
+                                                                  "additionalProperties",
+                                                                  "anyOf",
+                                                                  "const",
+                                                                  "definitions",
+                                                                  "description",
+                                                                  "enum",
+                                                                  "exclusiveMaximum",
+                                                                  "exclusiveMinimum",
+                                                                  "format",
+                                                                  "items",
+                                                                  "maxItems",
+                                                                  "maximum",
+                                                                  "minItems",
+                                                                  "minimum",
+                                                                  "multipleOf",
+                                                                  "pattern",
+                                                                  "properties",
+                                                                  "required",
+                                                                  "title",
+                                                                  "type"};
+
+void schema_rewriter::look_at_keywords(const json::object& schema, std::string_view path) {
+    for (const auto& member : schema) {
+        const std::string_view name(member.key().data(), member.key().size());
+        if (std::find(strict_keywords.begin(), strict_keywords.end(), name) ==
+            strict_keywords.end()) {
+            strict_ = false;
+        }
+    }
+    if (path.empty() && schema.contains("anyOf")) strict_ = false; // the root is an object
 }
 
 void schema_rewriter::look_at_object(const json::object& schema) {

@@ -346,6 +346,7 @@ result<void> schema_rewriter::visit_below(json::value& schema, const std::string
                            "allOf, or name the draft that you mean in $schema",
                        ignored);
     }
+    look_at_keywords(*object, path);
     look_at_object(*object);
     return visit_members(*object, path, depth);
 }

@@ -85,6 +85,7 @@ private:
     [[nodiscard]] result<void> check_depth() const;
     [[nodiscard]] bool is_multiplied() const;
     void look_at_object(const boost::json::object& schema);
+    void look_at_keywords(const boost::json::object& schema, std::string_view path);
     void keep_names(boost::json::value& schema);
 
     schema_patterns& patterns_;

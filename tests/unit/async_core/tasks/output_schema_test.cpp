@@ -375,6 +375,22 @@ TEST(output_schema, sees_what_fits_the_strict_mode_of_services) {
                             "additionalProperties":false})"));
     EXPECT_FALSE(strict(R"({"type":"object","properties":{}})"));
     EXPECT_FALSE(strict("object"));
+    // Keywords that the services refuse in that mode, as pydantic writes uniqueItems for a set.
+    for (const char* keyword :
+         {R"("uniqueItems":true)", R"("contains":{"type":"string"})", R"("minLength":1)"}) {
+        const std::string inside =
+            std::string(R"("a":{"type":["array","string"],)") + keyword + "}";
+        EXPECT_FALSE(strict(R"({"type":"object","properties":{)" + inside +
+                            R"(},"required":["a"],"additionalProperties":false})"))
+            << keyword;
+    }
+    constexpr auto object = R"({"type":"object","properties":{"a":{"pattern":"^a","title":"A"}},
+        "required":["a"],"additionalProperties":false)";
+    EXPECT_TRUE(strict(std::string(object) + "}"));
+    EXPECT_FALSE(strict(std::string(object) + R"(,"minProperties":1})"));
+    EXPECT_FALSE(strict(std::string(object) + R"(,"propertyNames":{"pattern":"a"}})"));
+    EXPECT_FALSE(strict(std::string(object) + R"(,"anyOf":[{"type":"object","properties":{},
+        "required":[],"additionalProperties":false}]})"));
 }
 
 } // namespace
