@@ -55,6 +55,7 @@ struct cleanup_mark {
     scope_ref scope;      ///< as it was; inside the cleanup it lacks the deadline
     cleanup_limits limits;
     std::size_t memory; ///< in use when the outermost one began
+    value passing = {}; ///< forced: the error that goes on when it has ended, in a caught_error
 };
 
 /// A request to the host.

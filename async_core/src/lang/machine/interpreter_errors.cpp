@@ -163,8 +163,20 @@ interpreter::next interpreter::unwind(error failure) noexcept {
 /// Throws only where doing it again is right.
 interpreter::next interpreter::unwind_to_handler(error failure) {
     if (!failure.is_cancelled()) note_leaf_branch();
-    const bool cancellation = failure.is_cancelled();
-    const bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
+    bool cancellation = failure.is_cancelled();
+    bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
+    // An error of a cleanup does not take the place of what no catch takes: it would be a way around.
+    const auto leave_cleanup = [&] {
+        if (!cleanups_only) {
+            if (const auto* passing =
+                    static_cast<caught_error*>(host_of(f_.cleanups_.back().passing))) {
+                failure = error(passing->failure).with_last_cause(std::move(failure));
+                cancellation = failure.is_cancelled();
+                cleanups_only = true;
+            }
+        }
+        end_cleanup();
+    };
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {
@@ -178,13 +190,17 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
                 while (!f_.cleanups_.empty() && (f_.cleanups_.back().depth > depth ||
                                                  (f_.cleanups_.back().depth == depth &&
                                                   h.begin < f_.cleanups_.back().target))) {
-                    end_cleanup();
+                    leave_cleanup();
                 }
+                if (cleanups_only && !h.cleanup) continue;
                 value extent;
                 if (const value* mark = extent_of(failure)) extent = *mark;
                 value caught =
                     make_host(memory_, std::make_unique<caught_error>(memory_, std::move(failure)));
-                if (h.cleanup) begin_cleanup(h.target, cleanups_only, std::move(extent));
+                if (h.cleanup) {
+                    begin_cleanup(h.target, cleanups_only, std::move(extent));
+                    if (cleanups_only) f_.cleanups_.back().passing = caught;
+                }
                 f_.stack_[at.base + h.slot] = std::move(caught);
                 at.at = at.code->code.data() + h.target;
                 return next::go_on;
@@ -192,7 +208,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             leave_frame();
         }
         while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
-            end_cleanup();
+            leave_cleanup();
         if (f_.branches_.empty()) {
             out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
             out_.failure = std::move(failure);
