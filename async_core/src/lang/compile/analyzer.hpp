@@ -196,9 +196,11 @@ private:
         bool is_tool = false;
     };
 
-    // expressions
+    // names as expressions
     node* reference(const form& f);
     node* reference_from(std::string_view name, source_span span, scope* start);
+
+    // calls (analyzer_calls.cpp)
     node* call(const form& f, position where);
     node* call_named(const form& f, position where);
     void note_form_call(const form& head);
@@ -212,8 +214,10 @@ private:
     node* tool_behind_primitive(const form& f);
     node* positional(const form& f, node* callee);
     [[nodiscard]] bool is_known_function(std::string_view name) const;
-    [[nodiscard]] bool is_named_let(std::string_view name) const;
     node* head_first(const form& f, node* callee);
+
+    // named let (forms_binding.cpp)
+    [[nodiscard]] bool is_named_let(std::string_view name) const;
     node* named_let_as_loop(const form& f, position where);
     node* named_let_as_function(const form& f, position where);
 

@@ -36,20 +36,24 @@ private:
     void tail(const node& n);
     int anywhere(const node& n); ///< the register that holds the value; a new one if need be
     int fresh(const node& n);    ///< the value in a new register
-    void jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps);
 
-    // one per kind of node
+    // variables and scopes (generator_variables.cpp)
     void local(const node& n, int dest);
     void read_variable(const ast::variable& var, int dest, source_span span, bool peek);
     void store_variable(const ast::variable& var, int source, source_span span);
     void assign(const node& n, int dest);
     void bind(const node& n, int dest);
     void define_global(const node& n, int dest);
+    void scope(const node& outermost, int dest, bool is_tail);
+    void clear_variables(const node& n);
+
+    // conditions and sequences (generator_control.cpp)
+    void jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps);
     void branch_if(const node& first, int dest, bool is_tail);
     void sequence(const node& n, int dest, bool is_tail);
     void short_circuit(const node& n, int dest, bool is_tail);
-    void scope(const node& outermost, int dest, bool is_tail);
-    void clear_variables(const node& n);
+
+    // other kinds of node
     void closure(const node& n, int dest);
     void call(const node& n, int dest, bool is_tail);
     void builtin_call(const node& n, int dest);
