@@ -37,7 +37,7 @@ account_limits::room account_limits::fits_at(const amounts& wanted, time_point n
 
 coro::clock::time_point account_limits::earliest(std::size_t before,
                                                  time_point now) const noexcept {
-    const auto& requests = limits_[static_cast<std::size_t>(measure::requests)];
+    const auto& requests = limits_[index_of(measure::requests)];
     if (!requests) return now;
     const double missing = static_cast<double>(before) + 1 - std::max(requests->level(), 0.0) -
                            static_cast<double>(in_flight_); // what is not sent comes back

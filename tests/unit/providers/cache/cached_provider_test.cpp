@@ -380,7 +380,7 @@ TEST_F(cached_provider_test, a_refusal_of_the_limiter_for_want_of_time_is_of_one
         SCOPED_TRACE(after_429);
         testing::fake_http http;
         limiter_settings bounds;
-        bounds.options.per_minute[static_cast<std::size_t>(limits::measure::requests)] = 1;
+        bounds.options.per_minute[index_of(limits::measure::requests)] = 1;
         openai::options options;
         options.api_key = secret("sk-0123456789abcdef");
         options.retry.first_wait = std::chrono::milliseconds(1);

@@ -125,7 +125,7 @@ std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool tells) {
     limiter_options options;
     options.first_in_flight = 200;
     options.max_in_flight = 200;
-    options.per_minute[static_cast<std::size_t>(measure::requests)] = 120;
+    options.per_minute[index_of(measure::requests)] = 120;
     limiter_fsm machine(options, start);
     std::vector<std::pair<clock::time_point, double>> arrived;
     std::deque<call> under_way;
@@ -165,7 +165,7 @@ TEST(late_sending, of_a_run_with_slow_connections_stays_within_the_limit) {
 
 TEST(late_sending, a_call_that_never_went_gives_its_place_back) {
     limiter_options options;
-    options.per_minute[static_cast<std::size_t>(measure::requests)] = 1;
+    options.per_minute[index_of(measure::requests)] = 1;
     limiter_fsm machine(options, start);
     const auto slot = machine.try_admit({100, 0, true}, start);
     ASSERT_NE(slot, limiter_fsm::no_slot);

@@ -12,6 +12,10 @@ namespace heddle::providers::limits {
 /// What a service counts. `tokens` is input and output together.
 enum class measure : std::uint8_t { requests, tokens, input_tokens, output_tokens };
 inline constexpr std::size_t measures = 4;
+/// The place of a measure in an array of `measures` elements.
+[[nodiscard]] constexpr std::size_t index_of(measure which) noexcept {
+    return static_cast<std::size_t>(which);
+}
 
 /// Limits per minute that the user knows, by measure. They hold whatever the service says.
 using known_limits = std::array<std::optional<std::int64_t>, measures>;
