@@ -1,5 +1,7 @@
 #include "program_generator.hpp"
 
+#include "program_writer.hpp"
+
 #include <heddle/lang/builtin.hpp>
 
 #include <array>
@@ -10,12 +12,9 @@ namespace heddle::fuzzing {
 
 namespace {
 
-constexpr int deepest = 6;
-constexpr std::size_t longest = 6000; ///< characters; then only atoms follow
-
-class generator {
+class generator : program_writer {
 public:
-    explicit generator(std::span<const std::uint8_t> bytes) : bytes_(bytes) {
+    explicit generator(std::span<const std::uint8_t> bytes) : program_writer(bytes) {
         for (const auto family :
              {lang::number_builtins(), lang::string_builtins(), lang::list_builtins(),
               lang::map_builtins(), lang::data_builtins(), lang::regex_builtins()}) {
@@ -37,48 +36,6 @@ public:
     }
 
 private:
-    /// A number below `count`; 0 when the bytes are used up.
-    unsigned choose(unsigned count) {
-        if (at_ == bytes_.size()) return 0;
-        return bytes_[at_++] % count;
-    }
-    [[nodiscard]] bool tired(int depth) const {
-        return depth >= deepest || out_.size() > longest || at_ == bytes_.size();
-    }
-    void text(std::string_view part) { out_ += part; }
-    void number(unsigned n) { out_ += std::to_string(n); }
-
-    std::string fresh(std::string_view stem) {
-        std::string name(stem);
-        name += std::to_string(next_name_++ % 40);
-        return name;
-    }
-    void name_in_scope() {
-        if (scope_.empty() || choose(40) == 39) text("nowhere");
-        else text(scope_[choose(static_cast<unsigned>(scope_.size()))]);
-    }
-
-    void atom() {
-        static constexpr std::array<std::string_view, 16> literals{"0",
-                                                                   "1",
-                                                                   "-7",
-                                                                   "nil",
-                                                                   "true",
-                                                                   "false",
-                                                                   "\"\"",
-                                                                   "\"text\"",
-                                                                   "\"äöü €\"",
-                                                                   "2.5",
-                                                                   "'()",
-                                                                   "'symbol",
-                                                                   "9223372036854775807",
-                                                                   "'(1 2 3)",
-                                                                   "(dict \"k\" 1)",
-                                                                   "1e308"};
-        if (!scope_.empty() && choose(2) == 0) name_in_scope();
-        else text(literals[choose(literals.size())]);
-    }
-
     void expressions(unsigned count, int depth) {
         for (unsigned i = 0; i < count; ++i) {
             text(" ");
@@ -495,12 +452,7 @@ private:
         }
     }
 
-    std::span<const std::uint8_t> bytes_;
-    std::size_t at_ = 0;
-    std::string out_;
-    std::vector<std::string> scope_;
     std::vector<const lang::builtin*> primitives_;
-    unsigned next_name_ = 0;
 };
 
 } // namespace
