@@ -90,7 +90,7 @@ private:
         problems_.erase(std::unique(problems_.begin(), problems_.end(), same), problems_.end());
         if (problems_.size() <= max_problems) return;
         const std::size_t more = problems_.size() - max_problems;
-        problems_.resize(max_problems);
+        problems_.resize(max_problems); // heddle-check: allow cut-text (a list)
         problems_.push_back({severity::error,
                              "too-many",
                              std::to_string(more) + " more problems are not shown",

@@ -1,4 +1,5 @@
-// The dispatch loop. Registers are values in the fiber's stack; `R` points at the frame's first.
+// The dispatch loop. heddle-check: allow length (one function: computed gotos cannot leave it)
+// Registers are values in the fiber's stack; `R` points at the frame's first.
 // Every path that may grow the stack, change frames or fail saves `pc` first and reloads after.
 #include "interpreter.hpp"
 
@@ -64,8 +65,8 @@ outcome interpreter::dispatch() {
     do {                                 \
         if (--fuel == 0) goto slice_end; \
     } while (0)
-// A slow operation: saves, runs, and goes on where it says. A plain goto: it runs the destructors of
-// the block it leaves, which the computed goto of NEXT must never have to.
+// A slow operation: saves, runs, and continues as its verdict requires. A plain goto: it runs the
+// destructors of the block it leaves, which the computed goto of NEXT must never have to.
 // The frame knows its place until LOAD.
 #define SLOW(call)        \
     do {                  \

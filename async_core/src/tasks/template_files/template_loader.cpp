@@ -402,7 +402,7 @@ loaded_templates template_loader::state::finish() {
     if (report->problems.size() > max_problems) {
         const std::size_t more = report->problems.size() - max_problems;
         const severity worst = report->errors() != 0 ? severity::error : severity::warning;
-        report->problems.resize(max_problems);
+        report->problems.resize(max_problems); // heddle-check: allow cut-text (a list)
         report->problems.push_back({worst,
                                     "too-many",
                                     "there are at least " + std::to_string(more) + " more problems",
