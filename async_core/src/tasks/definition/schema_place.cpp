@@ -1,8 +1,10 @@
 #include "tasks/definition/schema_place.hpp"
 
 #include "tasks/output/json_pointer.hpp"
+#include "tasks/output/json_string_scan.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/string.hpp>
@@ -50,10 +52,9 @@ private:
 
     string_view skip_string() {
         const size_t begin = at_;
-        for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-            if (text_[at_] == '\\') ++at_;
-        }
-        at_ = std::min(at_ + 1, text_.size());
+        json_string_scan strings;
+        do at_ += strings.take(text_, at_);
+        while (strings.inside() && at_ < text_.size());
         return text_.substr(begin, at_ - begin);
     }
 
@@ -156,7 +157,7 @@ private:
                 ++at;
             } else if (written_[at + 1] == 'u') {
                 const std::uint32_t point = number_at(at + 2, 4, 16);
-                const bool pair = point >= 0xD800 && point < 0xDC00;
+                const bool pair = utf8::is_high_surrogate(point);
                 add(at, pair ? 4 : utf8_size(point));
                 at += pair ? 12 : 6;
             } else {

@@ -1,5 +1,7 @@
 #include "tasks/output/json_extraction.hpp"
 
+#include "tasks/output/json_string_scan.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
@@ -14,7 +16,7 @@ namespace heddle::tasks {
 namespace {
 
 constexpr std::size_t max_candidates = 64;
-constexpr std::size_t deepest = 128;
+constexpr std::size_t max_depth = 128;
 constexpr std::size_t max_searched_bytes = 8 * 1024 * 1024;
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
@@ -43,7 +45,7 @@ private:
                                        lang::work_meter& work) {
     lang::json_read_options options;
     options.work = &work;
-    options.max_depth = deepest;
+    options.max_depth = max_depth;
     return lang::json_to_value(memory, text, options);
 }
 
@@ -65,23 +67,21 @@ private:
 [[nodiscard]] std::size_t end_of_bracket(std::string_view text, std::size_t from,
                                          lang::work_meter& work) {
     std::vector<char> open;
-    bool in_string = false;
+    json_string_scan strings;
     scan_pace pace(work);
-    for (std::size_t at = from; at < text.size(); ++at) {
+    for (std::size_t at = from; at < text.size();) {
         if (!pace.next()) return std::string_view::npos;
         const char c = text[at];
-        if (in_string) {
-            if (c == '\\') ++at;
-            else if (c == '"') in_string = false;
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            if (open.size() == deepest) return std::string_view::npos;
+        const bool in_string = strings.inside();
+        at += strings.take(text, at);
+        if (in_string) continue;
+        if (c == '{' || c == '[') {
+            if (open.size() == max_depth) return std::string_view::npos;
             open.push_back(c == '{' ? '}' : ']');
         } else if (c == '}' || c == ']') {
             if (open.empty() || open.back() != c) return std::string_view::npos;
             open.pop_back();
-            if (open.empty()) return at + 1;
+            if (open.empty()) return at;
         }
     }
     return std::string_view::npos;
@@ -103,17 +103,19 @@ struct mended {
     std::string& out = result.text;
     out.reserve(text.size() + 8);
     std::vector<level> open;
-    bool in_string = false;
+    json_string_scan strings;
     scan_pace pace(work);
-    for (std::size_t at = 0; at < text.size(); ++at) {
+    for (std::size_t at = 0; at < text.size();) {
         if (!pace.next()) return {};
         const char c = text[at];
+        const bool in_string = strings.inside();
+        const std::size_t taken = strings.take(text, at);
         if (in_string) {
             out += c;
-            if (c == '\\' && at + 1 < text.size()) out += text[++at];
-            else if (c == '"') in_string = false;
-            continue;
+            if (taken == 2) out += text[at + 1];
         }
+        at += taken;
+        if (in_string) continue;
         if (c == '}' || c == ']') {
             std::size_t last = out.size();
             while (last != 0 && ascii::is_blank(out[last - 1])) --last;
@@ -125,9 +127,8 @@ struct mended {
         }
         if (c == ',' && !open.empty()) open.back().whole = out.size();
         out += c;
-        if (c == '"') in_string = true;
         if (c == '{' || c == '[') {
-            if (open.size() == deepest) return result;
+            if (open.size() == max_depth) return result;
             open.push_back({c == '{' ? '}' : ']', out.size()});
         }
     }
@@ -137,7 +138,7 @@ struct mended {
     while (last != 0 && ascii::is_blank(out[last - 1])) --last;
     const char end = last == 0 ? '\0' : out[last - 1];
     const bool whole =
-        !in_string && (end == '}' || end == ']' || (end == '"' && open.back().close == ']'));
+        !strings.inside() && (end == '}' || end == ']' || (end == '"' && open.back().close == ']'));
     out.resize(whole ? last : open.back().whole);
     for (auto each = open.rbegin(); each != open.rend(); ++each) out += each->close;
     result.completed = result.changed = true;
