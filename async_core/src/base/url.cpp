@@ -12,4 +12,9 @@ std::optional<url_parts> split_url(std::string_view text) noexcept {
     return url_parts{text.substr(0, colon), behind.substr(0, end), behind.substr(end)};
 }
 
+bool is_localhost(std::string_view host) noexcept {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    return host == "localhost" || host.ends_with(".localhost");
+}
+
 } // namespace heddle

@@ -67,11 +67,6 @@ std::string origin_name::text() const {
 
 std::string origin_name::connect_host() const { return zone.empty() ? host : host + "%" + zone; }
 
-bool is_localhost_name(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    return host == "localhost" || host.ends_with(".localhost");
-}
-
 std::string origin_name::host_header() const {
     const bool six = host.find(':') != std::string::npos;
     std::string out = six ? "[" + host + "]" : host;

@@ -3,6 +3,8 @@
 #include "client_core.hpp"
 #include "exchange_operation.hpp"
 
+#include <heddle/base/url.hpp>
+
 namespace heddle::http {
 
 namespace {
@@ -14,7 +16,7 @@ std::vector<std::string> fixed_addresses(const http_client_options& options,
         if (host.name == name.host) return host.addresses;
     }
     // Whatever the system's resolver would say: a call meant for this machine never leaves it.
-    if (is_localhost_name(name.host)) return {"127.0.0.1", "::1"};
+    if (is_localhost(name.host)) return {"127.0.0.1", "::1"};
     return {};
 }
 

@@ -189,7 +189,7 @@ bool is_loopback(const origin_name& origin) {
         return bits.size() == 16 && bits[15] == 1 &&
                std::all_of(bits.begin(), bits.end() - 1, [](unsigned char b) { return b == 0; });
     }
-    return is_localhost_name(origin.host);
+    return is_localhost(origin.host);
 }
 
 proxy_rules proxy_rules::create(const settings& from) {

@@ -24,7 +24,7 @@ result<base_url> check_address(std::string_view provider_name, std::string_view 
     if (!fits_header(api_key.reveal())) {
         return wrong_setting(provider_name, "the API key holds a character that no key has");
     }
-    if (!read.secure && !api_key.empty() && !is_loopback_name(read.host)) {
+    if (!read.secure && !api_key.empty() && !is_loopback_host(read.host)) {
         log.write(log_level::warn, "llm",
                   std::string(provider_name) + ": the API key goes to " + read.host +
                       " without encryption");

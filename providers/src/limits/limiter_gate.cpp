@@ -301,7 +301,7 @@ limiter_settings limiter_settings_for(std::string_view origin) {
     limiter_settings settings;
     settings.options.doubles_every = std::chrono::seconds(1);
     const auto url = parse_base_url(origin);
-    if (url && is_loopback_name(url->host)) {
+    if (url && is_loopback_host(url->host)) {
         settings.options.first_in_flight = 64;
         settings.options.doubles_every = std::chrono::milliseconds(200);
     }

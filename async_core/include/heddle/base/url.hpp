@@ -1,4 +1,4 @@
-// Where the parts of a URL are.
+// Where the parts of a URL are, and which hosts are this machine.
 #pragma once
 
 #include <optional>
@@ -16,5 +16,9 @@ struct url_parts {
 /// Takes "scheme://authority/path?query#fragment" apart (RFC 3986, appendix B). Nothing for a text
 /// without "://". Pure; threads: any.
 [[nodiscard]] std::optional<url_parts> split_url(std::string_view text) noexcept;
+
+/// Whether a host in lower case is "localhost" or a name below it, with or without the closing dot:
+/// loopback by definition, never looked up (RFC 6761, 6.3). False for addresses.
+[[nodiscard]] bool is_localhost(std::string_view host) noexcept;
 
 } // namespace heddle

@@ -27,9 +27,6 @@ struct origin_name {
     [[nodiscard]] std::string connect_host() const;
 };
 
-/// "localhost" and all below it: loopback by definition (RFC 6761, 6.3), never looked up.
-[[nodiscard]] bool is_localhost_name(std::string_view host);
-
 /// Errors: ports::http_errc::invalid_url for another scheme, a user name, a path, query or
 /// fragment, an empty or malformed host, a bad port. A single closing slash is let pass. A zone is
 /// written [fe80::1%25eth0], or with the % alone.

@@ -37,5 +37,13 @@ TEST(url, text_without_a_scheme_is_none) {
     EXPECT_EQ(split("mailto:someone"), "none");
 }
 
+TEST(url, localhost_and_names_below_it_are_this_machine) {
+    for (const char* host : {"localhost", "localhost.", "a.localhost", "a.b.localhost."})
+        EXPECT_TRUE(is_localhost(host)) << host;
+    for (const char* host : {"", ".", "localhosts", "alocalhost", "localhost.example.com",
+                             "localhost..", "127.0.0.1", "::1"})
+        EXPECT_FALSE(is_localhost(host)) << host;
+}
+
 } // namespace
 } // namespace heddle

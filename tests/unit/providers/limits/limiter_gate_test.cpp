@@ -331,7 +331,8 @@ TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
 }
 
 TEST(limiter_settings_for, widens_sooner_on_this_machine) {
-    for (const char* origin : {"http://127.0.0.1:80", "http://localhost:1", "http://[::1]:2"}) {
+    for (const char* origin : {"http://127.0.0.1:80", "http://localhost:1", "http://[::1]:2",
+                               "http://models.localhost:1"}) {
         EXPECT_EQ(providers::limiter_settings_for(origin).options.first_in_flight, 64U);
         EXPECT_EQ(providers::limiter_settings_for(origin).options.doubles_every, 200ms);
     }

@@ -127,8 +127,10 @@ TEST(openai_provider, keys_are_trimmed_checked_and_needed_where_there_is_no_othe
 
 TEST(openai_provider, a_key_sent_without_encryption_is_warned_about) {
     fixture with;
-    with.make(options_for("http://127.0.0.1:1/v1"));
-    EXPECT_EQ(with.log.text, "");
+    for (const char* url : {"http://127.0.0.1:1/v1", "http://models.localhost:1/v1"}) {
+        with.make(options_for(url));
+        EXPECT_EQ(with.log.text, "") << url;
+    }
     for (const char* url : {"http://example.org/v1", "http://127.0.0.1.example.org/v1",
                             "http://localhost.example.org/v1"}) {
         with.log.text.clear();
