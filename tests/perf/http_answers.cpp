@@ -1,8 +1,8 @@
 // What reading one answer costs, without sockets: plain, and compressed.
 //   bench_http_answers [ROUNDS]
-#include <heddle/http/response_parser.hpp>
+#include "packed_bytes.hpp"
 
-#include <zlib.h>
+#include <heddle/http/response_parser.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -12,20 +12,6 @@
 using namespace heddle;
 
 namespace {
-
-std::string packed(std::string_view text) {
-    z_stream stream{};
-    deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    std::string out(deflateBound(&stream, text.size()) + 32, '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    deflate(&stream, Z_FINISH);
-    out.resize(out.size() - stream.avail_out);
-    deflateEnd(&stream);
-    return out;
-}
 
 std::string answer(const std::string& body, const std::string& more) {
     return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + more +
@@ -68,7 +54,10 @@ int main(int argc, char** argv) {
     for (const int sentences : {2, 200}) {
         const std::string body = chat_body(sentences);
         measure("plain", answer(body, ""), rounds);
-        measure("gzip", answer(packed(body), "Content-Encoding: gzip\r\n"), rounds);
+        measure(
+            "gzip",
+            answer(loopback::packed(body, loopback::gzip_frame, 6), "Content-Encoding: gzip\r\n"),
+            rounds);
     }
     return 0;
 }

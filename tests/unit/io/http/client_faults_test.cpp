@@ -252,12 +252,10 @@ TEST_F(client_faults, of_the_handshake) {
 TEST_F(client_faults, of_a_proxy) {
     const auto no = http_errc::proxy_refused;
     const std::vector<fault> rows{
-        {"wants a user",
-         {no},
-         says_and_waits("HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\n")},
-        {"forbids the tunnel", {no}, says_and_waits("HTTP/1.1 403 x\r\n\r\n")},
+        sends("wants a user", "HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\n", {no}),
+        sends("forbids the tunnel", "HTTP/1.1 403 x\r\n\r\n", {no}),
         {"cannot reach the server", {no}, says(with_length("HTTP/1.1 502 x\r\n", "sorry"))},
-        {"redirects the tunnel", {no}, says_and_waits("HTTP/1.1 302 x\r\nLocation: /\r\n\r\n")},
+        sends("redirects the tunnel", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", {no}),
         {"closes after CONNECT", {closed}, hangs_up},
         {"resets after CONNECT", {broken}, resets},
         {"says nothing to CONNECT", {http_errc::connect_timeout}, waits, brief::connect},
@@ -265,12 +263,12 @@ TEST_F(client_faults, of_a_proxy) {
          {http_errc::connect_timeout},
          says_and_waits("HTTP/1.1 200"),
          brief::connect},
-        {"garbage to CONNECT", {protocol}, says_and_waits("garbage")},
+        sends("garbage to CONNECT", "garbage"),
         {"a header without end to CONNECT", {big_header}, repeats(ok, "X-A: b\r\n")},
         {"interim answers without end to CONNECT",
          {protocol},
          repeats("", "HTTP/1.1 100 Continue\r\n\r\n")},
-        {"more than an answer to CONNECT", {protocol}, says_and_waits(ok + "\r\n" + ok + "\r\n")},
+        sends("more than an answer to CONNECT", ok + "\r\n" + ok + "\r\n"),
         {"opens the tunnel and closes it",
          {closed, broken, unconnected},
          [](peer_type& peer) {

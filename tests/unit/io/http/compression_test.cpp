@@ -1,9 +1,8 @@
 // Compressed answers: gzip and deflate, whole, in pieces, damaged, and bombs.
 #include "client_fixture.hpp"
+#include "packed_bytes.hpp"
 
 #include <heddle/http/response_parser.hpp>
-
-#include <zlib.h>
 
 #include <random>
 
@@ -11,25 +10,11 @@ namespace heddle::http {
 namespace {
 
 using loopback::answer;
+using loopback::gzip_frame;
+using loopback::no_frame;
+using loopback::packed;
 using loopback::server;
-
-constexpr int gzip_frame = 15 + 16;
-constexpr int zlib_frame = 15;
-constexpr int no_frame = -15;
-
-std::string packed(std::string_view text, int frame = gzip_frame) {
-    z_stream stream{};
-    deflateInit2(&stream, 9, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY);
-    std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    out.resize(out.size() - stream.avail_out);
-    deflateEnd(&stream);
-    return out;
-}
+using loopback::zlib_frame;
 
 std::string coded_answer(std::string_view body, std::string_view coding = "gzip") {
     return answer(body, "Content-Encoding: " + std::string(coding) + "\r\n");

@@ -1,30 +1,13 @@
 #include "server_faults.hpp"
 
-#include <zlib.h>
+#include "packed_bytes.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
 namespace heddle::http {
 
-namespace {
-
-std::string packed(std::size_t zeros) {
-    z_stream stream{};
-    deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    std::string text(zeros, '0');
-    std::string out(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(text.data());
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    deflate(&stream, Z_FINISH);
-    out.resize(out.size() - stream.avail_out);
-    deflateEnd(&stream);
-    return out;
-}
-
-} // namespace
+using loopback::packed;
 
 std::function<bool(peer_type&)> says(std::string bytes) { // ... and hangs up
     return [bytes = std::move(bytes)](peer_type& peer) {
@@ -88,24 +71,38 @@ std::string many(const std::string& what, int count) {
     return out;
 }
 
+fault sends(const char* name, std::string bytes, std::vector<http_errc> ends) {
+    return {name, std::move(ends), says_and_waits(std::move(bytes))};
+}
+
+namespace {
+
+using play_type = std::function<bool(peer_type&)>;
+
+/// On the second exchange of a connection: the client tries again.
+fault second(const char* name, play_type play) {
+    return {.name = name, .ends = {}, .play = std::move(play), .body = "clean", .second = true};
+}
+
+/// On a connection that has served one exchange and waits for the next.
+fault idle_fault(const char* name, play_type play) {
+    fault row = second(name, std::move(play));
+    row.before = true;
+    return row;
+}
+
+} // namespace
+
 std::vector<fault> connection_faults() {
     return {
-        {"closes before it reads the request",
-         {closed, broken, unconnected},
-         hangs_up,
-         brief::none,
-         "",
-         where::both,
-         false,
-         true},
-        {"resets before it reads the request",
-         {broken, closed, unconnected},
-         resets,
-         brief::none,
-         "",
-         where::both,
-         false,
-         true},
+        {.name = "closes before it reads the request",
+         .ends = {closed, broken, unconnected},
+         .play = hangs_up,
+         .before = true},
+        {.name = "resets before it reads the request",
+         .ends = {broken, closed, unconnected},
+         .play = resets,
+         .before = true},
         {"closes after the request", {closed}, hangs_up},
         {"resets after the request", {broken}, resets},
         {"ends its direction after the request",
@@ -115,90 +112,63 @@ std::vector<fault> connection_faults() {
              return waits(peer);
          }},
         {"says nothing", {http_errc::first_byte_timeout}, waits, brief::first_byte},
-        {"reads nothing of a big request",
-         {idle},
-         [](peer_type& peer) { return !peer.wait_hung_up(); },
-         brief::idle,
-         "",
-         where::both,
-         false,
-         true,
-         30'000'000},
-        {"resets inside a big request",
-         {broken, closed, unconnected},
-         resets,
-         brief::none,
-         "",
-         where::both,
-         false,
-         true,
-         30'000'000},
-        {"answers and hangs up inside a big request",
-         {},
-         [](peer_type& peer) {
-             (void)peer.send(with_length("HTTP/1.1 413 Too Large\r\n", "big"));
-             return !peer.wait_hung_up();
-         },
-         brief::none,
-         "big",
-         where::both,
-         false,
-         true,
-         30'000'000},
-        {"answers before it reads the request",
-         {},
-         says_and_goes_on(with_length(ok, "early")),
-         brief::none,
-         "early",
-         where::both,
-         false,
-         true},
-        {"hangs up on the second request", {}, hangs_up, brief::none, "clean", where::both, true},
-        {"resets on the second request", {}, resets, brief::none, "clean", where::both, true},
-        {"says half an answer on the second request",
-         {closed},
-         says(hundred + "half"),
-         brief::none,
-         "",
-         where::both,
-         true},
-        {"closes the idle connection", {}, hangs_up, brief::none, "clean", where::both, true, true},
-        {"resets the idle connection", {}, resets, brief::none, "clean", where::both, true, true},
-        {"says 408 on the idle connection",
-         {},
-         says(with_length("HTTP/1.1 408 x\r\n", "late")),
-         brief::none,
-         "clean",
-         where::both,
-         true,
-         true},
-        {"answers on the idle connection unasked",
-         {},
-         says_and_waits(with_length(ok, "evil")),
-         brief::none,
-         "clean",
-         where::both,
-         true,
-         true},
+        {.name = "reads nothing of a big request",
+         .ends = {idle},
+         .play = [](peer_type& peer) { return !peer.wait_hung_up(); },
+         .limit = brief::idle,
+         .before = true,
+         .request = 30'000'000},
+        {.name = "resets inside a big request",
+         .ends = {broken, closed, unconnected},
+         .play = resets,
+         .before = true,
+         .request = 30'000'000},
+        {.name = "answers and hangs up inside a big request",
+         .ends = {},
+         .play =
+             [](peer_type& peer) {
+                 (void)peer.send(with_length("HTTP/1.1 413 Too Large\r\n", "big"));
+                 return !peer.wait_hung_up();
+             },
+         .body = "big",
+         .before = true,
+         .request = 30'000'000},
+        {.name = "answers before it reads the request",
+         .ends = {},
+         .play = says_and_goes_on(with_length(ok, "early")),
+         .body = "early",
+         .before = true},
+        second("hangs up on the second request", hangs_up),
+        second("resets on the second request", resets),
+        {.name = "says half an answer on the second request",
+         .ends = {closed},
+         .play = says(hundred + "half"),
+         .second = true},
+        idle_fault("closes the idle connection", hangs_up),
+        idle_fault("resets the idle connection", resets),
+        idle_fault("says 408 on the idle connection",
+                   says(with_length("HTTP/1.1 408 x\r\n", "late"))),
+        idle_fault("answers on the idle connection unasked",
+                   says_and_waits(with_length(ok, "evil"))),
     };
 }
 
 std::vector<fault> head_faults() {
     const std::string crowd = many("X-Filler: some text to fill a line\r\n", 4000);
     return {
-        {"garbage in place of the status line", {protocol}, says_and_waits("\x01\x02\x03garbage")},
-        {"the banner of another protocol", {protocol}, says_and_waits("SSH-2.0-OpenSSH_9.2\r\n")},
+        sends("garbage in place of the status line", "\x01\x02\x03garbage"),
+        sends("the banner of another protocol", "SSH-2.0-OpenSSH_9.2\r\n"),
         {"HTTP/0.9", {protocol}, says("<html>hello</html>")},
-        {"HTTP/2", {protocol}, says_and_waits(std::string("\0\0\x12\x04\0\0\0\0\0", 9))},
+        sends("HTTP/2", std::string("\0\0\x12\x04\0\0\0\0\0", 9)),
         {"a TLS alert where plain text is spoken",
          {protocol},
          says_and_waits(std::string("\x15\x03\x01\0\x02\x02\x46", 7)),
          brief::none,
          "",
          where::plain},
-        {"a status that is no number", {protocol}, says_and_waits("HTTP/1.1 abc OK\r\n\r\n")},
-        {"a status of four digits", {protocol}, says_and_waits("HTTP/1.1 2000 OK\r\n\r\n")},
-        {"a version that is none", {protocol}, says_and_waits("HTTP/1.x 200 OK\r\n\r\n")},
+        sends("a status that is no number", "HTTP/1.1 abc OK\r\n\r\n"),
+        sends("a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n"),
+        sends("a version that is none", "HTTP/1.x 200 OK\r\n\r\n"),
         {"a status line without end",
          {big_header},
          repeats("HTTP/1.1 200 ", std::string(4096, 'x'))},
@@ -208,9 +178,8 @@ std::vector<fault> head_faults() {
         {"interim answers with huge headers",
          {big_header, protocol},
          repeats("", "HTTP/1.1 103 x\r\n" + crowd + "\r\n")},
-        {"a switch of protocols",
-         {protocol},
-         says_and_waits("HTTP/1.1 101 x\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n")},
+        sends("a switch of protocols",
+              "HTTP/1.1 101 x\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n"),
         {"an interim answer and the end", {closed}, says("HTTP/1.1 100 Continue\r\n\r\n")},
         {"an interim answer and silence",
          {http_errc::first_byte_timeout},
@@ -227,39 +196,25 @@ std::vector<fault> head_faults() {
         {"a trickled header", {http_errc::total_timeout}, trickles(ok + "X: ", 2000), brief::total},
         {"one huge header", {big_header}, repeats(ok + "X: ", std::string(4096, 'x'))},
         {"headers without end", {big_header}, repeats(ok, "X-A: b\r\n")},
-        {"a header without colon", {protocol}, says_and_waits(ok + "Content-Length\r\n\r\n")},
-        {"a header with a blank in its name", {protocol}, says_and_waits(ok + "X Y: z\r\n\r\n")},
-        {"a header without name", {protocol}, says_and_waits(ok + ": z\r\n\r\n")},
-        {"a control character in a header",
-         {protocol},
-         says_and_waits(ok + std::string("X: a\0b\r\n\r\n", 10))},
-        {"a bare line feed as line end", {protocol}, says_and_waits(ok + "X: a\nY: b\r\n\r\n")},
-        {"a negative length", {protocol}, says_and_waits(ok + "Content-Length: -1\r\n\r\n")},
-        {"a length beyond 64 bits",
-         {protocol},
-         says_and_waits(ok + "Content-Length: 99999999999999999999\r\n\r\n")},
-        {"a length with a sign",
-         {protocol},
-         says_and_waits(ok + "Content-Length: +5\r\n\r\nhello")},
-        {"a length in another base",
-         {protocol},
-         says_and_waits(ok + "Content-Length: 0x5\r\n\r\nhello")},
-        {"a list of lengths", {protocol}, says_and_waits(ok + "Content-Length: 5, 6\r\n\r\nhello")},
-        {"two lengths",
-         {protocol},
-         says_and_waits(ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!")},
-        {"a length and chunks",
-         {protocol},
-         says_and_waits(ok + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")},
-        {"chunks and a length",
-         {protocol},
-         says_and_waits(ok + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n")},
-        {"a transfer coding of its own",
-         {protocol},
-         says_and_waits(ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")},
-        {"chunked twice",
-         {protocol},
-         says_and_waits(ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n")},
+        sends("a header without colon", ok + "Content-Length\r\n\r\n"),
+        sends("a header with a blank in its name", ok + "X Y: z\r\n\r\n"),
+        sends("a header without name", ok + ": z\r\n\r\n"),
+        sends("a control character in a header", ok + std::string("X: a\0b\r\n\r\n", 10)),
+        sends("a bare line feed as line end", ok + "X: a\nY: b\r\n\r\n"),
+        sends("a negative length", ok + "Content-Length: -1\r\n\r\n"),
+        sends("a length beyond 64 bits", ok + "Content-Length: 99999999999999999999\r\n\r\n"),
+        sends("a length with a sign", ok + "Content-Length: +5\r\n\r\nhello"),
+        sends("a length in another base", ok + "Content-Length: 0x5\r\n\r\nhello"),
+        sends("a list of lengths", ok + "Content-Length: 5, 6\r\n\r\nhello"),
+        sends("two lengths", ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!"),
+        sends("a length and chunks",
+              ok + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        sends("chunks and a length",
+              ok + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
+        sends("a transfer coding of its own",
+              ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+        sends("chunked twice",
+              ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"),
     };
 }
 
@@ -286,35 +241,26 @@ std::vector<fault> body_faults() {
          trickles(ok + "Content-Length: 5000\r\n\r\n", 2000),
          brief::total},
         {"a body without end", {big_body}, repeats(ok + "\r\n", std::string(16'384, 'x'))},
-        {"a body larger than allowed",
-         {big_body},
-         says_and_waits(ok + "Content-Length: 1000001\r\n\r\n")},
-        {"a body of four exabytes",
-         {big_body},
-         says_and_waits(ok + "Content-Length: 4611686018427387904\r\n\r\n")},
+        sends("a body larger than allowed", ok + "Content-Length: 1000001\r\n\r\n", {big_body}),
+        sends("a body of four exabytes", ok + "Content-Length: 4611686018427387904\r\n\r\n",
+              {big_body}),
         {"chunks without end", {big_body}, repeats(chunked, chunk_of(4096))},
-        {"a negative chunk size", {protocol}, says_and_waits(chunked + "-5\r\nhello\r\n0\r\n\r\n")},
-        {"a chunk size beyond 64 bits",
-         {protocol, big_body},
-         says_and_waits(chunked + "10000000000000005\r\nhello\r\n0\r\n\r\n")},
-        {"a chunk size just below 64 bits",
-         {big_body, protocol},
-         says_and_waits(chunked + "ffffffffffffffff\r\nhello\r\n")},
-        {"a chunk size that is no number",
-         {protocol},
-         says_and_waits(chunked + "five\r\nhello\r\n")},
-        {"a chunk size with 0x", {protocol}, says_and_waits(chunked + "0x5\r\nhello\r\n0\r\n\r\n")},
-        {"a chunk without size", {protocol}, says_and_waits(chunked + "\r\nhello\r\n")},
+        sends("a negative chunk size", chunked + "-5\r\nhello\r\n0\r\n\r\n"),
+        sends("a chunk size beyond 64 bits", chunked + "10000000000000005\r\nhello\r\n0\r\n\r\n",
+              {protocol, big_body}),
+        sends("a chunk size just below 64 bits", chunked + "ffffffffffffffff\r\nhello\r\n",
+              {big_body, protocol}),
+        sends("a chunk size that is no number", chunked + "five\r\nhello\r\n"),
+        sends("a chunk size with 0x", chunked + "0x5\r\nhello\r\n0\r\n\r\n"),
+        sends("a chunk without size", chunked + "\r\nhello\r\n"),
         {"zeros before a chunk size without end",
          {protocol, big_header},
          repeats(chunked, std::string(4096, '0'))},
         {"a chunk extension without end",
          {protocol, big_header},
          repeats(chunked + "5;x=", std::string(4096, 'y'))},
-        {"a chunk longer than its size",
-         {protocol},
-         says_and_waits(chunked + "3\r\nhello\r\n0\r\n\r\n")},
-        {"a chunk without line end", {protocol}, says_and_waits(chunked + "5\r\nhello0\r\n\r\n")},
+        sends("a chunk longer than its size", chunked + "3\r\nhello\r\n0\r\n\r\n"),
+        sends("a chunk without line end", chunked + "5\r\nhello0\r\n\r\n"),
         {"a line feed after a chunk size",
          {idle},
          says_and_waits(chunked + "5\nhello\n0\n\n"),
@@ -331,17 +277,12 @@ std::vector<fault> body_faults() {
          says_and_goes_on(chunked + many("1\r\nx\r\n", 1000) + "0\r\n\r\n"),
          brief::none,
          nullptr},
-        {"a gzip body that ends too early",
-         {protocol},
-         says_and_waits(with_length(gzip, packed(5000).substr(0, 20)))},
-        {"a gzip body that is none",
-         {protocol},
-         says_and_waits(with_length(gzip, "{\"plain\": 1}"))},
-        {"a gzip bomb", {big_body}, says_and_waits(with_length(gzip, packed(50'000'000)))},
-        {"gzip members without end", {big_body}, repeats(gzip + "\r\n", many(packed(0), 100))},
-        {"a coding nobody asked for",
-         {protocol},
-         says_and_waits(with_length(ok + "Content-Encoding: br\r\n", "xx"))},
+        sends("a gzip body that ends too early",
+              with_length(gzip, packed(std::string(5000, '0')).substr(0, 20))),
+        sends("a gzip body that is none", with_length(gzip, "{\"plain\": 1}")),
+        sends("a gzip bomb", with_length(gzip, packed(std::string(50'000'000, '0'))), {big_body}),
+        {"gzip members without end", {big_body}, repeats(gzip + "\r\n", many(packed(""), 100))},
+        sends("a coding nobody asked for", with_length(ok + "Content-Encoding: br\r\n", "xx")),
         {"a redirect in a circle",
          {http_errc::redirect_refused},
          [](peer_type& peer) {

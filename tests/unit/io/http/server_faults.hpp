@@ -55,6 +55,10 @@ inline constexpr auto big_body = http_errc::body_too_large;
 inline constexpr auto idle = http_errc::idle_timeout;
 inline constexpr auto unconnected = http_errc::connect_failed; // a reset may come before we look
 
+/// A row: the server sends the bytes and waits until the client closes the connection.
+[[nodiscard]] fault sends(const char* name, std::string bytes,
+                          std::vector<http_errc> ends = {protocol});
+
 [[nodiscard]] std::vector<fault> connection_faults();
 [[nodiscard]] std::vector<fault> head_faults();
 [[nodiscard]] std::vector<fault> body_faults();
