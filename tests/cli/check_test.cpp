@@ -15,11 +15,6 @@ namespace json = boost::json;
 
 class check : public testing::Test {
 protected:
-    static child_options with_input(std::string text) {
-        child_options options;
-        options.input = std::move(text);
-        return options;
-    }
     scratch_directory scratch;
 };
 using dump = check;

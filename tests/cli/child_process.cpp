@@ -1,5 +1,7 @@
 #include "child_process.hpp"
 
+#include "exec_arguments.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -46,13 +48,6 @@ pipe_ends make_terminal() {
     return ends;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> items;
-    for (std::string& text : texts) items.push_back(text.data());
-    items.push_back(nullptr);
-    return items;
-}
-
 } // namespace
 
 child_process::child_process(std::vector<std::string> command, child_options options)
@@ -65,11 +60,7 @@ child_process::child_process(std::vector<std::string> command, child_options opt
         out.write = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
     }
     std::vector<std::string> variables{std::string("PATH=") + std::getenv("PATH")};
-    for (const auto& [name, text] : options.variables) {
-        std::string& output = variables.emplace_back(name);
-        output += '=';
-        output += text;
-    }
+    append_variables(variables, options.variables);
     auto argv = pointers(command);
     auto environment = pointers(variables);
 

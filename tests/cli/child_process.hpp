@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::cli_test {
@@ -19,6 +20,13 @@ struct child_options {
     bool err_to_terminal = false;                 ///< standard error is a pseudo-terminal
     bool out_to_full_device = false;              ///< standard output is /dev/full
 };
+
+/// Options for a child that reads `text`.
+[[nodiscard]] inline child_options with_input(std::string text) {
+    child_options options;
+    options.input = std::move(text);
+    return options;
+}
 
 struct child_result {
     int code = -1; ///< as a shell has it: 128 + signal for a child that a signal ended

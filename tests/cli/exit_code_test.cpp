@@ -1,6 +1,7 @@
 // 0 done, 1 the workflow failed, 2 usage or syntax error.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gtest/gtest.h>
 
@@ -134,8 +135,7 @@ TEST(exit_code, of_a_program_whose_streams_are_closed) {
 
 TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_told) {
     const scratch_directory scratch;
-    const std::string rules =
-        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const std::string rules = scratch.file("rules.json", always_answering("an answer"));
     const std::string text(1000, 'x');
     // Without an end of its own: it ends because nobody reads.
     const std::string program = scratch.file("w.heddle",

@@ -16,11 +16,6 @@ constexpr const char* tidy = "(define (f x)\n  (* x 2)) ; twice\n";
 
 class fmt : public testing::Test {
 protected:
-    static child_options with_input(std::string text) {
-        child_options options;
-        options.input = std::move(text);
-        return options;
-    }
     scratch_directory scratch;
 };
 

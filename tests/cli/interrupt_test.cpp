@@ -35,6 +35,15 @@ protected:
         EXPECT_EQ(ended.out, "");
         EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.open_connections == 0; }));
     }
+    /// Interrupts it for the second time.
+    static void expect_stop_at_once(child_process& child) {
+        const auto second = std::chrono::steady_clock::now();
+        child.send_signal(SIGINT);
+        const auto ended = child.wait(milliseconds(5000));
+        EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
+        EXPECT_EQ(ended.code, 130);
+        EXPECT_FALSE(ended.signalled);
+    }
 
     scratch_directory scratch;
     model_thread model{slow_rules};
@@ -120,12 +129,7 @@ TEST_F(interrupt, runs_finally_and_a_second_one_stops_at_once) {
     ASSERT_TRUE(child.wait_for_err("begun"));
     child.send_signal(SIGINT);
     ASSERT_TRUE(child.wait_for_err("tidying"));
-    const auto second = std::chrono::steady_clock::now();
-    child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(5000));
-    EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
-    EXPECT_EQ(ended.code, 130);
-    EXPECT_FALSE(ended.signalled);
+    expect_stop_at_once(child);
 }
 
 TEST_F(interrupt, that_stops_at_once_is_told_too) {
@@ -185,12 +189,7 @@ TEST_F(interrupt, twice_stops_builtins_that_take_long) {
     child.send_signal(SIGINT);
     ASSERT_TRUE(child.wait_for_err("tidying"));
     std::this_thread::sleep_for(milliseconds(300));
-    const auto second = std::chrono::steady_clock::now();
-    child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(5000));
-    EXPECT_LT(std::chrono::steady_clock::now() - second, milliseconds(500));
-    EXPECT_EQ(ended.code, 130);
-    EXPECT_FALSE(ended.signalled);
+    expect_stop_at_once(child);
 }
 
 TEST_F(interrupt, once_stops_a_builtin_that_takes_long) {

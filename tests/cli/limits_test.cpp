@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
 
@@ -40,7 +41,7 @@ protected:
     std::chrono::steady_clock::duration took{};
     model_thread limited{R"({"rules": [{"match": ".*", "error":
         {"status": 429, "message": "Slow down.", "retry_after": 600}}]})"};
-    model_thread good{R"({"rules": [{"match": ".*", "text": "GOOD"}]})"};
+    model_thread good{always_answering("GOOD")};
 };
 
 TEST_F(limits, a_long_retry_after_fails_the_next_call_as_well_and_says_the_wait) {

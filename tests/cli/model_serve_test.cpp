@@ -1,6 +1,7 @@
 // `heddle model serve` as a process.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
@@ -21,7 +22,7 @@ namespace {
 class model_serve : public testing::Test {
 protected:
     scratch_directory scratch;
-    std::string rules = scratch.file("r.json", R"({"rules": [{"match": ".*", "text": "served"}]})");
+    std::string rules = scratch.file("r.json", always_answering("served"));
     std::string workflow = scratch.file(
         "w.heddle",
         "(defatom ask (params q) (instructions \"{{q}}\"))\n(define (main) (ask \"q\"))");

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
 
@@ -34,7 +35,7 @@ protected:
     }
 
     scratch_directory scratch;
-    model_thread model{R"({"rules": [{"match": ".*", "text": "fine"}]})"};
+    model_thread model{always_answering("fine")};
     child_options options;
     bool skipped = false;
 };

@@ -3,6 +3,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,10 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* ask = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
-
-std::string answering(const std::string& text) {
-    return R"({"rules": [{"match": ".*", "text": ")" + text + R"("}]})";
-}
 
 std::string provider(const std::string& name, const std::string& type, const std::string& url,
                      const std::string& more = {}) {
@@ -43,8 +40,8 @@ protected:
 };
 
 TEST_F(portable_models, the_cache_tells_servers_of_one_name_apart) {
-    model_thread mock(answering("MOCK"));
-    model_thread real(answering("REAL"));
+    model_thread mock(always_answering("MOCK"));
+    model_thread real(always_answering("REAL"));
     const std::string program = std::string(ask) + "(content (ask \"1\"))";
     for (int i = 0; i < 2; ++i) {
         for (model_thread* each : {&mock, &real}) {
@@ -58,7 +55,7 @@ TEST_F(portable_models, the_cache_tells_servers_of_one_name_apart) {
 }
 
 TEST_F(portable_models, the_cache_tells_accounts_and_edited_rules_apart) {
-    model_thread model(answering("A"));
+    model_thread model(always_answering("A"));
     const std::string program = std::string(ask) + "(content (ask \"1\"))";
     for (const char* key : {"key-of-one-0123456789", "key-of-two-0123456789"}) {
         const std::string file = scratch.file("key", key);
@@ -68,7 +65,7 @@ TEST_F(portable_models, the_cache_tells_accounts_and_edited_rules_apart) {
     }
     EXPECT_EQ(model.counters().requests, 2U);
     for (const char* text : {"FIRST", "SECOND"}) {
-        const std::string rules = scratch.file("rules.json", answering(text));
+        const std::string rules = scratch.file("rules.json", always_answering(text));
         const auto ended = run_cached("model = \"scripted:" + rules + "\"\n", program);
         EXPECT_EQ(ended.out, std::string(text) + "\n") << ended.err;
     }
@@ -92,7 +89,7 @@ TEST_F(portable_models, a_route_goes_on_with_a_service_that_lacks_a_setting) {
 }
 
 TEST_F(portable_models, a_blank_prompt_is_an_error_that_names_the_provider_and_costs_nothing) {
-    model_thread model(answering("A"));
+    model_thread model(always_answering("A"));
     const auto ended = run("model = \"a:m\"\n" + provider("a", "vllm", model.url()),
                            std::string(ask) + "(ask \"  \")");
     EXPECT_EQ(ended.code, 1);
@@ -101,7 +98,7 @@ TEST_F(portable_models, a_blank_prompt_is_an_error_that_names_the_provider_and_c
 }
 
 TEST_F(portable_models, an_earlier_recording_stays_until_a_call_has_ended) {
-    model_thread model(answering("A"));
+    model_thread model(always_answering("A"));
     const std::string config = "model = \"a:m\"\n" + provider("a", "vllm", model.url());
     const std::string program = std::string(ask) + "(content (ask \"1\"))";
     const std::string tape = scratch.path() + "/calls.jsonl";

@@ -1,6 +1,7 @@
 // heddle repl on a real terminal, and with its input piped in.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 #include "terminal_child.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,8 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
+#include <stdexcept>
 #include <thread>
 
 namespace heddle::cli_test {
@@ -23,6 +26,27 @@ constexpr const char* ctrl_d = "\x04";
 constexpr const char* arrow_up = "\x1b[A";
 constexpr const char* prompt = "heddle> ";
 constexpr const char* more_prompt = "   ...> ";
+
+/// heddle repl on a terminal, at its first prompt.
+class repl_child : public terminal_child {
+public:
+    explicit repl_child(const std::map<std::string, std::string>& variables,
+                        std::vector<std::string> files = {})
+        : terminal_child(command(std::move(files)), variables) {
+        if (!expect(prompt)) throw std::runtime_error("no prompt");
+    }
+    /// Types Ctrl-D; the exit code.
+    [[nodiscard]] int leave() {
+        type(ctrl_d);
+        return wait();
+    }
+
+private:
+    static std::vector<std::string> command(std::vector<std::string> files) {
+        files.insert(files.begin(), "repl");
+        return heddle_command(std::move(files));
+    }
+};
 
 class repl_on_terminal : public testing::Test {
 protected:
@@ -45,21 +69,18 @@ protected:
 };
 
 TEST_F(repl_on_terminal, evaluates_lines_in_one_session) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     EXPECT_THAT(child.seen(), HasSubstr(":help"));
     EXPECT_EQ(say(child, "(define seven 7)"), std::string("7\r\n") + prompt);
     EXPECT_EQ(say(child, "(* 6 seven)"), std::string("42\r\n") + prompt);
     EXPECT_EQ(say(child, "(list *1 *2) 5"), std::string("(42 7)\r\n5\r\n") + prompt);
     EXPECT_EQ(say(child, "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\xa7\xb5\""),
               std::string("\"\xc3\xa4\xe2\x82\xac\xf0\x9f\xa7\xb5\"\r\n") + prompt);
-    child.type(ctrl_d);
-    EXPECT_EQ(child.wait(), 0);
+    EXPECT_EQ(child.leave(), 0);
 }
 
 TEST_F(repl_on_terminal, goes_on_while_something_is_open) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     EXPECT_EQ(say(child, "(define (cube n)", more_prompt), more_prompt);
     EXPECT_EQ(say(child, "  #| not (yet", more_prompt), more_prompt);
     EXPECT_EQ(say(child, "  |# (* n n n))"), std::string("#<function cube>\r\n") + prompt);
@@ -70,21 +91,18 @@ TEST_F(repl_on_terminal, goes_on_while_something_is_open) {
 }
 
 TEST_F(repl_on_terminal, shows_errors_and_keeps_the_last) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     const std::string shown = say(child, "(/ 12 0)");
     EXPECT_THAT(shown, HasSubstr("SexpEvaluationError: /: division by zero"));
     EXPECT_THAT(shown, HasSubstr("<repl>:1:1"));
     EXPECT_THAT(shown, HasSubstr("^^^^^^^^"));
     EXPECT_EQ(say(child, "(get *e 'message)"), std::string("\"/: division by zero\"\r\n") + prompt);
     EXPECT_THAT(say(child, "(fliter 1)"), HasSubstr("did you mean 'filter'?"));
-    child.type(ctrl_d);
-    EXPECT_EQ(child.wait(), 0);
+    EXPECT_EQ(child.leave(), 0);
 }
 
 TEST_F(repl_on_terminal, completes_names_with_tab) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     (void)say(child, "(define the-longest-name-here 11)");
     EXPECT_THAT(say(child, "(+ 1 the-lo\t)"), HasSubstr("12\r\n"));
     EXPECT_THAT(say(child, "(string-up\t \"ok\")"), HasSubstr("\"OK\"\r\n"));
@@ -104,8 +122,7 @@ TEST_F(repl_on_terminal, completes_names_with_tab) {
 }
 
 TEST_F(repl_on_terminal, interrupted_while_it_computes_goes_on) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     (void)say(child, "(define kept 17)");
     for (const char* endless :
          {"(while true 1)", "(sleep 60)", "(map (lambda (x) (sleep 60)) (range 9))"}) {
@@ -119,13 +136,11 @@ TEST_F(repl_on_terminal, interrupted_while_it_computes_goes_on) {
         EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1)) << endless;
     }
     EXPECT_EQ(say(child, "(+ kept 1)"), std::string("18\r\n") + prompt);
-    child.type(ctrl_d);
-    EXPECT_EQ(child.wait(), 0);
+    EXPECT_EQ(child.leave(), 0);
 }
 
 TEST_F(repl_on_terminal, interrupted_again_while_it_ends_leaves) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     child.type(
         "(try (progn (print \"begun\") (sleep 60)) (finally (progn (print \"tidying\") (sleep "
         "30))))\r");
@@ -137,8 +152,7 @@ TEST_F(repl_on_terminal, interrupted_again_while_it_ends_leaves) {
 }
 
 TEST_F(repl_on_terminal, interrupted_at_the_prompt_drops_the_line) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     child.type("(define gone");
     ASSERT_TRUE(child.expect("gone"));
     child.type(ctrl_c);
@@ -152,8 +166,7 @@ TEST_F(repl_on_terminal, interrupted_at_the_prompt_drops_the_line) {
 }
 
 TEST_F(repl_on_terminal, prints_help_as_text_and_cuts_what_is_huge) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     EXPECT_THAT(say(child, "(help 'cons)"), HasSubstr("(cons x xs)\r\nThe list xs"));
     EXPECT_THAT(say(child, ":doc let*"), HasSubstr("(let* ((name value)…) body…)\r\n"));
     EXPECT_THAT(say(child, ":doc"), HasSubstr(":doc needs NAME"));
@@ -169,14 +182,12 @@ TEST_F(repl_on_terminal, prints_help_as_text_and_cuts_what_is_huge) {
 
 TEST_F(repl_on_terminal, keeps_a_history_without_secrets) {
     {
-        terminal_child child(heddle_command({"repl"}), variables());
-        ASSERT_TRUE(child.expect(prompt));
+        repl_child child(variables());
         (void)say(child, "(+ 40 1)");
         (void)say(child, "(define key \"sk-abcdef0123\")");
         (void)say(child, "(define OPENAI_API_KEY 5)");
         (void)say(child, "(+ 40 2)");
-        child.type(ctrl_d);
-        EXPECT_EQ(child.wait(), 0);
+        EXPECT_EQ(child.leave(), 0);
     }
     EXPECT_EQ(history(), "(+ 40 1)\n(+ 40 2)\n");
     struct stat known {};
@@ -184,32 +195,27 @@ TEST_F(repl_on_terminal, keeps_a_history_without_secrets) {
     ASSERT_EQ(::stat(file.c_str(), &known), 0);
     EXPECT_EQ(known.st_mode & 0777, 0600U);
 
-    terminal_child later(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(later.expect(prompt));
+    repl_child later(variables());
     EXPECT_EQ(say(later, std::string(arrow_up) + arrow_up), std::string("41\r\n") + prompt);
 }
 
 TEST_F(repl_on_terminal, recalls_an_expression_of_several_lines_as_one_entry) {
     {
-        terminal_child child(heddle_command({"repl"}), variables());
-        ASSERT_TRUE(child.expect(prompt));
+        repl_child child(variables());
         (void)say(child, "(define (cube n)", more_prompt);
         (void)say(child, "  (* n n n))");
         (void)say(child, "(cube 2)");
         EXPECT_THAT(say(child, std::string(arrow_up) + arrow_up), HasSubstr("#<function cube>"));
-        child.type(ctrl_d);
-        EXPECT_EQ(child.wait(), 0);
+        EXPECT_EQ(child.leave(), 0);
     }
     EXPECT_THAT(history(), testing::StartsWith("(define (cube n)\x1e  (* n n n))\n(cube 2)\n"));
-    terminal_child later(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(later.expect(prompt));
+    repl_child later(variables());
     EXPECT_THAT(say(later, arrow_up), HasSubstr("#<function cube>"));
     EXPECT_EQ(say(later, "(cube 3)"), std::string("27\r\n") + prompt);
 }
 
 TEST_F(repl_on_terminal, lays_out_long_values) {
-    terminal_child child(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables());
     const std::string rows =
         say(child, "(map (lambda (i) (dict 'number i 'text \"some text of a row\")) '(1 2 3))");
     EXPECT_THAT(rows, HasSubstr("((dict \"number\" 1 \"text\" \"some text of a row\")\r\n"
@@ -220,8 +226,7 @@ TEST_F(repl_on_terminal, lays_out_long_values) {
 TEST_F(repl_on_terminal, keeps_its_history_below_xdg_state_home) {
     auto with_state = variables();
     with_state["XDG_STATE_HOME"] = scratch.path() + "/state";
-    terminal_child child(heddle_command({"repl"}), with_state);
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(with_state);
     (void)say(child, "(+ 1 1)");
     EXPECT_EQ(scratch.text_of("state/heddle/history"), "(+ 1 1)\n");
 }
@@ -234,30 +239,26 @@ TEST_F(repl_on_terminal, is_coloured_unless_asked_not_to_be) {
     child.type("(list \"text\" 3)\r");
     ASSERT_TRUE(child.expect("(\x1b[32m\"text\"\x1b[0m \x1b[36m3\x1b[0m)"));
 
-    terminal_child plain(heddle_command({"repl"}), variables());
-    ASSERT_TRUE(plain.expect(prompt));
+    repl_child plain(variables());
     EXPECT_THAT(say(plain, "(list \"text\" 3)"), Not(HasSubstr("\x1b[3")));
 }
 
 TEST_F(repl_on_terminal, works_on_a_dumb_terminal) {
     auto dumb = variables();
     dumb["TERM"] = "dumb";
-    terminal_child child(heddle_command({"repl"}), dumb);
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(dumb);
     EXPECT_EQ(say(child, "(+ 1", more_prompt), more_prompt);
     child.type(ctrl_c);
     ASSERT_TRUE(child.expect(prompt));
     EXPECT_EQ(say(child, "(+ 1 2)"), std::string("3\r\n") + prompt);
     EXPECT_THAT(child.screen(), Not(HasSubstr("\x1b")));
-    child.type(ctrl_d);
-    EXPECT_EQ(child.wait(), 0);
+    EXPECT_EQ(child.leave(), 0);
 }
 
 TEST_F(repl_on_terminal, loads_files_first_and_on_request) {
     const std::string first = scratch.file("first.heddle", "(define base 10)\n(+ base 1)\n");
     const std::string wrong = scratch.file("wrong.heddle", "(define after 1)\n\n(boom)\n");
-    terminal_child child(heddle_command({"repl", first}), variables());
-    ASSERT_TRUE(child.expect(prompt));
+    repl_child child(variables(), {first});
     EXPECT_THAT(child.seen(), HasSubstr("11\r\n"));
     EXPECT_EQ(say(child, "(* base 3)"), std::string("30\r\n") + prompt);
     EXPECT_THAT(say(child, ":load " + wrong), HasSubstr("wrong.heddle:3:1"));
@@ -269,9 +270,7 @@ TEST_F(repl_on_terminal, loads_files_first_and_on_request) {
 
 child_result piped(const std::string& input, std::vector<std::string> more = {}) {
     more.insert(more.begin(), "repl");
-    child_options options;
-    options.input = input;
-    return run_heddle(more, options);
+    return run_heddle(more, with_input(input));
 }
 
 TEST(repl_piped, prints_each_value_without_prompts) {
@@ -324,8 +323,7 @@ TEST(repl_piped, of_many_lines_is_quick) {
 
 TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {
     const scratch_directory scratch;
-    const std::string rules =
-        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const std::string rules = scratch.file("rules.json", always_answering("an answer"));
     const auto asked = piped(
         "(defatom ask (params q) (instructions \"{{q}}\"))\n(content (ask \"x\"))\n"
         "(content (ask \"y\"))\n",
@@ -351,8 +349,7 @@ TEST(repl_piped, says_what_a_definition_hides_and_how_to_leave) {
 
 TEST(repl_piped, counts_the_requests_of_a_line_alone) {
     const scratch_directory scratch;
-    const std::string rules =
-        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "an answer"}]})");
+    const std::string rules = scratch.file("rules.json", always_answering("an answer"));
     const auto ended = piped(
         "(defatom ask (params q) (instructions \"{{q}}\"))\n(help 'ask)\n"
         ":time (ask \"x\")\n(help)\n",

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
 
@@ -31,7 +32,7 @@ protected:
     }
     scratch_directory scratch;
     model_thread busy{R"({"rules": [{"match": ".*", "text": "x", "error": {"status": 503}}]})"};
-    model_thread good{R"({"rules": [{"match": ".*", "text": "GOOD"}]})"};
+    model_thread good{always_answering("GOOD")};
 };
 
 TEST_F(routes, go_on_to_the_next_service_and_say_who_answered) {

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
@@ -19,11 +20,6 @@ class run : public testing::Test {
 protected:
     [[nodiscard]] std::string workflow(const std::string& text) const {
         return scratch.file("w.heddle", text);
-    }
-    static child_options with_input(std::string text) {
-        child_options options;
-        options.input = std::move(text);
-        return options;
     }
     scratch_directory scratch;
 };
@@ -194,7 +190,7 @@ TEST_F(run, tells_every_mistake_of_a_rules_file) {
 }
 
 TEST_F(run, calls_a_service_over_http) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "over http"}]})", "sk-right");
+    model_thread model(always_answering("over http"), "sk-right");
     child_options options;
     options.variables["OPENAI_API_KEY"] = "sk-right";
     options.variables["OPENAI_BASE_URL"] = model.url();
@@ -234,8 +230,7 @@ TEST_F(run, needs_a_key_for_the_real_service_when_it_is_asked_for) {
 }
 
 TEST_F(run, ends_the_line_of_a_stream_before_anything_else) {
-    const std::string rules =
-        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "Yes."}]})");
+    const std::string rules = scratch.file("rules.json", always_answering("Yes."));
     const std::string ask = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
     const auto value = run_heddle({"run", workflow(ask + "(content (ask \"x\"))"), "--stream",
                                    "--model", "scripted:" + rules});

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
+#include "scripted_rules.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +43,7 @@ protected:
 };
 
 TEST_F(secrets, do_not_show_in_the_log_of_a_call) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "fine"}]})", sentinel);
+    model_thread model(always_answering("fine"), sentinel);
     const auto ended = run_heddle(ask(model.url()), with_key());
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_FALSE(ended.err.empty()) << "-vvv logs something";
@@ -50,7 +51,7 @@ TEST_F(secrets, do_not_show_in_the_log_of_a_call) {
 }
 
 TEST_F(secrets, do_not_show_when_the_service_refuses_them) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "fine"}]})", "another");
+    model_thread model(always_answering("fine"), "another");
     const auto ended = run_heddle(ask(model.url()), with_key());
     EXPECT_EQ(ended.code, 1);
     expect_no_key(ended);
@@ -120,8 +121,7 @@ TEST_F(secrets, do_not_show_in_an_address) {
 TEST_F(secrets, a_recording_is_its_owners_alone) {
     const std::string file = scratch.file("calls.jsonl", "an older one");
     ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
-    const std::string rules =
-        scratch.file("rules.json", R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const std::string rules = scratch.file("rules.json", always_answering("x"));
     const auto ended =
         run_heddle({"run", ask("").at(1), "--model", "scripted:" + rules, "--record", file});
     EXPECT_EQ(ended.code, 0) << ended.err;

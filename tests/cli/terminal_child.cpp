@@ -1,5 +1,7 @@
 #include "terminal_child.hpp"
 
+#include "exec_arguments.hpp"
+
 #include <gtest/gtest.h>
 
 #include <poll.h>
@@ -17,25 +19,10 @@ namespace heddle::cli_test {
 using steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> items;
-    for (std::string& text : texts) items.push_back(text.data());
-    items.push_back(nullptr);
-    return items;
-}
-
-} // namespace
-
 terminal_child::terminal_child(std::vector<std::string> command,
                                std::map<std::string, std::string> variables) {
     std::vector<std::string> settings;
-    for (const auto& [name, text] : variables) {
-        std::string& out = settings.emplace_back(name);
-        out += '=';
-        out += text;
-    }
+    append_variables(settings, variables);
     auto argv = pointers(command);
     auto environment = pointers(settings);
     winsize size{};
