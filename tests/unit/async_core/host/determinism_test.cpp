@@ -1,10 +1,10 @@
 // Virtual time, and schedules that a seed decides.
+#include "evaluation.hpp"
+
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/printer.hpp>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -30,13 +30,11 @@ public:
 
     /// The written value, or "Kind: message".
     std::string run(const std::string& text, run_options options = {}) {
-        std::optional<result<lang::value>> ended;
+        evaluation_end ended;
         coro::spawn(loop, evaluate(session_.get(), text, options, &ended),
                     [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
         loop.run();
-        if (!ended) return "not ended";
-        if (*ended) return lang::print_value(**ended);
-        return std::string(lang::error_kind_name(ended->error())) + ": " + ended->error().message();
+        return shown(ended);
     }
 
     boost::asio::io_context context{1};
@@ -44,11 +42,6 @@ public:
     std::string printed;
 
 private:
-    static coro::task<void> evaluate(session* on, std::string text, run_options options,
-                                     std::optional<result<lang::value>>* out) {
-        result<lang::value> ended = co_await on->evaluate("test", std::move(text), options);
-        out->emplace(std::move(ended));
-    }
     std::unique_ptr<engine> engine_;
     std::unique_ptr<session> session_;
 };

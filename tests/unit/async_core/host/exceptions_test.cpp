@@ -1,10 +1,10 @@
 // Exceptions of parts of the host: the failure of the branch that met them, never a hang or a lost run.
+#include "evaluation.hpp"
+
 #include <heddle/coro/spawn.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <failing_allocations.ipp>
@@ -14,7 +14,6 @@
 
 #include <memory>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -92,7 +91,7 @@ protected:
     }
 
     struct run_end {
-        std::optional<result<value>> ended;
+        evaluation_end ended;
         bool thrown = false;
     };
 
@@ -118,10 +117,7 @@ protected:
         EXPECT_FALSE(out.thrown);
         EXPECT_EQ(visits_->running, 0U) << text;
         EXPECT_EQ(session_->counters().fibers, 0U) << text;
-        if (!out.ended) return "not ended";
-        if (*out.ended) return lang::print_value(**out.ended);
-        return std::string(lang::error_kind_name(out.ended->error())) + ": " +
-               out.ended->error().message();
+        return shown(out.ended);
     }
 
     boost::asio::io_context context_{1};

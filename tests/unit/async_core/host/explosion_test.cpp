@@ -1,8 +1,7 @@
 // Programs that start ever more branches end at their limits, in time and in memory.
-#include <heddle/coro/spawn.hpp>
+#include "evaluation.hpp"
+
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
-#include <heddle/lang/printer.hpp>
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -10,7 +9,6 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace heddle::host {
@@ -54,25 +52,13 @@ private:
 
 class branches_test : public ::testing::Test {
 protected:
-    static coro::task<void> evaluate(session* on, std::string text, run_options options,
-                                     std::optional<result<lang::value>>* out) {
-        result<lang::value> ended = co_await on->evaluate("test", std::move(text), options);
-        out->emplace(std::move(ended));
-    }
-
     /// The written value, or "Kind: message".
     std::string run(const std::string& text, const run_options& options) {
-        std::optional<result<lang::value>> ended;
-        context_.restart();
         const auto began = coro::clock::now();
-        coro::spawn(loop_, evaluate(session_.get(), text, options, &ended),
-                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
-        context_.run();
+        const evaluation_end ended = evaluate_to_the_end(context_, loop_, *session_, text, options);
         took_ = coro::clock::now() - began;
         EXPECT_EQ(session_->counters().fibers, 0U) << text;
-        if (!ended) return "not ended";
-        if (*ended) return lang::print_value(**ended);
-        return std::string(lang::error_kind_name(ended->error())) + ": " + ended->error().message();
+        return shown(ended);
     }
 
     boost::asio::io_context context_{1};

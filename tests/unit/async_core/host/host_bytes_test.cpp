@@ -1,9 +1,9 @@
 // What a host hands over may be any bytes: names of files, variables, texts of the system. Strings of
 // the language are UTF-8 whatever comes.
+#include "evaluation.hpp"
+
 #include <heddle/base/utf8.hpp>
-#include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
@@ -48,18 +48,8 @@ protected:
         session_ = *engine_->new_session();
     }
 
-    static coro::task<void> evaluate(session* on, std::string text,
-                                     std::optional<result<lang::value>>* out) {
-        result<lang::value> ended = co_await on->evaluate("test", std::move(text), {});
-        out->emplace(std::move(ended));
-    }
-
     result<lang::value> value_of(const std::string& text) {
-        std::optional<result<lang::value>> ended;
-        context_.restart();
-        coro::spawn(loop_, evaluate(session_.get(), text, &ended),
-                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
-        context_.run();
+        evaluation_end ended = evaluate_to_the_end(context_, loop_, *session_, text);
         EXPECT_TRUE(ended);
         return ended ? *std::move(ended) : result<lang::value>(error(errc::internal, "not ended"));
     }

@@ -1,10 +1,10 @@
 // (import "…") in a session, over files in memory.
+#include "evaluation.hpp"
+
 #include <heddle/coro/spawn.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/host/engine.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
-#include <heddle/lang/printer.hpp>
 
 #include <boost/asio/io_context.hpp>
 
@@ -53,8 +53,7 @@ protected:
                     [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
         io_.restart();
         io_.run_for(std::chrono::seconds(10));
-        if (ended) return lang::print_value(*ended);
-        return std::string(lang::error_kind_name(ended.error())) + ": " + ended.error().message();
+        return host::shown(ended);
     }
 
     static coro::task<void> await(coro::task<result<lang::value>> work, result<lang::value>* into) {

@@ -1,9 +1,9 @@
 // Engine and session on a real loop.
+#include "evaluation.hpp"
+
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
-#include <heddle/lang/errors.hpp>
-#include <heddle/lang/printer.hpp>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -33,27 +33,9 @@ protected:
         session_ = *engine_->new_session();
     }
 
-    static coro::task<void> evaluate(session* on, std::string text, run_options options,
-                                     std::optional<result<lang::value>>* out) {
-        result<lang::value> ended = co_await on->evaluate("test", std::move(text), options);
-        out->emplace(std::move(ended));
-    }
-
-    /// The written value, or "Kind: message". Also checks that the loop runs dry afterwards: no
-    /// timer or coroutine is left behind.
+    /// The written value, or "Kind: message". The loop runs dry: no timer or coroutine is left.
     std::string run(const std::string& text, run_options options = {}) {
-        std::optional<result<lang::value>> ended;
-        context_.restart();
-        coro::spawn(loop_, evaluate(session_.get(), text, options, &ended),
-                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
-        context_.run();
-        return shown(ended);
-    }
-
-    static std::string shown(const std::optional<result<lang::value>>& ended) {
-        if (!ended) return "not ended";
-        if (*ended) return lang::print_value(**ended);
-        return std::string(lang::error_kind_name(ended->error())) + ": " + ended->error().message();
+        return shown(evaluate_to_the_end(context_, loop_, *session_, text, options));
     }
 
     boost::asio::io_context context_{1};
